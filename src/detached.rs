@@ -112,9 +112,9 @@ impl<K: Kind> Detached<K> {
         let names = names.ok_or_else(other_prefix)?;
         options.check_may_acquire()?;
         options.check_resources(&names)?;
-        if let Some((fences, _)) = fenced {
+        if let Some(fenced) = fenced {
             let ours = Keys::several(names.iter().map(|name| options.fence(name)));
-            if ours.as_ref() != Some(&**fences) {
+            if ours.as_ref() != Some(&*fenced.fences) {
                 return Err(other_prefix());
             }
         }

@@ -3,6 +3,7 @@
 mod detach_error;
 mod downgrade;
 mod give_back;
+mod wanted;
 
 pub use detach_error::DetachError;
 pub use downgrade::DowngradeError;
@@ -96,7 +97,7 @@ impl<K: Kind> Guard<K> {
         let (reply, answer) = oneshot::channel();
         let Lease { driver, hold, .. } = &self.lease;
         let (request, attempt) = (driver.next_request(), hold.attempt);
-        driver.send(Request::Extend { request, attempt, reply });
+        driver.send_for(hold, Request::Extend { request, attempt, reply });
         match answer.await {
             Ok(result) => result.map(Deadline),
             // The hold is over: it was lost in the meantime, or the driver has ended.
@@ -201,7 +202,8 @@ impl<K: Kind> Guard<K> {
         let (reply, answer) = oneshot::channel();
         let Lease { driver, hold, kind } = &self.lease;
         let (request, attempt) = (driver.next_request(), hold.attempt);
-        driver.send(Request::Detach { request, attempt, driver: driver.clone(), reply });
+        let detach = Request::Detach { request, attempt, driver: driver.clone(), reply };
+        driver.send_for(hold, detach);
         let error = match answer.await {
             Ok(Ok(in_transit)) => {
                 // Nothing is left to release. It is over already.

@@ -1,10 +1,12 @@
 //! Inspection of a lock: its holder, the remaining time, and how to take the lock away from the
 //! holder.
 
+mod ask;
 mod ended;
 mod error;
 mod judge;
 mod node;
+mod own;
 mod queue;
 mod readers;
 
@@ -17,6 +19,8 @@ use crate::resource::IntoResource;
 pub use error::InspectError;
 use judge::judge;
 pub use node::{NodeInspection, NodeState};
+use own::Whose;
+use quorumlock_core::coordinator::wire::Mailbox;
 use quorumlock_core::coordinator::{Beside, Mark, Owner, Seen, StoredValue};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
@@ -28,7 +32,8 @@ impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
     /// masters, and for how much longer. Of a lock that is read, also by [whom](Holder::readers), and
     /// of one for which clients wait in turn, [how many](Inspection::waiting_in_turn). Waits for all of
-    /// them, at most for the operation timeout.
+    /// them, at most for the operation timeout. If this client holds it, the answer
+    /// [says so](Holder::is_this_client), and whether it is [idle](Holder::is_idle).
     ///
     /// The result is what the masters said a moment ago. To do something that only one client may
     /// do, acquire the lock.
@@ -57,7 +62,10 @@ impl Redlock {
         let alive = self.options().queue(&resource).alive;
         let asked = self.ask_about(&key, Some(Beside { readers, alive }));
         let Inspected { nodes, membership, waiting } = asked.await.map_err(|_| Closed)?;
-        Ok(Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) })
+        let own = self.driver().own(vec![key.clone()]).await;
+        let mut found = Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) };
+        found.learn(&own, 0);
+        Ok(found)
     }
 
     /// Sends the question about a key, and returns where its answer comes.
@@ -77,8 +85,9 @@ impl Redlock {
     /// readers that `inspection` found are removed, and the answer is what the masters said of the
     /// last; see [`force_release_reader`](Self::force_release_reader). The holder usually learns
     /// of it at its next extension, and at the latest at its deadline: **until then it continues to
-    /// believe that it holds the lock**. Use this for a holder that is known to be dead, or that
-    /// writes with a fencing token.
+    /// believe that it holds the lock**, and so does the next guard of a process that keeps it
+    /// [warm](crate::Acquire::keep_warm): [`ask`](Self::ask) such a one first. Use this for a holder that is
+    /// known to be dead, or that writes with a fencing token.
     ///
     /// `Ok` means that a quorum of masters no longer had that holder's key, and contains what every
     /// master said. A command of the holder that was still in flight to a master may bring the key
@@ -165,6 +174,7 @@ pub struct Holder {
     value: Mark,
     remaining: Option<Duration>,
     readers: Vec<Holder>,
+    whose: Whose,
 }
 
 impl Inspection {
@@ -243,6 +253,20 @@ impl Holder {
         self.owner()?.term.map(FencingToken::new)
     }
 
+    /// Returns the process that has acquired it; of a lock that is read, those of the readers.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = Mailbox> {
+        self.owners().map(|owner| owner.mailbox)
+    }
+
+    /// Returns the label of the holder, or the reader, that is of this process.
+    pub(crate) fn label_of(&self, process: Mailbox) -> Option<&str> {
+        self.owners().find(|owner| owner.mailbox == process)?.label
+    }
+
+    fn owners(&self) -> impl Iterator<Item = Owner<'_>> {
+        std::iter::once(self).chain(&self.readers).filter_map(Self::owner)
+    }
+
     fn owner(&self) -> Option<Owner<'_>> {
         Owner::of(self.value.as_text()?)
     }
@@ -250,7 +274,8 @@ impl Holder {
     /// Returns the holder that has put this value under a key.
     pub(crate) fn of(stored: StoredValue) -> Self {
         let readers = stored.readers.into_iter().map(Self::of).collect();
-        Self { value: stored.value, remaining: stored.remaining, readers }
+        let (value, remaining) = (stored.value, stored.remaining);
+        Self { value, remaining, readers, whose: Whose::default() }
     }
 
     /// Checks whether the value is a token as this crate draws it, with a label or without one, or
@@ -282,6 +307,7 @@ impl fmt::Debug for Holder {
             .field("label", &self.label())
             .field("remaining", &self.remaining)
             .field("readers", &self.readers)
+            .field("whose", &self.whose)
             .finish_non_exhaustive()
     }
 }
@@ -323,6 +349,9 @@ impl fmt::Display for Holder {
             Some(label) => write!(f, "held by {}", Escaped(label))?,
             None if self.has_ended() => f.write_str("ended")?,
             None => f.write_str("held")?,
+        }
+        if self.is_idle() {
+            f.write_str(", idle in this client")?;
         }
         match self.remaining {
             Some(left) if self.has_ended() => write!(f, ", closed for {}", Span(left)),

@@ -132,7 +132,7 @@ pub use error::{
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
 pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
-pub use list::{ListedLock, LockList};
+pub use list::{ListedLock, LockList, PossibleDeadlock};
 pub use once::{Once, Ran};
 pub use preflight::Preflight;
 #[doc(inline)]

@@ -281,6 +281,7 @@ impl Options {
             },
             window: self.fencing_window,
             wake_ups: self.wake_ups,
+            asks: true,
             label: match &self.label {
                 Some(label) => Some(label.clone()).filter(|label| !label.is_empty()),
                 None => Some(process::label().into()),

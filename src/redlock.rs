@@ -50,7 +50,8 @@ impl Redlock {
     ///
     /// Acquires in flight end with [`Closed`](crate::error::Closed) and are rolled back. Guards
     /// that are still held are notified through `lost()`. Their keys stay until their ttl is over,
-    /// so release them first. A `main` that ends without a shutdown may leave keys behind for a
+    /// so release them first. Locks that are kept [warm](crate::Acquire::keep_warm) and idle are released.
+    /// A `main` that ends without a shutdown may leave keys behind for a
     /// ttl.
     ///
     /// # Errors

@@ -160,6 +160,7 @@ impl Semaphore {
         // All of them are asked at once.
         let asked: Vec<_> =
             slots.names().iter().map(|key| self.redlock.ask_about(key, None)).collect();
+        let own = self.redlock.driver().own(slots.names().to_vec());
         let mut permits = Vec::with_capacity(asked.len());
         for ((slot, key), answer) in (0..).zip(slots.names()).zip(asked) {
             let found = answer.await.map_err(|_| Closed)?;
@@ -167,6 +168,8 @@ impl Semaphore {
                 Inspection::new(resource.clone(), key.clone(), found.nodes, found.membership);
             permits.push(permit.at_slot(Some(slot)));
         }
+        let own = own.await;
+        permits.iter_mut().enumerate().for_each(|(place, permit)| permit.learn(&own, place));
         Ok(permits)
     }
 

@@ -168,6 +168,7 @@ fn findings(name: &Arc<str>) -> Vec<Finding> {
         FindingKind::Unreachable(name()),
         FindingKind::Silent(name()),
         FindingKind::TooManyClients(name()),
+        FindingKind::NearlyFull { clients: 9, most: 10 },
         FindingKind::NotRedis(name()),
         FindingKind::Rejected(name()),
         FindingKind::TooOld(name()),

@@ -14,6 +14,7 @@ pub mod obstacle;
 pub mod quorum;
 pub mod report;
 mod shared;
+pub mod shelf;
 pub mod status;
 mod waiting;
 pub mod wire;

@@ -306,6 +306,8 @@ impl Play {
                 }
             }
             Event::Ahead { .. }
+            | Event::Asked { .. }
+            | Event::Wanted { .. }
             | Event::Heard { .. }
             | Event::InTheWay { .. }
             | Event::Looked { .. } => {}

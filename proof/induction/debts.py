@@ -18,6 +18,7 @@ def build(m):
     m.variable("current", Token, Node, Bool)             # something of a token may be on its way on the connection
     m.variable("old", Token, Node, Bool)                 # or on a predecessor of it
     m.variable("open", Node, Bool)                       # there is a connection that is open for votes
+    m.variable("again", Token, Node, Bool)               # it was sent more than one command of a token
     m.variable("touched", Token, Node, Bool)             # a SET has left for this master
     m.variable("over", Token, Bool)                      # its client has given it up
     m.variable("owed", Token, Node, Bool)                # and owes a release there
@@ -33,7 +34,7 @@ def build(m):
     m.reads("master/ledger.rs", "let certain_from = *debt.certain_from.get_or_insert(now);")
 
     m.starts(ForAll([n], Not(S.has(n))), ForAll([t], Not(S.over(t))), ForAll([t, n], Not(Or(
-        S.current(t, n), S.old(t, n), S.touched(t, n), S.owed(t, n), S.certain(t, n)))))
+        S.current(t, n), S.old(t, n), S.again(t, n), S.touched(t, n), S.owed(t, n), S.certain(t, n)))))
     arrives = Or(S.current(t0, n0), S.old(t0, n0))
     there = And(S.has(n0), S.key(n0) == t0)
     ends = m.rule("an end", "a key is set and prolonged with an end", d0 <= S.now + longest,
@@ -48,7 +49,7 @@ def build(m):
               "lock/top_up.rs:top_up"],
              [S.open(n0), m.rule("nothing after", "nothing is sent for a token that was given up", Not(S.over(t0)),
                                  breaks=["send/certain", "send/owed"])],
-             to("current", t0, n0, True), to("touched", t0, n0, True))
+             to("again", t0, n0, S.touched(t0, n0)), to("current", t0, n0, True), to("touched", t0, n0, True))
     m.action("set", "a master executes it, and the key has an end",
              ["acquire.lua", "acquire_read.lua", "ask.lua", "top_up.lua"],
              [arrives, Not(S.has(n0)), d0 > S.now, ends],
@@ -59,6 +60,14 @@ def build(m):
              ["coordinator/dispatch.rs:strand"],
              [S.current(t0, n0), Not(S.old(t0, n0)), Not(there), Not(S.over(t0))],
              to("current", t0, n0, False), to("touched", t0, n0, False))
+    m.action("set_nothing", "nil answers a SET NX: it has set nothing, and no release is owed for it",
+             ["lock/acquire.rs:roll_back", "lock/round.rs:note_nil"],
+             [S.current(t0, n0), Not(S.over(t0)),
+              m.rule("sent once", "no proxy repeats a SET: its first copy would have set the key", Not(there),
+                     breaks=["set_nothing/touched"]),
+              m.rule("the only command", "nil answers the only command that could set this token there",
+                     Not(S.again(t0, n0)), breaks=["set_nothing/touched"])],
+             to("current", t0, n0, S.again(t0, n0)), to("touched", t0, n0, False))
     owes = m.rule("every touched master", "a release is owed wherever a SET has left for", lambda z: S.touched(t0, z),
                   without=lambda z: And(S.touched(t0, z), S.has(z), S.key(z) == t0), breaks=["give_up/owed"])
     at_once = m.rule("not from the sending", "a debt is not certain because its release was sent", [], without=[

@@ -80,8 +80,8 @@ def build(m):
     m.assume("only", "no client is of the old list alone and of the new one alone",
              ForAll([t], Implies(new_only(t), Not(old_only(t)))))
 
-    m.reads("acquire.lua", "if p <= tonumber(fence) then return {-1, 0, fence, clock} end")
-    m.reads("acquire.lua", "if p > now + ARGV[6] or (not won and p < now - ARGV[5]) then")
+    m.reads("acquire.lua", "if first <= tonumber(fence) then return {-1, 0, fence, clock} end")
+    m.reads("acquire.lua", "if p > now + ARGV[6] or (not won and first < now - ARGV[5]) then")
     m.reads("ask.lua", "local stale = ballot and ballot <= tonumber(fence)")
     m.reads("ask.lua", "elseif ballot and (ballot > us + ARGV[9] or ballot < us - ARGV[8]) then")
     m.reads("release_all.lua", "elseif p <= time[1] * 1000000 + time[2] + ARGV[3] then")

@@ -24,7 +24,7 @@ def build(m):
     m.variable("asked_since", Node, Bool)                # that waiter has asked there since it is kept
     m.variable("stands", Node, Waiter, Bool)             # a waiter is in the queue of a master
     m.variable("score", Node, Waiter, Time)              # by this number
-    m.variable("lives_until", Node, Waiter, Time)
+    m.variable("lives_until", Node, Waiter, Time)        # at the latest
     m.variable("voted", Node, Waiter, Bool)              # its stamp there was given by a master that voted
     m.variable("come", Waiter, Bool)                     # it has sent its first command
     m.variable("counted", Waiter, Node, Bool)            # the client counts the stamp of this master
@@ -49,15 +49,15 @@ def build(m):
     w, x, w0, w1 = Consts("w x w0 w1", Waiter)
     q, p, q0 = Consts("q p q0", Quorum)
     i, i0 = Consts("i i0", Try)
-    d0 = Real("d0")
+    d0, d1 = Real("d0"), Real("d1")
 
     m.assume("meet", "any two quorums have a master in common", m.rule(
         "quorums", "any two quorums meet", ForAll([q, p], Exists([n], And(member(q, n), member(p, n)))),
         without=ForAll([q], Exists([n], member(q, n))), breaks=["take_ticket/order", "goal/G18", "goal/G18 first"]))
     m.assume("lives", "the guard, the life of a place and that of a kept key are spans",
              And(guard > 0, place_life > 0, kept_life > 0))
-    m.assume("kept", "a key is kept for at least as long as a place lives: 4 s and 3 s", m.rule(
-        "kept longer", "a key is kept for at least as long as a place lives", kept_life >= place_life,
+    m.assume("kept", "a key is kept for at least as long as a short place lives: 4 s and 3 s", m.rule(
+        "kept longer", "a key is kept for at least as long as a short place lives", kept_life >= place_life,
         breaks=["leave/outlasts", "release/outlasts", "keep/outlasts"]))
 
     m.reads("ask.lua", "stamp = math.max(us, last and last + 1 or 0)")
@@ -71,8 +71,9 @@ def build(m):
     m.reads("master/session/standing.rs",
             "(Ok(()), Some(remaining)) => Part::Uncounted(Refusal::WarmingUp { remaining }),")
     m.reads("waiting/in_turn/turn.rs",
-            "Event::Silent if now >= self.heard_at.after(PLACE_LIVES) => return Event::Unheard")
-    m.reads("waiting/in_turn/turn.rs", "_ => self.heard_at = self.asked_at")
+            "Event::Silent if now >= self.stored_until => return Event::Unheard")
+    m.reads("waiting/in_turn/turn.rs", "_ => self.stored_until = self.asked_at.after(self.place.lives)")
+    m.reads("leave.lua", "return type(ends) == 'string' and tonumber(ends) > most")
 
     m.starts(ForAll([w], And(Not(S.come(w)), Not(S.has_ticket(w)), Not(S.stored(w)), Not(S.lives(w)), Not(S.shut(w)))),
              ForAll([w], And(Not(S.out(w)), Not(S.won(w)))), ForAll([n], And(S.boot(n) <= S.now, Not(S.kept(n)))),
@@ -87,9 +88,13 @@ def build(m):
     # What opens a master that votes ends the promise about first attempts for the waiters that are stored there.
     opens = lambda z: And(S.shut(z), Not(And(member(S.stored_by(z), n0), S.boot(n0) + guard <= S.now)))
     place_ends = lambda z: And(S.lives(z), Not(And(z == w0, member(S.stored_by(z), n0), S.boot(n0) + guard <= S.now)))
-    asks = [to("lives_until", n0, w0, S.now + place_life),
+    # One that is far back asks for a long life.
+    asks = [to("lives_until", n0, w0, d1),
             to("asked_since", lambda z: Or(S.asked_since(z), And(z == n0, S.kept_for(z) == w0)))]
-    keep = [to("kept_for", n0, w0), to("kept_until", n0, S.now + kept_life), to("asked_since", n0, False)]
+    cut = m.rule("cut places", "where a key is kept for a waiter, its place is cut to the life of a short one",
+                 lambda w: If(S.lives_until(n0, w) > S.now + place_life, S.now + place_life, S.lives_until(n0, w)),
+                 without=lambda w: S.lives_until(n0, w), breaks=["leave/outlasts", "release/outlasts", "keep/outlasts"])
+    keep = [to("lives_until", n0, w0, cut(w0)), to("kept_for", n0, w0), to("kept_until", n0, S.now + kept_life), to("asked_since", n0, False)]
 
     m.action("tick", "time goes by; a place lives on if each master whose guard ends has it again by then", ["world"],
              [d0 > S.now], to("now", d0), to("lives", lambda z: And(S.lives(z), there(z, d0))),
@@ -158,6 +163,7 @@ def build(m):
              to("kept", n0, And(S.kept(n0), Or(S.kept_for(n0) != w0, others))),
              to("kept_for", n0, If(passes, w1, S.kept_for(n0))),
              to("kept_until", n0, If(passes, S.now + kept_life, S.kept_until(n0))),
+             to("lives_until", n0, w1, If(passes, cut(w1), S.lives_until(n0, w1))),
              to("asked_since", n0, And(Not(passes), S.asked_since(n0))))
     waiter = by(i0)
     m.action("grant_turn", "a master that votes grants a try to the first of its queue, where no token is", ["ask.lua"],
@@ -228,8 +234,6 @@ def build(m):
         And(fair(y, w, n), y.shut(w), y.later(by(i), w), Not(in_turn(i))), Not(y.ack(i, n)))))
     m.conjunct("came", "a client that was granted something has come",
                lambda y: ForAll([i, n], Implies(y.ack(i, n), y.come(by(i)))))
-    m.conjunct("place life", "a place lives from its last look for the life of a place, at most",
-               lambda y: ForAll([n, w], Implies(y.stands(n, w), y.lives_until(n, w) <= y.now + place_life)))
     m.conjunct("outlasts", "a key is kept for a waiter that is silent since until its place there is over",
                lambda y: ForAll([n], Implies(And(y.kept(n), Not(y.asked_since(n)), y.stands(n, y.kept_for(n))),
                                              y.lives_until(n, y.kept_for(n)) <= y.kept_until(n))))

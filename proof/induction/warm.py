@@ -1,7 +1,7 @@
 """Warm locks: a hold that was given back stays idle in its process, and goes to the next task there without the masters,
 until its deadline or until its client gives it up; a message that asks for it may come from anyone, at any time. Fenced,
-an acquire would take a block of numbers, of which each task gets the next: the code keeps no fenced lock warm, so its
-blocks have one number, and the rules on longer ones are what such locks would have to obey.
+an acquire takes a block of numbers, of which each task gets the next. A master compares both ends: the first number with
+the fence, which others may have left within the block, and the end with the window, as the fence will stand there.
  What a task is given is its *turn* at a token: its guard, with all the leases of
 that guard. To the masters nothing of this exists. So the invariant of the page `lock` is here again, and on it rest the
 conjuncts on tasks and numbers.
@@ -58,6 +58,12 @@ def build(m):
              And(0 < trust, trust <= life, trust <= guard, ahead > 0, back > 0, guard > ahead + back))
     m.assume("blocks", "a block has no number below its first", ForAll([t], block(t) >= 0))
 
+    m.reads("acquire.lua", "local p, first = tonumber(ballot), tonumber(ARGV[8] or ballot)")
+    m.reads("acquire.lua", "if first <= tonumber(fence) then return {-1, 0, fence, clock} end")
+    m.reads("acquire.lua", "if p > now + ARGV[6] or (not won and first < now - ARGV[5]) then")
+    m.reads("acquire.lua", "redis.call('SET', KEYS[i], ballot, 'PX', ARGV[7])")
+    m.reads("wire/claim.rs", "self.number < self.last")
+
     m.starts(ForAll([r], Not(S.begun(r))), ForAll([r, n], Not(S.ack(r, n))), ForAll([t], Not(S.held(t))),
              ForAll([h], And(Not(S.taken(h)), Not(S.active(h)))), ForAll([n], S.boot(n) <= S.now),
              ForAll([r, s], Implies(And(first(r), first(s), of(r) == of(s)), r == s)))
@@ -70,10 +76,11 @@ def build(m):
                     ForAll([n], Implies(member(q0, n), S.ack(r0, n))),
                     breaks=["win/witness", "win/above", "win_extension/witness"])
     lets_in = [
-        m.rule("fence", "the first number of a block is above the fence", ballot(r0) > S.fence(n0),
-               breaks=["grant/fence", "grant/order"]),
-        m.rule("block behind", "the first number of a block is not further behind than the window",
-               ballot(r0) >= S.now + clock(n0) - back, breaks=["grant/order"]),
+        m.rule("fence", "the first number of a block, and not only its end, is above the fence", ballot(r0) > S.fence(n0),
+               without=end(r0) > S.fence(n0), breaks=["grant/order"]),
+        m.rule("block behind", "the first number of a block, and not only its end, is no further behind than the window",
+               ballot(r0) >= S.now + clock(n0) - back, without=end(r0) >= S.now + clock(n0) - back,
+               breaks=["grant/order"]),
         m.rule("block ahead", "the end of a block, and not its first number, is within the window",
                end(r0) <= S.now + clock(n0) + ahead, without=ballot(r0) <= S.now + clock(n0) + ahead,
                breaks=["grant/ahead"])]

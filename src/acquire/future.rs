@@ -1,21 +1,23 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::{Acquire, Held, Terms};
-use crate::driver::{Ahead, Handle, Missed, Request, Won};
-use crate::failure::{AcquireError, Closed, InvalidSetting, NoQuorum};
+use crate::driver::{Ahead, Handle, LeaseState, Missed, Request, Won};
+use crate::failure::{AcquireError, Closed, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::kind_name::KindName;
 use crate::telemetry::{Ending, Span};
-use quorumlock_core::coordinator::{RequestId, WATCHED};
+use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::Instant;
+use quorumlock_core::shelf::WarmTerms;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::task::coop::consume_budget;
 
 /// The future of an [`Acquire`]: asks at the first poll, cancels when dropped. If it is polled
 /// again after it has completed, it stays pending and asks nothing.
@@ -119,14 +121,13 @@ struct Waiting {
 }
 
 impl Terms {
-    fn ask(&self, is_fenced: bool, kind: KindName) -> Result<Waiting, InvalidSetting> {
-        let acquire = self.request(is_fenced)?;
+    fn ask(&self, acquire: AcquireRequest, kind: KindName) -> Waiting {
         let is_candidate = self.label.as_ref().is_some_and(|label| label.is_candidate());
         let kind = if is_candidate { KindName::Leader } else { kind };
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
-        let span = Span::acquire(&resource, is_fenced, self.resources.is_shared());
+        let span = Span::acquire(&resource, acquire.fences.is_some(), self.resources.is_shared());
         let ahead = acquire.keys.queue().map(|_| Ahead::default());
         driver.send(Request::Acquire {
             request,
@@ -141,7 +142,20 @@ impl Terms {
         if WATCHED {
             driver.outlet().waits(kind);
         }
-        Ok(Waiting { driver, resource, request, began, kind, span, ahead, answer })
+        Waiting { driver, resource, request, began, kind, span, ahead, answer }
+    }
+
+    /// Takes a lock that is idle in this process, without the driver.
+    fn take_idle(&self, key: &str, warm: &WarmTerms) -> Option<(Handle, Arc<LeaseState>)> {
+        let (driver, resource) = (self.redlock.driver(), self.resources.shown());
+        let hold = driver.take_idle(key, &resource, warm)?;
+        if WATCHED {
+            let (span, waited) = (&Span::acquire(&resource, false, false), Duration::ZERO);
+            span.reused();
+            let ending = Ending { span, resource: &resource, waited };
+            ending.answered(driver.outlet(), &Ok(()));
+        }
+        Some((driver.clone(), hold))
     }
 
     /// Reports a refusal to tracing and metrics: nothing was asked.
@@ -181,18 +195,28 @@ impl Waiting {
 
 impl<G: Held> Direct<G> {
     fn poll_guard(&mut self, cx: &mut Context<'_>) -> Poll<Result<Guard<G::Kind>, AcquireError>> {
-        if let State::Unasked(acquire) = &self.state {
-            match acquire.terms.ask(G::Kind::IS_FENCED, G::Kind::NAME) {
-                Ok(waiting) => self.state = State::Waiting(waiting),
+        if let State::Unasked(Acquire { terms, .. }) = &self.state {
+            let request = match terms.request(G::Kind::IS_FENCED) {
+                Ok(request) => request,
                 Err(invalid) => {
                     let refused = Err(invalid.into());
                     if WATCHED {
-                        acquire.terms.report_refused(&refused);
+                        terms.report_refused(&refused);
                     }
                     self.state = State::Done;
                     return Poll::Ready(refused);
                 }
+            };
+            if let Some(warm) = request.warm_terms() {
+                // A task that has its lock at once, again and again, lets others run all the same.
+                ready!(pin!(consume_budget()).poll(cx));
+                if let Some((driver, hold)) = terms.take_idle(request.keys.first(), &warm) {
+                    self.state = State::Done;
+                    let kind = G::Kind::won_with(None, None);
+                    return Poll::Ready(Ok(Guard::new(driver, hold, kind)));
+                }
             }
+            self.state = State::Waiting(terms.ask(request, G::Kind::NAME));
         }
         let State::Waiting(waiting) = &mut self.state else { return Poll::Pending };
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));

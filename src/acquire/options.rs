@@ -15,7 +15,7 @@ impl<G: Fenceable> Acquire<G> {
     /// does not know it yet.
     ///
     /// The guard is a [`FencedGuard`](crate::FencedGuard), and its token stays the same over
-    /// extensions. Fenced and unfenced holders of one resource exclude each other, but the writes
+    /// extensions. Each guard of a lock that is [kept warm](Self::keep_warm) has one of its own. Fenced and unfenced holders of one resource exclude each other, but the writes
     /// of unfenced holders are not checked. Fence all holders of a resource, or none.
     ///
     /// ```no_run
@@ -235,11 +235,14 @@ impl<G: Queued> Acquire<G> {
     ///   is given back, and what is idle is released then, too. So clients that wait elsewhere get their turn.
     ///   Nothing extends a lock that is idle.
     /// - **It is released** after the span, by [`Guard::release`], when a `run` is dropped or panics, when a
-    ///   guard is dropped in a panic, by [`shutdown`](Redlock::shutdown), once a client elsewhere is known to
-    ///   wait, and when another kind of acquire here asks for the resource.
+    ///   guard is dropped in a panic, by [`shutdown`](Redlock::shutdown), once a client elsewhere
+    ///   [asks for it](crate::Lease::wanted) or is known to wait, and when another kind of acquire here asks for the resource.
     /// - **The next acquire has to ask for the same**: the same ttl and label. Otherwise it is released, and
     ///   the acquire asks the masters.
-    /// - **Not kept warm**, and released when given back: a lock with a fencing token, a lock-delay, a
+    /// - **Each guard of a [fenced](Self::fenced) lock has a fencing token of its own**, greater than that of the
+    ///   guard before. One acquire takes up to 1,000 tokens; after so many guards the lock is released when it is
+    ///   given back, and the next acquire asks the masters.
+    /// - **Not kept warm**, and released when given back: a lock with a lock-delay, a
     ///   [`min_hold`](Self::min_hold) or a [queue](Self::fair), and one that was
     ///   [adopted](Redlock::adopt).
     ///

@@ -18,7 +18,7 @@ fn driverless(options: Options) -> (Redlock, UnboundedReceiver<Request>) {
     let masters = (Vec::new(), Membership::of(1).unwrap());
     let outlet = Outlet::new(std::iter::empty());
     let ended = Ended::default();
-    let driver = Handle::new(requests, Clock::boot(), ended, outlet);
+    let driver = Handle::new(requests, Clock::boot(), ended, outlet, Arc::default());
     (Redlock::new(options, masters, driver), inbox)
 }
 

@@ -177,4 +177,36 @@ impl<K: Kind> Lease<K> {
         wait::may_wait("blocking_lost_within()")?;
         Ok(wait::within(span, self.lost()))
     }
+
+    /// Blocks until another client waits for this lock and has asked for it, or the lock is over. See
+    /// [`wanted`](Self::wanted). Feature `blocking`.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongContext`] in async code; there, await [`wanted`](Self::wanted).
+    pub fn blocking_wanted(&self) -> Result<(), WrongContext> {
+        wait::may_wait("blocking_wanted()")?;
+        wait::until(self.wanted());
+        Ok(())
+    }
+
+    /// Blocks in the same way for at most `span`; returns `false` if neither is so until then. Feature
+    /// `blocking`.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # fn example(guard: quorumlock::blocking::Guard) -> Result<(), Box<dyn std::error::Error>> {
+    /// while !guard.blocking_wanted_within(Duration::from_secs(1))? {
+    ///     guard.extend()?; // no other client wants it
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`WrongContext`] in async code.
+    pub fn blocking_wanted_within(&self, span: Duration) -> Result<bool, WrongContext> {
+        wait::may_wait("blocking_wanted_within()")?;
+        Ok(wait::within(span, self.wanted()).is_some())
+    }
 }

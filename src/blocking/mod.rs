@@ -26,6 +26,7 @@
 //! | `redlock.once("r", …).run(async \|lease\| …).await` | `redlock.once("r", …).`[`run(\|lease\| …)`](Once::run) |
 //! | `redlock.adopt(detached).await` | `redlock.adopt(detached).`[`lock()`](Adopt::lock) |
 //! | `guard.lost().await` | [`guard.blocking_lost()`](crate::Lease::blocking_lost), [`guard.blocking_lost_within(…)`](crate::Lease::blocking_lost_within) |
+//! | `guard.wanted().await` | [`guard.blocking_wanted()`](crate::Lease::blocking_wanted), [`guard.blocking_wanted_within(…)`](crate::Lease::blocking_wanted_within) |
 //! | `election.run("me", async \|lease\| …).await` | `election.`[`run("me", \|lease\| …)`](Election::run): the body returns `Err` once it finds that it no longer leads |
 //! | `redlock.list("orders:").next().await` | [`redlock.list("orders:")`](Redlock::list)`.next()`: an iterator |
 //! | `election.observe().next().await` | [`election.observe()`](Election::observe)`.next()`: an iterator |

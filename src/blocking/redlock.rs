@@ -129,6 +129,17 @@ impl Redlock {
         wait::until(self.inner.inspect(resource))
     }
 
+    /// Asks the process of the holder that `inspection` found to give the lock back. See
+    /// [`Redlock::ask`](crate::Redlock::ask).
+    ///
+    /// # Errors
+    ///
+    /// As there, and [`InspectError::WrongContext`] in async code.
+    pub fn ask(&self, inspection: &Inspection) -> Result<usize, InspectError> {
+        wait::may_wait("ask()")?;
+        wait::until(self.inner.ask(inspection))
+    }
+
     /// Takes the lock away from the holder that `inspection` found. **That holder continues to
     /// believe that it holds the lock.** See
     /// [`Redlock::force_release`](crate::Redlock::force_release).

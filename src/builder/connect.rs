@@ -6,13 +6,14 @@ use crate::credentials::Source;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
-use crate::driver::{Callers, Driver, Ended, Handle, Request};
+use crate::driver::{Callers, Driver, Ended, Handle, IdleLocks, Request};
 use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness, PreflightError};
 use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
 use crate::redlock::Redlock;
 use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{Coordinator, Random};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 /// The outcome of the first try to connect to every node.
@@ -130,7 +131,9 @@ impl<R> RedlockBuilder<R> {
 
         let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
         let settings = self.options.settings(membership, &addresses);
-        let machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
+        let mut machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
+        let idle_locks = Arc::<IdleLocks>::default();
+        machine.use_shelf(idle_locks.clone());
         let (requests, inbox) = mpsc::unbounded_channel();
         let (reply, connected) = oneshot::channel();
         let outlet = Outlet::new(addresses.iter().map(|one| &one.name));
@@ -140,12 +143,13 @@ impl<R> RedlockBuilder<R> {
             self.options.strict,
             self.options.key_prefix.len(),
             Telemetry::new(outlet.clone(), names),
+            idle_locks.clone(),
         );
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, &addresses, &self.options, ended.clone());
         let masters = (addresses, membership);
-        let handle = Handle::new(requests, clock, ended, outlet);
+        let handle = Handle::new(requests, clock, ended, outlet, idle_locks);
         let redlock = Redlock::new(self.options, masters, handle);
         Ok((redlock, driver, connected))
     }

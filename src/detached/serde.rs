@@ -5,7 +5,7 @@ use super::Detached;
 use crate::fencing::FencingToken;
 use crate::kind::{Detachable, Kind};
 use quorumlock_core::coordinator::wire::{Millis, Token};
-use quorumlock_core::coordinator::{DetachedLock, KeepAlive, Keys};
+use quorumlock_core::coordinator::{DetachedFences, DetachedLock, KeepAlive, Keys};
 use serde_core::de::value::UnitDeserializer;
 use serde_core::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, SerializeStruct, Serializer};
@@ -111,6 +111,7 @@ wire! {
     token: String,
     label: Option<String>,
     fencing_token: Option<u64>,
+    greatest_asked: Option<u64>,
     ttl_ms: u64,
     lock_delay_ms: u64,
     at_least_ms: Option<u64>,
@@ -127,10 +128,11 @@ impl<K: Kind> Serialize for Detached<K> {
             version: Version,
             resource: self.resource.to_string(),
             keys: texts(&lock.keys),
-            fences: lock.fenced.as_ref().map(|(fences, _)| texts(fences)),
+            fences: lock.fenced.as_ref().map(|fenced| texts(&fenced.fences)),
             token: lock.token.to_string(),
             label: lock.label.as_deref().map(str::to_owned),
-            fencing_token: lock.fenced.as_ref().map(|(_, number)| number.get()),
+            fencing_token: lock.fenced.as_ref().map(|fenced| fenced.number.get()),
+            greatest_asked: lock.fenced.as_ref().map(|fenced| fenced.greatest.get()),
             ttl_ms: millis(lock.ttl),
             lock_delay_ms: millis(lock.life) - millis(lock.ttl),
             // Rounded up: the keys stay no shorter.
@@ -191,15 +193,20 @@ impl Wire {
         let number = self.fencing_token.map(FencingToken::try_from).transpose();
         let number = number.map_err(|_| "fencing_token of a detached lock is no such number")?;
         let fences = self.fences.map(self::keys).transpose()?;
-        let fenced = match (fences, number) {
-            (Some(fences), Some(number)) if fences.len() == keys.len() => {
-                let number = NonZeroU64::new(number.as_u64());
-                number.map(|number| (Arc::new(fences), number))
+        let greatest = self.greatest_asked.map(FencingToken::try_from).transpose();
+        let greatest = greatest.ok().filter(|greatest| *greatest >= number);
+        let greatest = greatest.ok_or("greatest_asked of a detached lock is no such number")?;
+        let fenced = match (fences, number, greatest) {
+            (Some(fences), Some(number), Some(greatest)) if fences.len() == keys.len() => {
+                let fences = Arc::new(fences);
+                let numbers =
+                    NonZeroU64::new(number.as_u64()).zip(NonZeroU64::new(greatest.as_u64()));
+                numbers.map(|(number, greatest)| DetachedFences { fences, number, greatest })
             }
-            (None, None) => None,
+            (None, None, None) => None,
             _ => {
                 return Err(
-                    "a detached lock has a fence for each key and a fencing_token, or none",
+                    "a detached lock has a fence for each key, a fencing_token and greatest_asked, or none",
                 );
             }
         };

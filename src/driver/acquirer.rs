@@ -2,7 +2,7 @@
 
 use super::holds::Holds;
 use super::request::{Reply, Won};
-use super::{Ahead, Handle, LeaseState, ReleaseOnDrop};
+use super::{Ahead, Handle, IdleLocks, LeaseState, ReleaseOnDrop};
 use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum};
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
@@ -28,13 +28,18 @@ impl Acquirer {
     /// Sends the lock itself to its caller: if the caller does not pick it up, it is released.
     pub(super) fn acquired(
         self,
-        holds: &mut Holds,
+        (holds, idle_locks): (&mut Holds, &IdleLocks),
         (attempt, now, deadline): (AttemptId, Instant, Instant),
         token: Option<FencingToken>,
         slot: Option<u8>,
     ) {
-        let hold = Arc::new(LeaseState::new(attempt, self.resource, self.kind, now, deadline));
-        holds.insert(hold.clone());
+        let lend = |lent: &_| Arc::new(LeaseState::lent(lent, self.resource.clone(), now));
+        let hold = idle_locks.lend(attempt, lend).unwrap_or_else(|| {
+            let hold = LeaseState::new(attempt, self.resource.clone(), self.kind, now, deadline);
+            let hold = Arc::new(hold);
+            holds.insert(hold.clone());
+            hold
+        });
         let lock = ReleaseOnDrop::new(self.driver, hold);
         let _ = self.reply.send(Ok(Won { lock, token, slot }));
     }

@@ -8,14 +8,16 @@ use super::acquirer::Acquirer;
 use super::clock::Clock;
 use super::hand_over::Adopter;
 use super::holds::Holds;
+use super::lease_state::IdleLocks;
 use super::readiness::Readiness;
-use super::request::{Inspected, Reply, Request};
+use super::request::{Inspected, Own, Reply, Request};
 use crate::failure::{ConnectError, LossReason, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::Telemetry;
 use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Release, RequestId};
 use quorumlock_core::quorum::{Instant, Nanos};
+use std::sync::Arc;
 use std::time::Duration;
 use waiting::{Caller, Waiting};
 
@@ -31,6 +33,8 @@ pub(crate) struct Callers {
     readiness: Readiness,
     /// The holds that are not over.
     holds: Holds,
+    /// The locks that callers may take by themselves.
+    idle_locks: Arc<IdleLocks>,
     closers: Vec<Reply<()>>,
     closing: bool,
     telemetry: Telemetry,
@@ -45,6 +49,7 @@ impl Callers {
         strict: bool,
         prefix: usize,
         telemetry: Telemetry,
+        idle_locks: Arc<IdleLocks>,
     ) -> Self {
         Self {
             connecting: Some(connecting),
@@ -54,6 +59,7 @@ impl Callers {
             waiting: Waiting::default(),
             readiness: Readiness::default(),
             holds: Holds::default(),
+            idle_locks,
             closers: Vec::new(),
             closing: false,
             telemetry,
@@ -87,6 +93,7 @@ impl Callers {
         now: Instant,
         request: Request,
     ) -> bool {
+        self.learn_in_use();
         match request {
             // The caller reads the dropped reply as `Closed`.
             Request::Acquire { .. } if self.closing => {}
@@ -133,13 +140,19 @@ impl Callers {
                 self.telemetry.forgotten(hold.as_ref().map(|hold| hold.held(now)));
                 machine.handle_forget(now, attempt);
             }
+            Request::Claimed(hold) => {
+                let attempt = hold.attempt;
+                self.holds.insert(hold);
+                machine.handle_claimed(now, attempt);
+            }
+            Request::HearAsks(attempt) => machine.handle_hear_asks(now, attempt),
             Request::Detach { request, attempt, driver, reply } => {
                 self.waiting.insert(request, Caller::Detacher(driver, reply));
                 machine.handle_detach(now, request, attempt);
             }
             Request::Adopt { .. } if self.closing => {}
             Request::Adopt { request, lock, driver, resource, kind, reply } => {
-                let token = lock.fenced.as_ref().map(|(_, number)| FencingToken::new(*number));
+                let token = lock.fenced.as_ref().map(|fenced| FencingToken::new(fenced.number));
                 let adopter = Adopter { driver, resource, kind, token, began: now, reply };
                 self.waiting.insert(request, Caller::Adopter(adopter.into()));
                 machine.handle_adopt(now, request, *lock);
@@ -148,8 +161,15 @@ impl Callers {
                 adopting.and_then(|request| self.waiting.remove(request));
                 machine.handle_give_back(now, *lock, adopting);
             }
-            Request::Inspect { .. } | Request::ForceRelease { .. } | Request::Look { .. }
+            Request::Inspect { .. }
+            | Request::Ask { .. }
+            | Request::ForceRelease { .. }
+            | Request::Look { .. }
                 if self.closing => {}
+            Request::Ask { request, key, channel, holders, reply } => {
+                self.waiting.insert(request, Caller::Asker(reply));
+                machine.handle_ask(now, request, (&key, &channel), &holders);
+            }
             Request::Look { request, keys, reply } => {
                 self.waiting.insert(request, Caller::Looker(reply));
                 machine.handle_look(now, request, &keys, None);
@@ -171,6 +191,12 @@ impl Callers {
                 self.waiting.remove(listener);
                 machine.handle_unlisten(listener, &channel);
             }
+            Request::Own { .. } if self.closing => {}
+            Request::Own { keys, reply } => {
+                let mailbox = machine.masters().known_mailbox();
+                let idle = keys.iter().map(|key| machine.idle_under(key)).collect();
+                let _ = reply.send(Own { mailbox, idle });
+            }
             Request::Connected => self.in_use = true,
             Request::Status(_) | Request::WaitUntilReady { .. } if self.closing => {}
             Request::Status(reply) => {
@@ -184,10 +210,20 @@ impl Callers {
                 self.waiting.close();
                 self.take_back(machine, now);
                 machine.handle_shutdown(now);
+                // A caller may have taken an idle lock.
+                self.learn_in_use();
+                self.take_back(machine, now);
                 return true;
             }
         }
         false
+    }
+
+    /// Learns of guards that had an idle lock when the machine recalled it.
+    fn learn_in_use(&mut self) {
+        if self.idle_locks.has_in_use() {
+            self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.insert(hold));
+        }
     }
 
     /// Releases guards on their way to callers that have not looked yet, as `Closed` promises.
@@ -206,6 +242,7 @@ impl Callers {
     /// the masters.
     pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
         let (mut heard_at, mut asks) = (None, false);
+        self.learn_in_use();
         while let Some(event) = machine.poll_event() {
             let now = *heard_at.get_or_insert_with(|| clock.now());
             match event {
@@ -218,7 +255,8 @@ impl Callers {
                     if let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) {
                         let token = ballot.map(FencingToken::new);
                         let hold = (attempt, now, deadline);
-                        acquirer.acquired(&mut self.holds, hold, token, machine.slot(attempt));
+                        let holds = (&mut self.holds, &*self.idle_locks);
+                        acquirer.acquired(holds, hold, token, machine.slot(attempt));
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
@@ -259,6 +297,11 @@ impl Callers {
                         let _ = reply.send(result);
                     }
                 }
+                Event::Asked { request, heard } => {
+                    if let Some(Caller::Asker(reply)) = self.waiting.remove(request) {
+                        let _ = reply.send(heard);
+                    }
+                }
                 Event::Looked { request, free_in } => {
                     if let Some(Caller::Looker(reply)) = self.waiting.remove(request) {
                         let _ = reply.send(free_in);
@@ -272,6 +315,12 @@ impl Callers {
                 Event::Heard { listener, message } => {
                     if let Some(Caller::Listener(ear)) = self.waiting.get(listener) {
                         ear.hear(message.as_deref());
+                    }
+                }
+                Event::Wanted { attempt } => {
+                    if let Some(hold) = self.holds.get(attempt) {
+                        self.telemetry.wanted(&hold.resource);
+                        hold.want();
                     }
                 }
                 Event::Lost { attempt, reason } => {
@@ -303,7 +352,8 @@ impl Callers {
                         let hold = self.holds.get(attempt)?;
                         Some((&*hold.resource, hold.deadline().since(now)))
                     };
-                    self.telemetry.observed(&observation, acquire, hold);
+                    let resource_of = |key: &Arc<str>| self.resource(key);
+                    self.telemetry.observed(&observation, acquire, hold, resource_of);
                 }
             }
         }
@@ -316,7 +366,8 @@ impl Callers {
         if !self.readiness.is_empty() {
             self.readiness.look(machine, clock.now());
         }
-        self.telemetry.end_turn(machine, self.holds.by_kind(), || clock.now());
+        let lent = self.idle_locks.lent();
+        self.telemetry.end_turn(machine, self.holds.by_kind(), lent, || clock.now());
     }
 
     #[inline]
@@ -338,6 +389,8 @@ impl Callers {
     /// Ends all holds. The driver ends, and nothing looks after them any more.
     pub(super) fn end_holds(&mut self, now: Instant) {
         self.waiting.close();
+        self.idle_locks.clear();
+        self.learn_in_use();
         for hold in self.holds.drain() {
             self.telemetry.lost(hold.held(now), &LossReason::Closed);
             hold.end(now, LossReason::Closed);

@@ -1,14 +1,16 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
-use super::Request;
 use super::clock::Clock;
+use super::{IdleLocks, LeaseState, Own, Request};
 use crate::failure::ShutdownError;
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
 use quorumlock_core::quorum::Instant;
+use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 
 /// The outcome of the driver, set once it has ended.
 pub(crate) type Ended = Arc<OnceLock<Result<(), ShutdownError>>>;
@@ -17,12 +19,17 @@ pub(crate) type Ended = Arc<OnceLock<Result<(), ShutdownError>>>;
 #[derive(Clone)]
 pub(crate) struct Handle(Arc<Shared>);
 
+/// A handle that does not keep the driver running.
+#[derive(Clone)]
+pub(crate) struct WeakHandle(Weak<Shared>);
+
 struct Shared {
     requests: UnboundedSender<Request>,
     last_request: AtomicU64,
     clock: Clock,
     ended: Ended,
     outlet: Outlet,
+    idle_locks: Arc<IdleLocks>,
 }
 
 impl Handle {
@@ -31,9 +38,19 @@ impl Handle {
         clock: Clock,
         ended: Ended,
         outlet: Outlet,
+        idle_locks: Arc<IdleLocks>,
     ) -> Self {
         let last_request = AtomicU64::new(0);
-        Self(Arc::new(Shared { requests, last_request, clock, ended, outlet }))
+        Self(Arc::new(Shared { requests, last_request, clock, ended, outlet, idle_locks }))
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakHandle {
+        WeakHandle(Arc::downgrade(&self.0))
+    }
+
+    /// Returns what this client itself knows of `keys`; nothing once it has ended.
+    pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
+        self.downgrade().own(keys).await
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -50,6 +67,28 @@ impl Handle {
         let _ = self.0.requests.send(request);
     }
 
+    /// Takes an idle lock of this process without the driver, if there is one that suits these terms.
+    pub(crate) fn take_idle(
+        &self,
+        key: &str,
+        resource: &Arc<str>,
+        terms: &WarmTerms,
+    ) -> Option<Arc<LeaseState>> {
+        let now = self.now();
+        let lend = |lent: &_| Arc::new(LeaseState::lent(lent, resource.clone(), now));
+        let hold = self.0.idle_locks.take(key, terms, now, lend)?;
+        // Unless the client is being shut down at this moment.
+        hold.pick_up().then_some(hold)
+    }
+
+    /// Sends a request of the guard of `hold`, of which the driver learns first if it has not heard of it.
+    pub(crate) fn send_for(&self, hold: &LeaseState, request: Request) {
+        if let Some(hold) = hold.keep() {
+            self.send(Request::Claimed(hold));
+        }
+        self.send(request);
+    }
+
     /// Returns the outlet to which events are reported.
     pub(crate) fn outlet(&self) -> &Outlet {
         &self.0.outlet
@@ -58,5 +97,17 @@ impl Handle {
     /// Returns how the driver ended; `Ok` while it runs.
     pub(crate) fn ended(&self) -> Result<(), ShutdownError> {
         self.0.ended.get().cloned().unwrap_or(Ok(()))
+    }
+}
+
+impl WeakHandle {
+    /// Does what [`Handle::own`] does.
+    pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
+        let (reply, answer) = oneshot::channel();
+        match self.0.upgrade() {
+            Some(shared) => Handle(shared).send(Request::Own { keys, reply }),
+            None => drop(reply),
+        }
+        answer.await.unwrap_or_default()
     }
 }

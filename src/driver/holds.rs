@@ -5,7 +5,6 @@ use crate::kind_name::{ByKind, KindName};
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
-use std::time::Duration;
 
 #[derive(Default)]
 pub(super) struct Holds {
@@ -57,14 +56,9 @@ impl Holds {
         }
     }
 
-    /// Returns the resources that have been held for at least this time.
-    pub(super) fn for_longer_than(
-        &self,
-        span: Duration,
-        now: Instant,
-    ) -> impl Iterator<Item = &Arc<str>> {
-        let holds = self.slots.iter().flatten().filter(move |hold| hold.held(now).held >= span);
-        holds.map(|hold| &hold.resource)
+    /// Returns all of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<LeaseState>> {
+        self.slots.iter().flatten()
     }
 
     /// Ends `from`, and holds `to` in its place. If `from` is over, so is `to`.

@@ -2,7 +2,11 @@
 
 mod deadline;
 mod latch;
+mod lent;
 mod succession;
+#[cfg(feature = "tokio-util")]
+mod token;
+mod wanted;
 
 use super::ReleaseResult;
 use crate::failure::{LossReason, Lost};
@@ -11,6 +15,8 @@ use crate::released::Released;
 use crate::telemetry::Held;
 use deadline::AtomicDeadline;
 use latch::Latch;
+pub(crate) use lent::IdleLocks;
+use lent::OnShelf;
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic};
@@ -18,6 +24,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 #[cfg(feature = "tokio-util")]
 use tokio_util::sync::CancellationToken;
+use wanted::Asks;
 
 /// One held lock, as seen from both sides.
 #[derive(Debug)]
@@ -32,6 +39,9 @@ pub(crate) struct LeaseState {
     parted: Latch,
     /// The deadline is the end of the keep-alive: no extension moves it any further.
     last: Latch,
+    asks: Asks,
+    /// Its place on the shelf, if the guard has taken it from there.
+    lent: Option<Arc<OnShelf>>,
     deadline: AtomicDeadline,
     watch: Mutex<Watch>,
 }
@@ -44,10 +54,12 @@ enum Watch {
     Over(Ending),
 }
 
-/// What is notified when the end has come; each created for the first that asks for it.
+/// What is notified when the end has come; each created for the first that asks.
 #[derive(Debug, Default)]
 struct Watchers {
     waiters: Option<Arc<Notify>>,
+    /// Those that a client elsewhere wakes as well, by an ask.
+    askers: Option<Arc<Notify>>,
     #[cfg(feature = "tokio-util")]
     token: Option<CancellationToken>,
 }
@@ -75,6 +87,8 @@ impl LeaseState {
             claim: Latch::new(),
             parted: Latch::new(),
             last: Latch::new(),
+            asks: Asks::new(),
+            lent: None,
             deadline: AtomicDeadline::new(deadline),
             watch: Mutex::new(Watch::Held(Watchers::default())),
         }
@@ -120,8 +134,8 @@ impl LeaseState {
         let before = std::mem::replace(&mut *watch, Watch::Over(Ending { at: now, reason }));
         drop(watch);
         let Watch::Held(watchers) = before else { return };
-        if let Some(waiters) = watchers.waiters {
-            waiters.notify_waiters();
+        for notify in watchers.waiters.iter().chain(&watchers.askers) {
+            notify.notify_waiters();
         }
         #[cfg(feature = "tokio-util")]
         if let Some(token) = watchers.token {
@@ -173,8 +187,7 @@ impl LeaseState {
                 notified.await;
             }
         }
-        // The end is known before the waiters are notified, so the default passed here is never
-        // used.
+        // The end is known before the waiters are notified: this default is never used.
         self.loss(self.deadline())
     }
 
@@ -187,20 +200,6 @@ impl LeaseState {
         match &mut *self.watch() {
             Watch::Held(watchers) => Some(watchers.waiters.get_or_insert_default().clone()),
             Watch::Over(_) => None,
-        }
-    }
-
-    /// Returns a token that is cancelled when the hold is over. A caller that cancels it itself
-    /// cancels only its own copy.
-    #[cfg(feature = "tokio-util")]
-    pub(crate) fn token(&self) -> CancellationToken {
-        match &mut *self.watch() {
-            Watch::Held(watchers) => watchers.token.get_or_insert_default().child_token(),
-            Watch::Over(_) => {
-                let over = CancellationToken::new();
-                over.cancel();
-                over
-            }
         }
     }
 
@@ -230,11 +229,11 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    fn at(millis: u64) -> Instant {
+    pub(super) fn at(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
     }
 
-    fn hold_until(millis: u64) -> LeaseState {
+    pub(super) fn hold_until(millis: u64) -> LeaseState {
         LeaseState::new(AttemptId::NONE, "r".into(), KindName::Plain, at(0), at(millis))
     }
 
@@ -327,10 +326,10 @@ mod tests {
         let (in_time, late) = (hold_until(100), hold_until(100));
         in_time.give_up(at(99));
         late.give_up(at(130));
-        let told = |hold: &LeaseState| hold.check(at(140)).unwrap_err();
-        assert_eq!(told(&in_time).reason, LossReason::Released);
-        assert_eq!(told(&late).reason, LossReason::Lapsed);
-        assert_eq!(told(&late).held_for, Duration::from_millis(100), "not a moment more");
+        let lost = |hold: &LeaseState| hold.check(at(140)).unwrap_err();
+        assert_eq!(lost(&in_time).reason, LossReason::Released);
+        assert_eq!(lost(&late).reason, LossReason::Lapsed);
+        assert_eq!(lost(&late).held_for, Duration::from_millis(100), "not a moment more");
     }
 
     #[test]
@@ -373,24 +372,5 @@ mod tests {
         hold.end(at(100), LossReason::Lapsed);
         assert_eq!(waiter.await.unwrap().reason, LossReason::Lapsed);
         assert_eq!(hold.lost().await.held_for, Duration::from_millis(100));
-    }
-
-    /// The token is created for the first caller that asks. The hold may end before that, or after
-    /// it.
-    #[cfg(feature = "tokio-util")]
-    #[tokio::test]
-    async fn a_token_that_is_asked_for_as_the_hold_ends_is_cancelled() {
-        for _ in 0..1_000 {
-            let (hold, start) = (hold_until(100), Barrier::new(2));
-            let token = thread::scope(|scope| {
-                let asking = scope.spawn(|| (start.wait(), hold.token()).1);
-                start.wait();
-                hold.end(at(100), LossReason::Lapsed);
-                asking.join().unwrap()
-            });
-            assert!(token.is_cancelled());
-            assert!(hold.token().is_cancelled(), "and whoever comes late");
-            assert_eq!(hold.lost().await.reason, LossReason::Lapsed);
-        }
     }
 }

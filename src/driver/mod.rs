@@ -26,12 +26,12 @@ pub(crate) mod runtime;
 pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
 pub(crate) use hand_over::InTransit;
-pub(crate) use handle::{Ended, Handle};
+pub(crate) use handle::{Ended, Handle, WeakHandle};
 use holds::Holds;
-pub(crate) use lease_state::LeaseState;
+pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
-pub(crate) use request::{ForceReleased, Inspected, ReleaseResult, Request, Won};
+pub(crate) use request::{ForceReleased, Inspected, Own, ReleaseResult, Request, Won};
 
 use crate::address::{Address, Brought};
 use crate::failure::ShutdownError;
@@ -295,7 +295,9 @@ impl Driver {
     /// Sleeps until something is due. Returns `true` if something already is.
     fn sleep(&mut self, cx: &mut Context<'_>) -> bool {
         let now = self.now;
-        let most = if self.callers.holding() { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
+        // A guard may have a lock that the machine takes for idle.
+        let holds = self.callers.holding() || self.machine.idle_holds() > 0;
+        let most = if holds { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
         let ends = self.ends_at.into_iter().chain(self.callers.end_at());
         let due = match self.catching_up {
             CatchingUp::No => self.machine.due_at(),

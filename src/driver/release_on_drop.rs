@@ -2,6 +2,7 @@
 
 use super::{Handle, LeaseState, ReleaseResult, Request};
 use crate::failure::LossReason;
+use crate::released::Released;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -78,13 +79,19 @@ impl Handle {
     ) {
         if hold.part() {
             // From here on, no lease of this guard may report that it is valid.
-            let in_time = hold.give_up(self.now());
+            let now = self.now();
+            let in_time = hold.give_up(now);
+            if gives_back && in_time && hold.put_back(now) {
+                self.outlet().given_back(Some(hold.held(now)));
+                reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::Confirmed)));
+                return;
+            }
             // No caller has relied on a lock that none has picked up, so no delay need be kept.
             let in_time = hold.pick_up() || in_time;
             let (request, attempt) = (self.next_request(), hold.attempt);
             let release =
                 Request::Release { request, attempt, in_time, ends_well, gives_back, reply };
-            self.send(release);
+            self.send_for(hold, release);
         }
     }
 
@@ -92,7 +99,7 @@ impl Handle {
     pub(crate) fn forget(&self, hold: &LeaseState) {
         if hold.part() {
             hold.give_up(self.now());
-            self.send(Request::Forget(hold.attempt));
+            self.send_for(hold, Request::Forget(hold.attempt));
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::kind_name::KindName;
 use crate::released::Released;
 use crate::report::{NodeReport, Quorum};
 use crate::telemetry::Span;
+use quorumlock_core::coordinator::wire::{Mailbox, Token};
 use quorumlock_core::coordinator::{
     AcquireRequest, AttemptId, Beside, DetachedLock, Mark, NotAdopted, RequestId, Seen,
 };
@@ -39,6 +40,15 @@ pub(crate) struct Inspected {
     pub(crate) membership: Membership,
     /// How many wait in turn.
     pub(crate) waiting: Option<u64>,
+}
+
+/// What this client knows of keys without asking a master.
+#[derive(Default)]
+pub(crate) struct Own {
+    /// The process in which its tokens begin.
+    pub(crate) mailbox: Option<Mailbox>,
+    /// For each key, the token of the hold that is kept warm under it, and idle.
+    pub(crate) idle: Vec<Option<Token>>,
 }
 
 /// The time until each key may be free; `None` if that is unknown.
@@ -93,6 +103,10 @@ pub(crate) enum Request {
         reply: Option<Reply<ReleaseResult>>,
     },
     Forget(AttemptId),
+    /// A guard has this hold, which it has taken from the shelf, and needs the machine.
+    Claimed(Arc<LeaseState>),
+    /// Listen for clients elsewhere that ask for this hold.
+    HearAsks(AttemptId),
     Detach {
         request: RequestId,
         attempt: AttemptId,
@@ -126,6 +140,19 @@ pub(crate) enum Request {
         readers: Option<Arc<str>>,
         value: Mark,
         reply: Reply<ForceReleased>,
+    },
+    /// Ask the processes of these holders to give `key` back, by messages at the master of `channel`.
+    Ask {
+        request: RequestId,
+        key: Arc<str>,
+        channel: Arc<str>,
+        holders: Vec<Mark>,
+        reply: Reply<u64>,
+    },
+    /// What this client itself knows of `keys`.
+    Own {
+        keys: Vec<Arc<str>>,
+        reply: Reply<Own>,
     },
     /// When each of `keys` is free, as all masters say.
     Look {

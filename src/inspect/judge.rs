@@ -1,6 +1,6 @@
 //! What the masters' answers about one key come to.
 
-use super::{Holder, LockState};
+use super::{Holder, LockState, Whose};
 use quorumlock_core::coordinator::{Seen, StoredValue};
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::sync::Arc;
@@ -26,7 +26,12 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
         .find(|(_, on)| membership.is_quorum(*on));
     held.map_or(LockState::Unclear, |(standing, on)| {
         let (value, readers) = (standing.value.clone(), readers(seen, membership));
-        LockState::Held(Holder { value, remaining: until_no_quorum(seen, membership, on), readers })
+        LockState::Held(Holder {
+            value,
+            remaining: until_no_quorum(seen, membership, on),
+            readers,
+            whose: Whose::default(),
+        })
     })
 }
 

@@ -1,9 +1,11 @@
 //! What the masters' answers about one key come to. No I/O.
 
 use super::ListedLock;
+use crate::driver::Own;
 use crate::inspect::{Holder, Inspection, LockState};
 use quorumlock_core::coordinator::Seen;
 use quorumlock_core::quorum::{Membership, NodeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How sure it is that a lock is held.
@@ -18,6 +20,12 @@ pub(super) enum Verdict {
 }
 
 impl ListedLock {
+    /// Adds what this client knows of the key in this place.
+    pub(super) fn learn(&mut self, own: &Own, place: usize) {
+        self.inspection.learn(own, place);
+        self.holder.learn(own, place);
+    }
+
     pub(super) fn at_slot(self, slot: Option<u8>) -> Self {
         Self { inspection: self.inspection.at_slot(slot), ..self }
     }
@@ -48,7 +56,7 @@ pub(super) fn merge(
         _ if membership.is_quorum(most_on.union(silent)) => (Verdict::Unclear, Holder::of(most)),
         _ => (Verdict::Leftover, Holder::of(most)),
     };
-    Some((verdict, ListedLock { inspection, holder, waiting: None }))
+    Some((verdict, ListedLock { inspection, holder, waiting: None, waiters: BTreeSet::new() }))
 }
 
 /// Checks whether a lock can be held that none of these masters has: then more have to be scanned.

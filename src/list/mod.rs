@@ -1,6 +1,8 @@
 //! The locks that are held under a prefix.
 
+mod deadlock;
 mod merge;
+mod own;
 mod page;
 #[cfg(test)]
 mod tests;
@@ -10,7 +12,11 @@ use crate::driver::runtime;
 use crate::failure::{Closed, ListError, NodeProblem};
 use crate::inspect::{Holder, Inspection, LockState, Named, NodeState};
 use crate::redlock::Redlock;
+pub use deadlock::PossibleDeadlock;
 use futures_core::Stream;
+use own::Lister;
+use quorumlock_core::coordinator::wire::Mailbox;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -34,6 +40,9 @@ impl Redlock {
     /// up the quorum. [`include_free`](LockList::include_free) lists the rest. Masters that are
     /// down, may not be asked or do not vote yet are [problems](LockList::problems), and no error
     /// as long as the others are enough.
+    ///
+    /// Locks that this client holds [say so](Holder::is_this_client), and whether they are
+    /// [idle](Holder::is_idle).
     ///
     /// The list is no snapshot. A lock that is held from the beginning to the end is in it; one
     /// that is acquired or released meanwhile may be.
@@ -62,6 +71,7 @@ impl Redlock {
             options: self.options().clone(),
             prefix: prefix.into(),
             leftovers: false,
+            lister: Lister::new(self.driver().downgrade()),
         };
         LockList { state: State::Idle(Box::new(walk)), problems: Vec::new() }
     }
@@ -97,6 +107,8 @@ pub struct ListedLock {
     inspection: Inspection,
     holder: Holder,
     waiting: Option<u64>,
+    /// The processes that wait in turn, on any master.
+    waiters: BTreeSet<Mailbox>,
 }
 
 impl LockList {
@@ -228,9 +240,10 @@ impl ListedLock {
         self.inspection.nodes().iter().filter(|node| has_it(&node.state)).count()
     }
 
-    /// Returns how many clients wait for a release; of a permit, for any of the semaphore. A client counts once, however many of its tasks
-    /// wait, and not at all if it was built with `wake_ups(false)` or is of another kind. `None` if
-    /// a master does not say.
+    /// Returns how many clients wait for a release; of a permit, for any of the semaphore. A client counts once,
+    /// however many of its tasks wait, and not at all if it was built with `wake_ups(false)` or is of
+    /// another kind. Of clients that wait in turn and clients that do not, only the more numerous count.
+    /// `None` if a master does not say.
     #[must_use]
     pub const fn waiting(&self) -> Option<u64> {
         self.waiting

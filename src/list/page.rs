@@ -2,13 +2,16 @@
 
 use crate::options::Options;
 use crate::report::{Answer, UnknownCause};
-use quorumlock_core::coordinator::wire::{self, Reply};
+use quorumlock_core::coordinator::wire::{self, Mailbox, Reply};
 use quorumlock_core::coordinator::{Mark, Seen, StoredValue, readers_in};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Looks at some keys.
 const LOOK: &str = include_str!("look.lua").trim_ascii_end();
+
+/// Looks at the queues of some locks.
+const TURNS: &str = include_str!("turns.lua").trim_ascii_end();
 
 /// The number of keys that a master looks at for one SCAN: well below a millisecond of its time.
 const COUNT: &str = "500";
@@ -105,6 +108,30 @@ fn seen(three: &[Reply]) -> Seen {
 /// Returns the answer of a master that said something else.
 pub(super) fn unknown(said: impl Into<Arc<str>>) -> Answer {
     Answer::Unknown(UnknownCause::Server(said.into()))
+}
+
+/// Packs the question for the waiters in turn; `alive` are the keys of the members alive in each queue.
+pub(super) fn turns(alive: &[Arc<str>]) -> Vec<u8> {
+    let count = alive.len().to_string();
+    let mut command = vec!["EVAL", TURNS, &count];
+    command.extend(alive.iter().map(|key| &**key));
+    wire::pack(&command)
+}
+
+/// Reads, of each of so many queues, how many wait in it, and their processes; `None` if the master does not
+/// say.
+pub(super) fn in_turn(reply: &Reply, queues: usize) -> Option<Vec<(u64, Vec<Mailbox>)>> {
+    let Reply::Array(parts) = reply else { return None };
+    let queue = |part: &Reply| {
+        let Reply::Array(parts) = part else { return None };
+        let (Reply::Int(count), processes) = parts.split_first()? else { return None };
+        let processes = processes
+            .iter()
+            .filter_map(|name| Mailbox::at_the_beginning_of(name.text()?))
+            .collect();
+        Some((u64::try_from(*count).ok()?, processes))
+    };
+    parts.iter().map(queue).collect::<Option<Vec<_>>>().filter(|found| found.len() == queues)
 }
 
 /// Packs the question for how many connections listen to each of these channels.

@@ -1,6 +1,7 @@
 //! The task that scans the masters, one after the other, and asks all of them about what it finds.
 
 use super::merge::{self, Verdict};
+use super::own::Lister;
 use super::page::{self, KEYS_PER_LOOK};
 use super::{Item, ListedLock};
 use crate::address::Address;
@@ -13,6 +14,7 @@ use crate::preflight::{
 use crate::report::{Answer, Refusal};
 use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{RestartGuard, Seen, ServerFacts};
+use quorumlock_core::quorum::turns::ticket;
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -31,6 +33,7 @@ pub(super) struct Walk {
     pub(super) prefix: String,
     /// List what is not held, too.
     pub(super) leftovers: bool,
+    pub(super) lister: Lister,
 }
 
 /// A master that is asked, or the answer that stands for it.
@@ -252,7 +255,37 @@ impl Walker {
             locks.extend(is_listed.then(|| lock.at_slot(slot)));
         }
         self.count_waiting(&mut locks).await?;
+        self.find_in_turn(&mut locks).await?;
+        let patience = self.walk.patience();
+        self.walk.lister.mark(&mut locks, patience).await;
         Ok(locks)
+    }
+
+    /// Finds the clients that wait in turn. They listen to no channel of the key, except for the first.
+    async fn find_in_turn(&mut self, locks: &mut [ListedLock]) -> Result<(), Dropped> {
+        // A permit has no queue.
+        let mut locks: Vec<_> = locks.iter_mut().filter(|lock| lock.slot().is_none()).collect();
+        if locks.is_empty() {
+            return Ok(());
+        }
+        let options = &self.walk.options;
+        let alive = |lock: &&mut ListedLock| options.queue(lock.resource()).alive;
+        let alive: Vec<Arc<str>> = locks.iter().map(alive).collect();
+        let replies = self.ask_all("EVAL", |_| page::turns(&alive)).await?;
+        let found = |reply: &Option<Reply>| page::in_turn(reply.as_ref()?, alive.len());
+        let mut found: Vec<_> = replies.iter().map(found).collect();
+        for (place, lock) in locks.iter_mut().enumerate() {
+            let mut counts = Vec::new();
+            for queues in &mut found {
+                let queue = queues.as_mut().map(|queues| std::mem::take(&mut queues[place]));
+                let (count, processes) = queue.unzip();
+                counts.push(count);
+                lock.waiters.extend(processes.into_iter().flatten());
+            }
+            let in_turn = ticket(self.walk.membership, &counts);
+            lock.waiting = lock.waiting.map(|listening| listening.max(in_turn.unwrap_or(0)));
+        }
+        Ok(())
     }
 
     /// Adds up, over all masters, how many listen for a release of each lock. A client listens at

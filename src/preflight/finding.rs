@@ -46,6 +46,13 @@ pub enum FindingKind {
     Silent(Arc<str>),
     /// The server has as many clients as it accepts. Contains its words.
     TooManyClients(Arc<str>),
+    /// The server has more than four fifths of the clients that it accepts.
+    NearlyFull {
+        /// The number of its clients, the preflight's own connection among them.
+        clients: u64,
+        /// The most that it accepts: its `maxclients`, or less if it may not open that many files.
+        most: u64,
+    },
     /// The server that answers there is not Redis. Contains what it says instead.
     NotRedis(Arc<str>),
     /// The server is a node of a cluster, which moves keys and promotes replicas by itself.
@@ -163,6 +170,10 @@ findings! {
         ["see whether it is stopped, overloaded, at its maxclients, or not a Redis server"];
     Self::TooManyClients(cause) => Failure, ["takes no more clients ({cause})"],
         ["raise its maxclients, or find the clients that keep so many connections open (CLIENT LIST)"];
+    Self::NearlyFull { clients, most } => Warning,
+        ["has {clients} of the {most} clients that it accepts"],
+        ["raise its maxclients, and its limit of open files with it: once it is full, a client that \
+          starts or reconnects cannot use it"];
     Self::NotRedis(said) => Failure, ["not a Redis server ({said})"],
         ["fix host and port in its address: something else listens there"];
     Self::Cluster => Failure, ["a node of a cluster"],

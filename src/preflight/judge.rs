@@ -4,7 +4,7 @@ mod permissions;
 
 use super::question::{Heard, Question, TimeSample};
 use super::{ClockOffset, Finding, FindingKind, NodePreflight, Permission, Persistence, Role};
-use quorumlock_core::coordinator::wire::Reply;
+use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{Difference, RestartGuard, ServerFacts, SharedSettings};
 use quorumlock_core::quorum::Instant;
 use quorumlock_core::quorum::standing::Start;
@@ -42,6 +42,7 @@ pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePrefl
     let mut found = Vec::from_iter(heard.ended.clone());
     found.extend(too_old(&facts));
     found.extend(just_started(&facts, bounds));
+    found.extend(nearly_full(heard));
     found.extend(not_alone(&facts));
     found.extend(facts.replicas.filter(|count| *count > 0).map(FindingKind::HasReplicas));
     found.extend(eviction(&facts, heard.ended.is_some()));
@@ -116,6 +117,15 @@ pub(crate) fn not_alone(facts: &ServerFacts) -> Option<FindingKind> {
         Some(Role::Replica) => Some(FindingKind::Replica(facts.replica_of.clone())),
         _ => facts.promoted.then_some(FindingKind::Promoted),
     }
+}
+
+/// Finds a server that has more than four fifths of the clients that it accepts.
+fn nearly_full(heard: &Heard) -> Option<FindingKind> {
+    let info = heard.answers.get(&Question::InfoClients)?.text()?;
+    let number = |name: &str| wire::info_field(info, name)?.parse::<u64>().ok();
+    let (clients, most) = (number("connected_clients")?, number("maxclients")?);
+    let is_nearly_full = clients.saturating_mul(5) > most.saturating_mul(4);
+    is_nearly_full.then_some(FindingKind::NearlyFull { clients, most })
 }
 
 fn eviction(facts: &ServerFacts, ended: bool) -> Option<FindingKind> {

@@ -54,6 +54,7 @@ questions! {
     InfoReplication: Info, wire::info("replication");
     InfoMemory: Info, wire::info("memory");
     InfoPersistence: Info, wire::info("persistence");
+    InfoClients: Info, wire::info("clients");
     ConfigMemory: ConfigGet, wire::config_get("maxmemory*");
     ConfigAppend: ConfigGet, wire::config_get("*append*");
     Replay: AclDryRun, wire::pack(&["ACL", "DRYRUN", "default", "SET", &*subject.key, "", "PX",
@@ -200,7 +201,8 @@ impl Subject {
     fn fenced(&self, token: &Token) -> Claim {
         let fences = Keys::one(self.part("fence").into());
         let window = FencingWindow { back: AGES, ahead: AGES };
-        let ballot = Ballot { fences: fences.into(), number: 1, greatest: 1, window, kept: LIFE };
+        let ballot =
+            Ballot { fences: fences.into(), number: 1, last: 1, greatest: 1, window, kept: LIFE };
         let keys = Keys::one(self.part("fenced").into());
         Claim { keys, ballot: Some(Box::new(ballot)), ..self.plain(token, LIFE) }
     }

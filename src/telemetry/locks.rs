@@ -1,7 +1,7 @@
 //! What the driver sees of attempts, of held locks, and of guards that were given up.
 
 use super::observer::Subject;
-use super::{Held, Span, Telemetry};
+use super::{Held, Outlet, Span, Telemetry};
 use crate::failure::LossReason;
 use quorumlock_core::coordinator::{AttemptId, NotAdopted, Observation, RequestId, WATCHED};
 use std::sync::Arc;
@@ -9,19 +9,24 @@ use std::time::Duration;
 
 impl Telemetry {
     /// Reports an observation of the machine. An acquire is found by its request. A lock, and the time until
-    /// its deadline, is found by its attempt, unless its guard was given up in the meantime.
+    /// its deadline, is found by its attempt, unless its guard was given up in the meantime. What no guard has is
+    /// found by its key.
     #[inline]
     pub(crate) fn observed<'a>(
         &self,
         observation: &Observation,
         acquire: impl FnOnce(RequestId) -> Option<(&'a Span, &'a str)>,
         hold: impl FnOnce(AttemptId) -> Option<(&'a str, Duration)>,
+        resource_of: impl FnOnce(&Arc<str>) -> Arc<str>,
     ) {
         if !WATCHED {
             return;
         }
+        let named;
         let subject = match observation {
-            Observation::Attempt { request, .. } | Observation::Waits { request, .. } => {
+            Observation::Attempt { request, .. }
+            | Observation::Waits { request, .. }
+            | Observation::Reused { request } => {
                 let Some((span, resource)) = acquire(*request) else { return };
                 Subject { span: Some(span), resource: Some(resource), left: None }
             }
@@ -30,6 +35,11 @@ impl Telemetry {
             | Observation::ToppedUp { attempt, .. } => {
                 let (resource, left) = hold(*attempt).unzip();
                 Subject { span: None, resource, left }
+            }
+            Observation::PausesWarm => Subject { span: None, resource: None, left: None },
+            Observation::IdleReleased { key, .. } => {
+                named = resource_of(key);
+                Subject { span: None, resource: Some(&named), left: None }
             }
         };
         self.outlet.each(|observer| observer.observed(observation, &subject));
@@ -41,6 +51,14 @@ impl Telemetry {
         // Nothing is lost with a guard that was given up.
         if WATCHED && *reason != LossReason::Released {
             self.outlet.each(|observer| observer.lost(&hold, reason));
+        }
+    }
+
+    /// Reports that a client elsewhere has asked for a lock that a guard has.
+    #[inline]
+    pub(crate) fn wanted(&self, resource: &str) {
+        if WATCHED {
+            self.outlet.each(|observer| observer.wanted(resource));
         }
     }
 
@@ -64,26 +82,26 @@ impl Telemetry {
         let lock = hold.map(|hold| (hold.resource.clone(), hold.held));
         match request {
             Some(request) => drop(self.releasing.insert(request, lock)),
-            None => self.report_release(lock, "dropped"),
+            None => self.outlet.report_release(lock, "dropped"),
         }
     }
 
     /// Reports that a guard was given up, and that its key stays.
     #[inline]
     pub(crate) fn forgotten(&self, hold: Option<Held<'_>>) {
-        self.kept(hold, "forgotten");
+        self.outlet.kept(hold, "forgotten");
     }
 
     /// Reports that a guard was given up, and that its lock is kept warm.
     #[inline]
     pub(crate) fn given_back(&self, hold: Option<Held<'_>>) {
-        self.kept(hold, "idle");
+        self.outlet.given_back(hold);
     }
 
     /// Reports that a guard was given up, and that its lock goes to another process.
     #[inline]
     pub(crate) fn detached(&self, hold: Option<Held<'_>>) {
-        self.kept(hold, "detached");
+        self.outlet.kept(hold, "detached");
     }
 
     /// Reports an adoption: the first extension of a lock that another process has detached.
@@ -100,14 +118,22 @@ impl Telemetry {
     pub(crate) fn released(&mut self, request: RequestId, outcome: &'static str) {
         if WATCHED {
             let lock = self.releasing.remove(&request).flatten();
-            self.report_release(lock, outcome);
+            self.outlet.report_release(lock, outcome);
         }
+    }
+}
+
+impl Outlet {
+    /// Reports the same where its caller gives the lock back by itself.
+    #[inline]
+    pub(crate) fn given_back(&self, hold: Option<Held<'_>>) {
+        self.kept(hold, "idle");
     }
 
     fn kept(&self, hold: Option<Held<'_>>, outcome: &'static str) {
         if WATCHED {
             if let Some(hold) = hold {
-                self.outlet.each(|observer| observer.given_up_in_time(&hold));
+                self.each(|observer| observer.given_up_in_time(&hold));
             }
             self.report_release(hold.map(|hold| (hold.resource.clone(), hold.held)), outcome);
         }
@@ -115,6 +141,6 @@ impl Telemetry {
 
     fn report_release(&self, lock: Option<(Arc<str>, Duration)>, outcome: &'static str) {
         let lock = lock.as_ref().map(|(resource, held)| (&**resource, *held));
-        self.outlet.each(|observer| observer.released(lock, outcome));
+        self.each(|observer| observer.released(lock, outcome));
     }
 }

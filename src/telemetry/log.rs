@@ -30,6 +30,7 @@ pub(super) fn acquire(resource: &str, fenced: bool, shared: bool) -> tracing::Sp
         fenced,
         shared,
         attempts = field::Empty,
+        reused = field::Empty,
         outcome = field::Empty,
         waited_ms = field::Empty,
     )
@@ -111,6 +112,11 @@ impl Observer for Log {
             Observation::ToppedUp { node, .. } => {
                 debug!(target: HOLD, parent: None, resource, node = &**node, "topped up");
             }
+            Observation::Reused { .. } => span.reused(),
+            Observation::PausesWarm => {}
+            Observation::IdleReleased { reason, .. } => {
+                debug!(target: HOLD, parent: None, resource, reason = reason.as_str(), "idle released");
+            }
         }
     }
 
@@ -121,6 +127,10 @@ impl Observer for Log {
         };
         let (resource, reason, held_ms) = (&**hold.resource, reason.as_str(), ms(hold.held));
         warn!(target: HOLD, parent: None, resource, reason, held_ms, %votes, "lost");
+    }
+
+    fn wanted(&self, resource: &str) {
+        debug!(target: HOLD, parent: None, resource, "wanted");
     }
 
     fn released(&self, lock: Option<(&str, Duration)>, outcome: &str) {
@@ -167,7 +177,7 @@ impl Observer for Log {
         }
     }
 
-    fn renews(&self, _: usize, node: &str, problem: Option<&str>) {
+    fn renews(&self, _: usize, node: &str, _: bool, problem: Option<&str>) {
         match problem {
             Some(cause) => warn!(
                 target: NODE, parent: None, node, cause = %Redacted(cause), "credentials not renewed"

@@ -28,7 +28,8 @@ const ACQUIRES: [&str; 8] = [
 ];
 const LOSSES: [&str; 3] = ["lapsed", "quorum_gone", "closed"];
 const EXTENSIONS: [&str; 3] = ["extended", "unconfirmed", "lost"];
-const RELEASES: [&str; 6] = ["released", "unconfirmed", "lost", "dropped", "forgotten", "detached"];
+const RELEASES: [&str; 7] =
+    ["released", "unconfirmed", "lost", "dropped", "forgotten", "idle", "detached"];
 const ADOPTIONS: [&str; 4] = ["adopted", "held_here", "lost", "unconfirmed"];
 const STANDINGS: [&str; 7] =
     ["voting", "warming_up", "unconfirmed", "unfit", "rejected", "disagrees", "down"];
@@ -45,6 +46,8 @@ pub(super) struct Meters {
     adoptions: ByWord<Counter>,
     held_for: Histogram,
     held: ByWord<Gauge>,
+    idle: Gauge,
+    pauses: Counter,
     waiting: ByWord<Gauge>,
     nodes: Vec<Node>,
     quorum: ByWord<Gauge>,
@@ -52,6 +55,7 @@ pub(super) struct Meters {
 
 struct Node {
     standing: ByWord<Gauge>,
+    not_renewed: Gauge,
     owed: Gauge,
 }
 
@@ -59,6 +63,8 @@ impl Meters {
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Self {
         const WAIT: &str = "quorumlock_acquire_wait_seconds";
         const QUORUM: &str = "quorumlock_quorum";
+        const IDLE: &str = "quorumlock_idle_locks";
+        const PAUSES: &str = "quorumlock_warm_pauses_total";
         describe_histogram!(
             WAIT,
             Unit::Seconds,
@@ -69,6 +75,16 @@ impl Meters {
             Unit::Count,
             "Coordinators of this process by whether their masters are a quorum with one to spare, \
              just a quorum, or none."
+        );
+        describe_gauge!(
+            IDLE,
+            Unit::Count,
+            "Locks that were given back, and that this process keeps warm now."
+        );
+        describe_counter!(
+            PAUSES,
+            Unit::Count,
+            "Times that a lock was not kept warm for a while, since others ask for it before that pays."
         );
         Self {
             acquires: counters(
@@ -111,6 +127,8 @@ impl Meters {
                 "From the win of a lock to its end.",
             ),
             held: by_kind("quorumlock_held_locks", "Locks that this process holds now, by kind."),
+            idle: gauge!(IDLE),
+            pauses: counter!(PAUSES),
             waiting: by_kind(
                 "quorumlock_waiting_callers",
                 "Callers of this process that wait for a lock now, by its kind.",
@@ -135,6 +153,7 @@ impl Observer for Meters {
         match observation {
             Observation::Attempt { result: Ok(()), took, .. } => self.winning.record(*took),
             Observation::Extension { progress, .. } => self.extensions.count(progress.as_str()),
+            Observation::PausesWarm => self.pauses.increment(1),
             _ => {}
         }
     }
@@ -149,6 +168,10 @@ impl Observer for Meters {
 
     fn held(&self, kind: KindName, before: usize, held: usize) {
         self.held.get(kind.as_str()).inspect(|gauge| moved(gauge, before, held));
+    }
+
+    fn idle(&self, before: usize, idle: usize) {
+        moved(&self.idle, before, idle);
     }
 
     fn lost(&self, hold: &Held<'_>, reason: &LossReason) {
@@ -174,6 +197,12 @@ impl Observer for Meters {
         }
     }
 
+    fn renews(&self, place: usize, _: &str, had_problem: bool, problem: Option<&str>) {
+        if let Some(node) = self.nodes.get(place) {
+            moved(&node.not_renewed, had_problem.into(), problem.is_some().into());
+        }
+    }
+
     fn owes(&self, place: usize, _: &str, before: usize, owed: usize) {
         if let Some(node) = self.nodes.get(place) {
             moved(&node.owed, before, owed);
@@ -184,10 +213,11 @@ impl Observer for Meters {
         self.quorum.changed(before.map(Margin::as_str), Some(margin.as_str()));
     }
 
-    fn forgotten(&self, place: usize, standing: Option<&str>, owed: usize) {
+    fn forgotten(&self, place: usize, standing: Option<&str>, had_problem: bool, owed: usize) {
         if let Some(node) = self.nodes.get(place) {
             node.standing.changed(standing, None);
         }
+        self.renews(place, "", had_problem, None);
         self.owes(place, "", owed, 0);
     }
 
@@ -224,11 +254,18 @@ fn moved(gauge: &Gauge, before: usize, now: usize) {
 
 fn nodes<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Vec<Node> {
     const STANDING: &str = "quorumlock_node_standing";
+    const NOT_RENEWED: &str = "quorumlock_credentials_not_renewed";
     const OWED: &str = "quorumlock_owed_rollbacks";
     describe_gauge!(
         STANDING,
         Unit::Count,
         "Coordinators of this process for which the master stands like this."
+    );
+    describe_gauge!(
+        NOT_RENEWED,
+        Unit::Count,
+        "Coordinators of this process that have no credentials which the master accepts in place of \
+         those that end."
     );
     describe_gauge!(
         OWED,
@@ -242,6 +279,7 @@ fn nodes<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Vec<Node> {
         };
         Node {
             standing: ByWord::new(&STANDINGS, standing),
+            not_renewed: gauge!(NOT_RENEWED, "node" => name.to_string()),
             owed: gauge!(OWED, "node" => name.to_string()),
         }
     };

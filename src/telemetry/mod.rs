@@ -105,6 +105,8 @@ pub(crate) struct Telemetry {
     nodes: Nodes,
     /// The locks that are held, as last reported.
     held: ByKind,
+    /// The locks that no guard has and that are kept warm, as last reported.
+    idle: usize,
     /// The releases that a caller waits for: what was locked, and for how long. `None` if its loss
     /// has been reported before.
     releasing: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
@@ -114,7 +116,8 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
         let (releasing, watching) = (BTreeMap::new(), Watching::Nothing);
-        Self { outlet, nodes: Nodes::new(names), held: ByKind::default(), releasing, watching }
+        let (nodes, held, idle) = (Nodes::new(names), ByKind::default(), 0);
+        Self { outlet, nodes, held, idle, releasing, watching }
     }
 
     /// Begins a turn, before the machine is given anything in it.
@@ -129,17 +132,21 @@ impl Telemetry {
     }
 
     /// Ends a turn, after the machine was given everything: reports each change of standing, and of the
-    /// number of locks that are held.
+    /// number of locks that are held. Of those that the machine takes for idle, `lent` are held.
     #[inline]
     pub(crate) fn end_turn(
         &mut self,
         machine: &Coordinator,
         held: &ByKind,
+        lent: usize,
         now: impl FnOnce() -> Instant,
     ) {
         if WATCHED && self.watching > Watching::Nothing {
             self.nodes.look(machine, now(), &self.outlet);
-            self.hold(held);
+            let mut held = *held;
+            held[KindName::Plain as usize] += lent;
+            self.hold(&held);
+            self.keep_warm(machine.idle_holds().saturating_sub(lent));
         }
     }
 
@@ -152,6 +159,14 @@ impl Telemetry {
             }
         }
     }
+
+    /// Reports how many locks are kept warm, if that has changed.
+    fn keep_warm(&mut self, idle: usize) {
+        let before = std::mem::replace(&mut self.idle, idle);
+        if before != idle {
+            self.outlet.each(|observer| observer.idle(before, idle));
+        }
+    }
 }
 
 impl Drop for Telemetry {
@@ -159,6 +174,7 @@ impl Drop for Telemetry {
     fn drop(&mut self) {
         if WATCHED {
             self.hold(&ByKind::default());
+            self.keep_warm(0);
             self.nodes.forget(&self.outlet);
         }
     }

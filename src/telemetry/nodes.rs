@@ -42,8 +42,10 @@ impl Nodes {
             }
             let problem = machine.masters().renewal_problem(place);
             if node.problem.as_ref() != problem {
+                let had_problem = node.problem.is_some();
                 node.problem = problem.cloned();
-                outlet.each(|observer| observer.renews(place, name, problem.map(|cause| &**cause)));
+                let cause = problem.map(|cause| &**cause);
+                outlet.each(|observer| observer.renews(place, name, had_problem, cause));
             }
             let owed = machine.masters().owed(place);
             if node.owed != owed {
@@ -63,7 +65,8 @@ impl Nodes {
     /// Revokes what was reported.
     pub(super) fn forget(&mut self, outlet: &Outlet) {
         for (place, node) in self.nodes.drain(..).enumerate() {
-            outlet.each(|observer| observer.forgotten(place, node.standing, node.owed));
+            let had_problem = node.problem.is_some();
+            outlet.each(|it| it.forgotten(place, node.standing, had_problem, node.owed));
         }
         let margin = self.margin.take();
         outlet.each(|observer| observer.quorum_forgotten(margin));

@@ -28,8 +28,14 @@ pub(super) trait Observer {
     /// Another number of locks of this kind is held.
     fn held(&self, _kind: KindName, _before: usize, _held: usize) {}
 
+    /// Another number of locks is kept warm, and no guard has them.
+    fn idle(&self, _before: usize, _idle: usize) {}
+
     /// A hold is over before its guard was given up.
     fn lost(&self, hold: &Held<'_>, reason: &LossReason);
+
+    /// A client elsewhere has asked for a lock that a guard has.
+    fn wanted(&self, _resource: &str) {}
 
     /// A guard was given up before its hold was over.
     fn given_up_in_time(&self, _hold: &Held<'_>) {}
@@ -45,8 +51,8 @@ pub(super) trait Observer {
     fn stands(&self, place: usize, node: &str, before: Option<&str>, standing: &NodeStanding);
 
     /// The credentials for the node at this place could not be renewed, for this reason, or were renewed
-    /// since.
-    fn renews(&self, _place: usize, _node: &str, _problem: Option<&str>) {}
+    /// since. It may have `had_problem` before, another one.
+    fn renews(&self, _place: usize, _node: &str, _had_problem: bool, _problem: Option<&str>) {}
 
     /// The node at this place owes another number of deletions.
     fn owes(&self, place: usize, node: &str, before: usize, owed: usize);
@@ -54,8 +60,8 @@ pub(super) trait Observer {
     /// The nodes are another quorum than before.
     fn quorum(&self, before: Option<Margin>, margin: Margin);
 
-    /// The node at this place is not looked at any longer.
-    fn forgotten(&self, _place: usize, _standing: Option<&str>, _owed: usize) {}
+    /// The node at this place is not looked at any longer. It may have `had_problem` with its credentials.
+    fn forgotten(&self, _place: usize, _standing: Option<&str>, _had_problem: bool, _owed: usize) {}
 
     /// The quorum is not looked at any longer.
     fn quorum_forgotten(&self, _margin: Option<Margin>) {}

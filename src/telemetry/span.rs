@@ -1,7 +1,7 @@
 //! The span of one acquire, from its first poll to its answer.
 
 use super::log;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The span for everything that is reported about an acquire. Little where there is no subscriber.
@@ -14,6 +14,8 @@ struct Observed {
     span: tracing::Span,
     /// Recorded once, at the end: a subscriber may keep every value that a span ever had.
     attempts: AtomicU32,
+    /// It has got a hold that was kept warm here. Recorded at the end, too.
+    reused: AtomicBool,
     /// What was last reported that the acquire waits for.
     waiting: Mutex<Option<Waiting>>,
 }
@@ -29,7 +31,8 @@ pub(super) struct Waiting {
 
 impl Observed {
     const fn new(span: tracing::Span) -> Self {
-        Self { span, attempts: AtomicU32::new(0), waiting: Mutex::new(None) }
+        let (attempts, reused) = (AtomicU32::new(0), AtomicBool::new(false));
+        Self { span, attempts, reused, waiting: Mutex::new(None) }
     }
 }
 
@@ -53,6 +56,13 @@ impl Span {
         }
     }
 
+    /// Notes that the acquire has got a hold that was kept warm here, without asking a master.
+    pub(crate) fn reused(&self) {
+        if let Some(Observed { reused, .. }) = self.inner.as_deref() {
+            reused.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Notes what the acquire waits for. Returns `true` if that has changed: each attempt finds it out,
     /// and most find the same.
     pub(super) fn waits(&self, mut waiting: Waiting) -> bool {
@@ -68,8 +78,9 @@ impl Span {
 
     /// Records how the acquire ended.
     pub(super) fn end(&self, outcome: &str, waited_ms: f64) {
-        if let Some(Observed { span, attempts, .. }) = self.inner.as_deref() {
+        if let Some(Observed { span, attempts, reused, .. }) = self.inner.as_deref() {
             span.record("attempts", attempts.load(Ordering::Relaxed));
+            span.record("reused", reused.load(Ordering::Relaxed));
             span.record("outcome", outcome);
             span.record("waited_ms", waited_ms);
         }

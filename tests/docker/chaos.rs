@@ -118,6 +118,11 @@ async fn in_chaos_a_lock_never_has_two_holders_and_nothing_is_left() {
     assert!(figures.acquired as u64 > seconds && figures.accepted > 10, "no load");
     let faults: usize = figures.faults.values().sum();
     assert!(faults >= 4 && figures.stopped + figures.killed >= 2, "no trouble");
+    let handed_over = &figures.hand_overs;
+    assert!(
+        handed_over.reused.len() > 0 && handed_over.elsewhere.len() > 0,
+        "no lock was kept warm"
+    );
 }
 
 /// Two of the three kinds of clients are stopped for longer than their settings remain at the

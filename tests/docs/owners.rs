@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 const MOST_METHODS: usize = 60;
 
 /// What locks say to waiters.
-const CALLS: [&str; 13] = [
+const CALLS: [&str; 17] = [
+    "asked_for",
     "asks_remaining",
+    "found_in_use",
     "freed",
     "idle",
     "left",
@@ -22,6 +24,8 @@ const CALLS: [&str; 13] = [
     "next_holder",
     "notify_others",
     "occupy",
+    "occupy_idle",
+    "open_mailbox",
     "refused",
     "request",
     "shared",

@@ -42,10 +42,11 @@ async fn all_of_it_goes_along() {
     assert!((10_000..=20_000).contains(&left), "{left}");
     let (token, number) = (value["token"].take(), value["fencing_token"].take());
     assert_eq!((token.as_str().unwrap().len(), number.is_u64()), (32, true));
+    assert_eq!(value["greatest_asked"].take(), number);
     let told = json!({
         "version": 1, "resource": "a, b", "keys": ["app:a", "app:b"],
         "fences": ["app:quorumlock:fence:a", "app:quorumlock:fence:b"], "token": null,
-        "label": "me", "fencing_token": null, "ttl_ms": 7000, "lock_delay_ms": 2000,
+        "label": "me", "fencing_token": null, "greatest_asked": null, "ttl_ms": 7000, "lock_delay_ms": 2000,
         "at_least_ms": null, "keep_alive_ms": null, "unsettled": [],
     });
     assert_eq!(value, told);
@@ -144,6 +145,9 @@ async fn what_is_wrong_is_refused_with_the_reason() {
         ("token", json!(["cafe"]), "token of a detached lock cannot be read"),
         ("fencing_token", json!(0), "no such number"),
         ("fencing_token", json!(1_u64 << 53), "no such number"),
+        ("greatest_asked", json!(1), "greatest_asked of a detached lock is no such number"),
+        ("greatest_asked", json!(1_u64 << 53), "no such number"),
+        ("greatest_asked", json!(null), "no such number"),
         ("ttl_ms", json!(u64::MAX), "too long"),
         ("ttl_ms", json!(-1), "ttl_ms of a detached lock cannot be read"),
         ("unsettled", json!(vec!["n"; 65]), "too many masters"),
@@ -165,6 +169,7 @@ async fn what_is_wrong_is_refused_with_the_reason() {
     // Formats without names: a sequence.
     let fields = ["version", "resource", "keys", "fences", "token", "label", "fencing_token"];
     let fields = fields.into_iter().chain([
+        "greatest_asked",
         "ttl_ms",
         "lock_delay_ms",
         "at_least_ms",
@@ -215,7 +220,8 @@ proptest! {
         fields in proptest::collection::btree_map(
             proptest::sample::select(vec![
                 "version", "resource", "keys", "fences", "token", "label", "fencing_token",
-                "ttl_ms", "lock_delay_ms", "at_least_ms", "keep_alive_ms", "unsettled",
+                "greatest_asked", "ttl_ms", "lock_delay_ms", "at_least_ms", "keep_alive_ms",
+                "unsettled",
             ]),
             proptest::sample::select(vec![
                 json!(1), json!("cafe0000cafe0000cafe0000cafe0000"), json!(["a"]), json!(null),

@@ -111,7 +111,7 @@ async fn a_value_is_of_the_resource_that_its_keys_lock() {
     assert_eq!(guard.resource(), "a, b");
 }
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "version",
     "resource",
     "keys",
@@ -119,6 +119,7 @@ const FIELDS: [&str; 12] = [
     "token",
     "label",
     "fencing_token",
+    "greatest_asked",
     "ttl_ms",
     "lock_delay_ms",
     "at_least_ms",

@@ -2,9 +2,11 @@
 //! metric.
 
 use crate::capture::Capture;
-use crate::scenario::{client, exposed, name, recorder};
+use crate::scenario::{PATIENCE, client, exposed, name, recorder, with_provider};
+use crate::support::poll::eventually;
 use quorumlock::embedded::Masters;
 use quorumlock::{ConnectError, NodeStanding};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[tokio::test]
@@ -34,4 +36,29 @@ async fn an_unfit_master_at_the_connect_is_an_error_event_and_a_gauge() {
     let told = capture.named("unfit");
     let disagree = told.iter().filter(|one| one.field("standing") == "disagrees").count();
     assert_eq!(disagree, 2, "{told:?}");
+}
+
+#[tokio::test]
+async fn credentials_that_cannot_be_renewed_are_a_gauge_until_they_are_or_the_client_ends() {
+    let recorder = recorder();
+    let handle = recorder.handle();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let masters = Masters::start_in_memory(3).unwrap();
+    let (redlock, fails) = with_provider(&masters).await;
+    let counted = async |expected: f64| {
+        let not_renewed = || exposed(&handle).sum("quorumlock_credentials_not_renewed", &[]);
+        let is_counted = async || (not_renewed() - expected).abs() < 1e-6;
+        eventually(&format!("{expected} masters are counted"), PATIENCE, is_counted).await;
+    };
+    counted(0.0).await;
+    for _ in 0..2 {
+        fails.store(true, Ordering::SeqCst);
+        counted(3.0).await;
+        fails.store(false, Ordering::SeqCst);
+        counted(0.0).await;
+    }
+    fails.store(true, Ordering::SeqCst);
+    counted(3.0).await;
+    redlock.shutdown().await.unwrap();
+    counted(0.0).await;
 }

@@ -62,7 +62,7 @@ async fn a_span_does_not_grow_while_its_acquire_waits() {
     guard.release().await.unwrap();
     let won = waits.await.unwrap().unwrap();
     let span = capture.named("acquire").remove(0);
-    assert_eq!(span.recorded, ["attempts", "outcome", "waited_ms"], "once, at the end");
+    assert_eq!(span.recorded, ["attempts", "reused", "outcome", "waited_ms"], "once, at the end");
     assert!(span.field("attempts").parse::<usize>().unwrap() >= 500, "{span:?}");
     won.release().await.unwrap();
 }

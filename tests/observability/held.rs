@@ -22,6 +22,11 @@ fn held(handle: &PrometheusHandle) -> [i64; 6] {
     by_kind(&exposed(handle), "quorumlock_held_locks")
 }
 
+#[allow(clippy::cast_possible_truncation)] // A whole number.
+fn idle(handle: &PrometheusHandle) -> i64 {
+    exposed(handle).sum("quorumlock_idle_locks", &[]).round() as i64
+}
+
 fn waiting(handle: &PrometheusHandle) -> [i64; 6] {
     by_kind(&exposed(handle), "quorumlock_waiting_callers")
 }
@@ -90,6 +95,42 @@ async fn a_lock_that_is_lost_or_whose_client_ends_is_not_held() {
     redlock.shutdown().await.unwrap();
     eventually_held(&handle, [0; 6]).await;
     drop((kept, lost, masters));
+}
+
+#[tokio::test]
+async fn a_lock_that_is_kept_warm_is_idle_until_it_is_acquired_or_released() {
+    let recorder = recorder();
+    let handle = recorder.handle();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let (_masters, redlock) = start().await;
+    assert_eq!(idle(&handle), 0, "registered at zero");
+    let acquire = async |name: &str| {
+        let acquire = redlock.acquire(name).lock_delay(Duration::ZERO).ttl(Duration::from_secs(3));
+        acquire.keep_warm(Duration::from_secs(3)).timeout(PATIENCE).await.unwrap()
+    };
+    // All of them are released before long, however busy the machine is.
+    let given_back = async |expected: i64| {
+        let (a, b) = (acquire("a").await, acquire("b").await);
+        a.give_back();
+        b.give_back();
+        // The driver reports at the end of its turn.
+        tokio::task::yield_now().await;
+        idle(&handle) == expected
+    };
+    eventually("two are idle", PATIENCE, async || given_back(2).await).await;
+    let again = async || {
+        given_back(2).await;
+        let guard = acquire("a").await;
+        tokio::task::yield_now().await;
+        let is_one = idle(&handle) == 1;
+        drop(guard);
+        is_one
+    };
+    eventually("a guard has one of them", PATIENCE, again).await;
+    eventually("none is left", PATIENCE, async || idle(&handle) == 0).await;
+    given_back(2).await;
+    redlock.shutdown().await.unwrap();
+    assert_eq!(idle(&handle), 0, "a client that has ended keeps none");
 }
 
 #[tokio::test]

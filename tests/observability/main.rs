@@ -17,3 +17,4 @@ mod real;
 mod scenario;
 #[path = "../support/mod.rs"]
 mod support;
+mod warm;

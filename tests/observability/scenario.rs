@@ -86,8 +86,8 @@ async fn held(redlock: &Redlock, resource: &str) -> Guard {
     redlock.acquire(resource).timeout(PATIENCE).keep_alive().await.unwrap()
 }
 
-/// Credentials that expire, of a provider that fails for a while.
-async fn renew(masters: &Masters, capture: &Capture) {
+/// Connects with credentials that expire, of a provider that fails while it is to.
+pub(crate) async fn with_provider(masters: &Masters) -> (Redlock, Arc<AtomicBool>) {
     let fails = Arc::new(AtomicBool::new(false));
     let state = fails.clone();
     let provider = move |_| {
@@ -95,7 +95,11 @@ async fn renew(masters: &Masters, capture: &Capture) {
         let fails = state.load(Ordering::SeqCst);
         std::future::ready(if fails { Err("the vault is sealed") } else { Ok(credentials) })
     };
-    let redlock = client(masters).credentials(provider).connect().await.unwrap();
+    (client(masters).credentials(provider).connect().await.unwrap(), fails)
+}
+
+async fn renew(masters: &Masters, capture: &Capture) {
+    let (redlock, fails) = with_provider(masters).await;
     for (now, name) in [(true, "credentials not renewed"), (false, "credentials renewed")] {
         fails.store(now, Ordering::SeqCst);
         eventually(name, PATIENCE, async || !capture.named(name).is_empty()).await;
@@ -115,6 +119,14 @@ async fn play(masters: &Masters, capture: &Capture) {
         other.try_acquire("r").await.is_err_and(|error| error.is_contended())
     };
     eventually("contention", PATIENCE, contended).await;
+    // A holder that is asked to give way.
+    let wanted = async || {
+        let guard = held(&redlock, "wanted").await;
+        assert!(!guard.is_wanted());
+        let waited = other.acquire("wanted").timeout(TTL / 6).await;
+        waited.is_err() && guard.is_wanted()
+    };
+    eventually("a holder that is asked", PATIENCE, wanted).await;
     // A wait for another client, in turn, until its place and the time that is left are known.
     let waiting = async || {
         let _guard = held(&redlock, "waited for").await;
@@ -146,6 +158,17 @@ async fn play(masters: &Masters, capture: &Capture) {
     let released = async || held(&redlock, "r").await.release().await == Ok(Released::Confirmed);
     eventually("a release", PATIENCE, released).await;
     drop(held(&redlock, "r").await);
+    // Each from the masters: a hold that is idle needs no attempt.
+    let mut names = (0..).map(|number| format!("warm {number}"));
+    let warm = async || {
+        let acquire =
+            redlock.acquire(names.next().unwrap()).lock_delay(Duration::ZERO).keep_warm(TTL);
+        acquire.timeout(PATIENCE).await.unwrap().give_back();
+        capture.named("released").iter().any(|event| event.field("outcome") == "idle")
+    };
+    eventually("a lock that is idle", PATIENCE, warm).await;
+    let idle_released = async || !capture.named("idle released").is_empty();
+    eventually("it is released after its time", PATIENCE, idle_released).await;
     held(&redlock, "forgotten").await.forget();
     hand_over(masters, &redlock, &other).await;
 
@@ -277,7 +300,12 @@ async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
     for reason in ["lapsed", "closed"] {
         assert!(count("quorumlock_lost_locks_total", "reason", reason) >= 1.0, "{reason}");
     }
-    for gauge in ["quorumlock_node_standing", "quorumlock_quorum", "quorumlock_owed_rollbacks"] {
+    for gauge in [
+        "quorumlock_node_standing",
+        "quorumlock_quorum",
+        "quorumlock_owed_rollbacks",
+        "quorumlock_credentials_not_renewed",
+    ] {
         assert!(exposed.sum(gauge, &[]).abs() < 1e-6, "{gauge}");
     }
     let won = exposed.sum("quorumlock_acquires_total", &[("outcome", "acquired")]);

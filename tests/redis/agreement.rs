@@ -153,6 +153,11 @@ async fn an_agreement_that_no_client_confirms_for_its_life_lapses() {
         first
     });
     let first = first.await.unwrap();
+    // A quorum has it by then, and the rest soon.
+    for server in masters.iter() {
+        let has_it = async || witness::pttl(server, AGREEMENT).await.is_some();
+        eventually("every master has the agreement", SOON, has_it).await;
+    }
     let confirmed = Instant::now();
     process.shutdown_background();
     drop(first);

@@ -105,6 +105,26 @@ async fn a_token_stays_the_same_over_extensions() {
 }
 
 #[tokio::test]
+async fn each_guard_of_a_warm_lock_has_the_next_token_and_the_fence_is_at_the_end_of_all() {
+    let (masters, [redlock, other]) = three_and_two_clients().await;
+    let warm = || redlock.acquire("r").ttl(LONG).keep_warm(LONG).fenced();
+    let first = warm().await.unwrap();
+    let token = first.fencing_token().as_u64();
+    drop(first);
+    for further in 1..=3 {
+        assert_eq!(warm().await.unwrap().fencing_token().as_u64(), token + further);
+    }
+    let end = token + 999;
+    for server in masters.iter() {
+        let at_the_end =
+            async || witness::value(server, "quorumlock:fence:r").await == Some(end.to_string());
+        eventually("the fence is at the end", SOON, at_the_end).await;
+    }
+    let guard = other.acquire("r").fenced().timeout(3 * LONG).await.unwrap();
+    assert!(guard.fencing_token().as_u64() > end, "{:?} after {end}", guard.fencing_token());
+}
+
+#[tokio::test]
 async fn fenced_and_unfenced_holders_exclude_each_other() {
     let (_masters, [one, other]) = three_and_two_clients().await;
     let plain = one.acquire("r").ttl(LONG).await.unwrap();

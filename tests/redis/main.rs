@@ -15,6 +15,7 @@ mod config;
 mod conformance;
 mod contention;
 mod credentials;
+mod crowd;
 #[cfg(feature = "embedded")]
 mod demo;
 #[cfg(feature = "config")]

@@ -122,6 +122,22 @@ async fn a_replica_and_who_has_one_are_found() {
 }
 
 #[tokio::test]
+async fn a_master_that_accepts_few_more_clients_is_found_before_it_is_full() {
+    let server = Server::start_with(&["--maxclients", "10"]);
+    let found = async || kinds(&of_one(&server).await, Warning);
+    assert_eq!(found().await, []);
+    let mut others = Vec::new();
+    for _ in 0..8 {
+        others.push(tokio::net::TcpStream::connect(server.addr()).await.unwrap());
+    }
+    // The connections that have just ended count until the server has seen it.
+    let full = [FindingKind::NearlyFull { clients: 9, most: 10 }];
+    eventually("it is nearly full", PATIENCE, async || found().await == full).await;
+    drop(others);
+    eventually("it has room again", PATIENCE, async || found().await.is_empty()).await;
+}
+
+#[tokio::test]
 async fn one_server_under_two_names_is_a_failure_of_both() {
     let masters = Masters::start(2);
     let (one, other) = (masters[0].url(), masters[1].url());

@@ -48,7 +48,7 @@ fn heal(masters: &Masters, proxies: &[Proxy], node: usize) {
         proxies[node].delay(direction, Duration::ZERO);
         for n in 0..proxies[node].connections() {
             let link = proxies[node].link(n);
-            // A half-open connection stays so: the server never learns of its end.
+            // A connection that discards goes on doing so: its server never learns of its end.
             link.change(direction, |rules| {
                 if rules.valve == crate::support::proxy::Valve::Held {
                     rules.valve = crate::support::proxy::Valve::Open;

@@ -15,6 +15,8 @@ const ACQUIRE: &str = include_str!("../../core/src/wire/scripts/acquire.lua");
 
 /// All that lives does so for so many ms: nothing expires while a test runs.
 const LONG: &str = "600000";
+/// For how many ms a place lives that a release shortens.
+const LONGER: u64 = 1_200_000;
 const KEYS: [&str; 4] = ["r", "queue", "alive", "fence"];
 const HOUR_US: u64 = 3_600_000_000;
 
@@ -62,7 +64,8 @@ impl Master {
         (seconds.number() * 1_000_000 + micros.number()).unsigned_abs()
     }
 
-    /// Waiters 1 to 3, of which 1 is first and not known to live.
+    /// Waiters 1 to 3, of which 1 is first and not known to live, and the others live for longer than a release
+    /// leaves them.
     fn fill(&mut self) {
         self.ask(&["FLUSHALL"]);
         for who in 1..=3 {
@@ -72,6 +75,10 @@ impl Master {
             );
         }
         assert_eq!(self.ask(&["ZREM", "alive", "waiter 1"]), Answer::Int(1));
+        let far = (self.now() / 1_000 + LONGER).to_string();
+        for waiter in ["waiter 2", "waiter 3"] {
+            assert_eq!(self.ask(&["ZADD", "alive", "XX", "CH", &far, waiter]), Answer::Int(1));
+        }
     }
 }
 
@@ -135,8 +142,10 @@ fn chosen(rng: &mut Rng, now: u64) -> Vec<String> {
     let numbers = [None, None, Some(now + away), Some(now - away)];
     let ballot = *rng.pick(&numbers);
     let hour = HOUR_US.to_string();
-    let more = [&*hour, &hour, LONG];
-    let ballot_of_all = ballot.map(|number| (number, &more[..]));
+    // Of a block, the first number is sent as well.
+    let first = ballot.map_or(0, |number| number - rng.pick(&[3, HOUR_US])).to_string();
+    let more = [&*hour, &hour, LONG, &first];
+    let block = ballot.map(|number| (number, &more[..*rng.pick(&[3, 4])]));
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     match rng.within(0..20) {
         0..4 => asks(who, false, ticket, ballot),
@@ -146,7 +155,7 @@ fn chosen(rng: &mut Rng, now: u64) -> Vec<String> {
         11 | 12 => leaves(who, "hold", rng.chance(70), ballot),
         13 => script(TOP_UP, 1, &[&token, LONG], None),
         14 => script(EXTEND, 1, &[&token, LONG], None),
-        15 => script(ACQUIRE, 1, &[&token, LONG, *rng.pick(&["0", "1"])], ballot_of_all),
+        15 => script(ACQUIRE, 1, &[&token, LONG, *rng.pick(&["0", "1"])], block),
         16 => words(&["SET", "r", *rng.pick(&["", "theirs", &token]), "NX", "PX", LONG]),
         17 => words(&["DEL", *rng.pick(&["r", "r", "fence", "alive"])]),
         18 => words(&["ZREM", "alive", &format!("waiter {who}")]),
@@ -193,6 +202,33 @@ fn an_embedded_master_does_what_a_real_one_does() {
         }
     }
     assert_eq!(reasons.into_iter().collect::<Vec<_>>(), [-3, -2, -1, 0, 2]);
+}
+
+/// Returns the places whose lives are longer than a release leaves them.
+fn long_lived(master: &mut Master) -> usize {
+    let most = (master.now() / 1_000 + LONGER / 2 + 60_000).to_string();
+    master.ask(&["ZRANGEBYSCORE", "alive", &most, "+inf"]).flat().len()
+}
+
+#[test]
+fn what_shortens_the_places_does_it_on_both() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let masters = runtime.block_on(async { quorumlock::embedded::Masters::start(1).unwrap() });
+    let server = Server::start();
+    for mut master in [Master::of(&server), Master::at(&masters[0].url())] {
+        for by in [leaves(9, "hold", false, None), asks(300, false, "", None)] {
+            master.ask(&["FLUSHALL"]);
+            for number in 0..258 {
+                let place = format!("waiter {number:03}");
+                let far = (master.now() / 1_000 + LONGER).to_string();
+                master.ask(&["ZADD", "queue", &number.to_string(), &place]);
+                master.ask(&["ZADD", "alive", &far, &place]);
+            }
+            assert_eq!(long_lived(&mut master), 258);
+            master.does(&by);
+            assert_eq!(long_lived(&mut master), 0);
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! and forgotten scripts cost waiters, and what it all costs the masters.
 
 mod cost;
+mod crowd;
 pub(crate) mod dead;
 mod order;
 mod processes;

@@ -65,3 +65,34 @@ async fn one_waiter_behind_a_long_hold_asks_seldom() {
 async fn ten_waiters_behind_a_long_hold_ask_seldom() {
     assert_seldom(10).await;
 }
+
+/// A master whose nil has counted has set nothing, so it is sent no rollback. Those that a verdict does not
+/// wait for are.
+#[tokio::test]
+async fn a_refused_set_costs_a_master_one_command_and_not_two() {
+    const TRIES: u64 = 50;
+    let count = |calls: &[BTreeMap<String, u64>], name: &str| -> u64 {
+        calls.iter().filter_map(|master| master.get(name)).sum()
+    };
+    for (nodes, not_waited_for) in [(1, 0), (3, 1)] {
+        let masters = Masters::start(nodes);
+        let connect = || masters.builder().operation_timeout(900 * MS).connect();
+        let (holder, other) = (connect().await.unwrap(), connect().await.unwrap());
+        let guard = holder.acquire("job").ttl(LONG).await.unwrap();
+        everywhere(&masters, "job").await;
+        for _ in 0..TRIES {
+            other.try_acquire("job").await.unwrap_err();
+        }
+        let calls = async || join_all(masters.iter().map(witness::calls)).await;
+        let all = (1 + TRIES) * nodes as u64;
+        eventually("all have refused", SOON, async || count(&calls().await, "set") == all).await;
+        // It waits for the answers to the last rollbacks.
+        other.shutdown().await.unwrap();
+        let calls = calls().await;
+        // The look for the error's holder calls PTTL, and a rollback does not.
+        let executed: u64 = calls.iter().map(witness::releases).sum();
+        let rollbacks = executed - count(&calls, "pttl");
+        assert!(rollbacks <= TRIES * not_waited_for, "{rollbacks}: {calls:?}");
+        guard.release().await.unwrap();
+    }
+}

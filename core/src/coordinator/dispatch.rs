@@ -6,7 +6,7 @@ use crate::lock::{Round, RoundKind, acquire, extend, inspect};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
-use crate::shared::{Cx, Event, RoundId};
+use crate::shared::{Cx, Event, IdleEnd, RoundId};
 use crate::waiting::in_turn::{self, StoredPlace};
 use crate::waiting::{Step, Waiters};
 use crate::wire::{self, Reply};
@@ -34,7 +34,14 @@ impl Coordinator {
             }
             Incoming::ToppedUp(attempt, reply) => locks.topped_up(cx, attempt, node, &reply),
             Incoming::Release { round, answer } => self.answered(round, node, answer),
-            Incoming::NotDone(debt) => locks.release_again(cx, node, debt),
+            Incoming::NotDone(debt) => {
+                // A rollback notifies no waiter.
+                if !debt.deletion.is_told {
+                    waiters.meet_own(&debt.deletion.what.claim().keys);
+                }
+                locks.release_again(cx, node, debt);
+            }
+            Incoming::Holders(key, reply) => waiters.holders_seen(cx, node, &key, &reply),
             Incoming::Told { key, listeners } => waiters.counted(node, &key, listeners),
             Incoming::Subscribed(key) => waiters.subscribed(cx, node, &key),
             Incoming::Freed { key, message } => waiters.freed_elsewhere(cx, &key, &message),
@@ -62,6 +69,11 @@ impl Coordinator {
         let answer = match kind {
             Some(RoundKind::Acquire { .. }) => {
                 self.learn(id, node, reply);
+                if *reply == Reply::Nil
+                    && let Some(round) = self.locks.rounds.get_mut(id)
+                {
+                    round.note_nil(node);
+                }
                 acquire::answer(reply)
             }
             Some(RoundKind::Ask { .. }) => {
@@ -72,6 +84,7 @@ impl Coordinator {
             Some(RoundKind::Inspect { .. }) => return locks.inspected(cx, id, node, reply),
             Some(RoundKind::Look { .. }) => return locks.looked(cx, id, node, reply),
             Some(RoundKind::InTheWay(_)) => return locks.found_in_the_way(cx, id, node, reply),
+            Some(RoundKind::Messages(_)) => return locks.counted(cx, id, node, reply),
             Some(RoundKind::ForceRelease { .. }) => inspect::deleted(reply),
             // The answers of a release come from the ledger.
             Some(RoundKind::Release { .. }) | None => return,
@@ -158,6 +171,7 @@ impl Coordinator {
             }
             Some(RoundKind::Look { .. }) => locks.judge_look(cx, id),
             Some(RoundKind::InTheWay(_)) => locks.judge_in_the_way(cx, id),
+            Some(RoundKind::Messages(_)) => locks.judge_messages(cx, id),
             None => {}
         }
         self.go_on();
@@ -195,7 +209,7 @@ impl Coordinator {
             self.strand(node, &vote, &cause);
         }
         self.waiters.miss_messages(&mut self.cx, node);
-        self.waiters.listen_anew(&mut self.cx);
+        self.listen_anew();
         self.note_connected();
     }
 
@@ -218,11 +232,16 @@ impl Coordinator {
         }
     }
 
+    fn listen_anew(&mut self) {
+        self.waiters.listen_anew(&mut self.cx);
+        self.locks.hear_asks_anew(&mut self.cx, &mut self.waiters);
+    }
+
     /// Lets waiters go on after a master has come back, or counts again.
     fn came_back(&mut self) {
         self.waiters.wake_starved(&mut self.cx);
         self.go_on();
-        self.waiters.listen_anew(&mut self.cx);
+        self.listen_anew();
     }
 
     // What follows.
@@ -318,6 +337,10 @@ impl Coordinator {
             Step::Withdraw { round, attempt } => locks.withdraw(cx, waiters, round, attempt),
             Step::Reuse(request) => locks.reuse(cx, waiters, request),
             Step::Release(attempt) => locks.begin_release(cx, waiters, None, attempt, true),
+            Step::MakeWay(attempt) => {
+                let _is_idle = locks.release_idle(cx, waiters, attempt, IdleEnd::NotSuited);
+            }
+            Step::GiveWay(key) => locks.give_way(cx, waiters, &key),
         }
     }
 }

@@ -19,7 +19,8 @@ mod testing;
 mod tests;
 
 pub use crate::lock::{
-    Adopted, Beside, DetachedLock, Mark, NotAdopted, SHARED, Seen, StoredValue, readers_in,
+    Adopted, Beside, DetachedFences, DetachedLock, Mark, NotAdopted, SHARED, Seen, StoredValue,
+    readers_in,
 };
 #[cfg(any(test, feature = "testing"))]
 pub use crate::master::Rule;
@@ -28,15 +29,16 @@ pub use crate::master::{
     RestartGuard, Role, SENTINEL, ServerFacts, SharedSettings, TOO_MANY_CLIENTS, restart_guard,
 };
 pub use crate::shared::{
-    AcquireRequest, Action, AtLeast, AttemptId, Event, Extended, Failure, FailureKind, KeepAlive,
-    Keys, Label, NotExtended, Observation, Owner, Queue, Random, ReadWrite, Release, RequestId,
-    RoundId, Settings, Slots, WATCHED, Watching, label, round_timeout,
+    AcquireRequest, Action, AtLeast, AttemptId, Event, Extended, Failure, FailureKind, IdleEnd,
+    KeepAlive, Keys, Label, NotExtended, Observation, Owner, Queue, Random, ReadWrite, Release,
+    RequestId, RoundId, Settings, Slots, WATCHED, Watching, label, round_timeout,
 };
 pub use crate::wire;
 
 use crate::lock::Locks;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Events, Timer, Timers};
+use crate::shelf::{NoShelf, Shelves};
 use crate::waiting::Waiters;
 use crate::wire::Login;
 use std::sync::Arc;
@@ -57,10 +59,16 @@ impl Coordinator {
         random: Box<dyn Random>,
     ) -> Self {
         let masters = Masters::new(now, settings, nodes, random);
-        let cx = Cx { now, masters, events: Events::default(), timers: Timers::default() };
+        let (events, timers) = (Events::default(), Timers::default());
+        let cx = Cx { now, masters, events, timers, shelf: Arc::new(NoShelf) };
         let mut machine = Self { cx, locks: Locks::default(), waiters: Waiters::default() };
         machine.wake_sessions();
         machine
+    }
+
+    /// Puts holds that no guard has where callers take them by themselves.
+    pub fn use_shelf(&mut self, shelf: Arc<dyn Shelves>) {
+        self.cx.shelf = shelf;
     }
 
     /// Returns the masters, as this client sees them.
@@ -174,7 +182,7 @@ impl Coordinator {
                 Timer::Deadline(attempt) => locks.lapse_if_due(cx, waiters, attempt),
                 Timer::Keep(attempt) => locks.keep(cx, waiters, attempt),
                 Timer::Hint(request) => waiters.renew_hint(cx, request),
-                Timer::Idle(attempt) => locks.release_idle(cx, waiters, attempt),
+                Timer::Idle(attempt) => locks.end_idle(cx, waiters, attempt),
             }
             self.go_on();
         }
@@ -216,6 +224,12 @@ impl Coordinator {
     /// Returns the number of decisions to poll.
     pub fn decided(&self) -> usize {
         self.cx.events.decided()
+    }
+
+    /// Returns the number of holds that no guard has, and that are kept warm.
+    #[inline]
+    pub const fn idle_holds(&self) -> usize {
+        self.waiters.local_queue.idle_holds()
     }
 
     /// Returns the number of open rounds: a measure of how busy the machine is.

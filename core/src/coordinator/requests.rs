@@ -6,6 +6,7 @@ use crate::quorum::Instant;
 use crate::report::LossReason;
 use crate::shared::{AcquireRequest, AttemptId, Event, Keys, RequestId};
 use crate::waiting::Waiters;
+use crate::wire::Token;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,6 +114,18 @@ impl Coordinator {
         self.locks.leave_idle(&mut self.cx, &mut self.waiters, attempt, in_time)
     }
 
+    /// Holds what a guard has taken from the shelf, and has claimed.
+    pub fn handle_claimed(&mut self, now: Instant, attempt: AttemptId) {
+        self.cx.now = now;
+        let _is_idle = self.locks.recall(&mut self.cx, &mut self.waiters, attempt);
+    }
+
+    /// Listens for clients elsewhere that ask for this hold: [`Event::Wanted`] says so.
+    pub fn handle_hear_asks(&mut self, now: Instant, attempt: AttemptId) {
+        self.cx.now = now;
+        self.locks.hear_asks(&mut self.cx, &mut self.waiters, attempt);
+    }
+
     /// Leaves the key until it expires.
     pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
         self.cx.now = now;
@@ -153,6 +166,13 @@ impl Coordinator {
         self.waiters.has(&Keys::one(key.clone()))
     }
 
+    /// Returns the token of the hold that is kept warm under `key`, and that no guard has.
+    pub fn idle_under(&self, key: &str) -> Option<Token> {
+        let id = self.waiters.idle(key)?;
+        let attempt = self.locks.attempts.get(id)?;
+        (!self.cx.shelf.is_in_use(key, id)).then_some(attempt.claim.token)
+    }
+
     /// Deletes `key` wherever its value is `value`, also if the work of that holder has ended well since. With
     /// the key of its `readers`, removes the reader `value` instead, and no other.
     pub fn handle_force_release(
@@ -165,6 +185,19 @@ impl Coordinator {
     ) {
         self.cx.now = now;
         self.locks.force_release(&mut self.cx, request, key, readers, value.into());
+    }
+
+    /// Asks the processes of these holders to give `key` back: in their mailboxes, where messages on `channel`
+    /// come from.
+    pub fn handle_ask(
+        &mut self,
+        now: Instant,
+        request: RequestId,
+        about: (&str, &str),
+        holders: &[Mark],
+    ) {
+        self.cx.now = now;
+        self.locks.ask_by_hand(&mut self.cx, request, about, holders);
     }
 
     /// Asks how long each of `keys` still lives: the first node of `channel` alone, or without one

@@ -6,9 +6,9 @@
 use super::release::Told;
 use super::{Attempt, Hold, Locks, RoundKind, Stage};
 use crate::master::fencing::refusal;
-use crate::quorum::{Instant, Verdict, Vote, validity};
+use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
-use crate::shared::{AttemptId, Cx, Event, RoundId, Timer};
+use crate::shared::{AttemptId, Cx, Event, RequestId, RoundId, Timer};
 use crate::waiting::{Refused, Waiters};
 use crate::wire::{Leaves, Reply};
 
@@ -52,15 +52,32 @@ impl Locks {
         let won = waiters.won(cx, request);
         let votes = || round.reports(cx.masters.names());
         cx.events.attempt(request, won.attempts, Ok(()), cx.now.since(started), votes);
-        let mut ballot = None;
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
-            ballot = attempt.ballot();
             let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(started));
             attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
         }
-        cx.timers.set(deadline, Timer::Deadline(attempt_id));
-        cx.events.push(Event::Acquired { request, attempt: attempt_id, deadline, ballot });
-        self.keep_after(cx, started, attempt_id);
+        self.begin_hold(cx, waiters, request, attempt_id, started);
+    }
+
+    /// Reports a hold that a caller has from now on, keeps it alive if that is wanted, and listens for clients
+    /// that ask for it if it is kept warm. The masters were asked at `started`.
+    pub(crate) fn begin_hold(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        request: RequestId,
+        id: AttemptId,
+        started: Instant,
+    ) {
+        let Some(attempt) = self.attempts.get(id) else { return };
+        let Some(&Hold { deadline, .. }) = attempt.held() else { return };
+        let (ballot, is_warm) = (attempt.ballot(), !attempt.warm.span().is_zero());
+        cx.timers.set(deadline, Timer::Deadline(id));
+        cx.events.push(Event::Acquired { request, attempt: id, deadline, ballot });
+        self.keep_after(cx, started, id);
+        if is_warm {
+            self.hear_asks(cx, waiters, id);
+        }
     }
 
     /// Rolls back, and leaves it to the acquire what it does then. `too_late`: a quorum has granted.
@@ -68,14 +85,21 @@ impl Locks {
         let Some(round) = self.take_round(cx, id) else { return };
         let RoundKind::Acquire { request, attempt, .. } = round.kind else { return };
         let ballot = self.attempts.get(attempt).and_then(Attempt::ballot);
-        self.roll_back(cx, attempt);
+        self.roll_back(cx, attempt, round.set_nothing());
         waiters.refused(cx, Refused { request, attempt, round, ballot, too_late });
     }
 
-    /// Rolls back at every node to which the SET has left, whatever the node answered. Each node
-    /// has a debt of its own.
-    fn roll_back(&mut self, cx: &mut Cx, attempt: AttemptId) {
-        if let Some(attempt) = self.attempts.remove(attempt) {
+    /// Rolls back at every node to which the SET has left, whatever the node answered, but for those that
+    /// have `set_nothing`. Each node has a debt of its own.
+    ///
+    /// A node that answers nil has set nothing, and will not: the answer came on the connection of the SET,
+    /// which was the only command that could set this token there. That is so only until the attempt has won:
+    /// a hold may be topped up, and is released wherever it was sent to.
+    fn roll_back(&mut self, cx: &mut Cx, attempt: AttemptId, set_nothing: NodeSet) {
+        if let Some(mut attempt) = self.attempts.remove(attempt) {
+            if attempt.claim.acquires_by_set() {
+                attempt.touched = attempt.touched.difference(set_nothing);
+            }
             self.owe(cx, attempt, None, true, &Told::By(None), Leaves::Nothing);
         }
     }

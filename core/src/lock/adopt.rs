@@ -7,12 +7,12 @@
 
 use super::release::disarm;
 use super::staying::Staying;
-use super::{Attempt, Change, DetachedLock, Hold, Locks, Purpose, Stage};
+use super::{Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
 use crate::quorum::{Instant, Nanos, NodeSet};
 use crate::report::{LossReason, NodeReport};
 use crate::shared::{AtLeast, AttemptId, Cx, Event, KeepAlive, Label, RequestId, Timer};
 use crate::waiting::Waiters;
-use crate::wire::Claim;
+use crate::wire::{Ballot, Claim};
 
 /// An adoption that is not decided.
 pub(crate) struct Adoption {
@@ -95,9 +95,9 @@ impl Locks {
     /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
     fn detached_attempt(&mut self, cx: &mut Cx, lock: DetachedLock, stage: Stage) -> Attempt {
         let DetachedLock { keys, token, label, fenced, ttl, life, at_least, unsettled, .. } = lock;
-        let ballot = fenced.map(|(fences, number)| {
-            cx.masters.ballots.learn_fence(number.get());
-            cx.masters.ballot(fences, number.get())
+        let ballot = fenced.map(|DetachedFences { fences, number, greatest }| {
+            cx.masters.ballots.learn_fence(greatest.get());
+            Box::new(Ballot { greatest: greatest.get(), ..cx.masters.ballot(fences, number.get()) })
         });
         let unsettled = NodeSet::places(cx.masters.names(), |name| unsettled.contains(name));
         // Ours does not follow this token, even if there is none.
@@ -113,6 +113,8 @@ impl Locks {
             touched: NodeSet::first(cx.masters.sessions.len()),
             stage,
             warm: Nanos::ZERO,
+            reuses: 0,
+            hears_asks: false,
         }
     }
 

@@ -24,6 +24,10 @@ pub(crate) struct Attempt {
     pub(crate) staying: Option<Box<Staying>>,
     /// How long the hold stays idle once it is given back; zero if it is released instead.
     pub(crate) warm: Nanos,
+    /// How many guards have had its hold without the masters.
+    pub(crate) reuses: u32,
+    /// The mailbox of this process is open for clients that ask for its keys.
+    pub(crate) hears_asks: bool,
 }
 
 /// The stage of an attempt.
@@ -83,7 +87,8 @@ impl Locks {
         let (life, staying, warm) = (acquire.life(), Staying::of(&acquire), acquire.warm());
         let AcquireRequest { keys, fences, ttl, label, .. } = acquire;
         let barred = cx.masters.barred(cx.now, life.span());
-        let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences));
+        let is_warm = warm > Nanos::ZERO;
+        let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences, is_warm));
         let Asking { remaining, first, place, ends_at } = asking;
         // Never used before, and never again.
         let token = cx.masters.token()?;
@@ -95,6 +100,8 @@ impl Locks {
             stage: Stage::Asked,
             staying,
             warm,
+            reuses: 0,
+            hears_asks: false,
         };
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
@@ -184,7 +191,7 @@ impl Attempt {
         self.claim.life > self.ttl || self.staying.is_some()
     }
 
-    /// Returns the fencing token that the attempt has if it wins and is fenced.
+    /// Returns the fencing token that its guard has if it wins and is fenced.
     pub(crate) fn ballot(&self) -> Option<NonZeroU64> {
         NonZeroU64::new(self.claim.ballot.as_ref()?.number)
     }

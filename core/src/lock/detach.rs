@@ -14,7 +14,7 @@ use super::{Attempt, Change, Locks, Round, RoundKind, Stage};
 use crate::quorum::{NodeSet, Progress};
 use crate::shared::{AttemptId, Cx, Event, KeepAlive, Keys, RequestId, RoundId};
 use crate::waiting::Waiters;
-use crate::wire::{Claim, Millis, Token};
+use crate::wire::{Ballot, Claim, Millis, Token};
 use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ pub struct DetachedLock {
     pub token: Token,
     /// What follows the token under the keys.
     pub label: Option<Arc<str>>,
-    /// The fence of each key, and the fencing token, if there is one.
-    pub fenced: Option<(Arc<Keys>, NonZeroU64)>,
+    /// What it has if it is fenced.
+    pub fenced: Option<DetachedFences>,
     pub ttl: Millis,
     /// How long the keys live, unless they are released or extended.
     pub life: Millis,
@@ -39,6 +39,26 @@ pub struct DetachedLock {
     /// The masters that may yet get a late SET, or were warming up: what they say does not count for
     /// the adoption.
     pub unsettled: Vec<Arc<str>>,
+}
+
+/// The fences of a lock as a value, and its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DetachedFences {
+    /// One for each key.
+    pub fences: Arc<Keys>,
+    /// The fencing token.
+    pub number: NonZeroU64,
+    /// The greatest number with which any node was asked for the keys, and may yet be: a release raises the
+    /// fences to it.
+    pub greatest: NonZeroU64,
+}
+
+impl DetachedFences {
+    fn of(ballot: Ballot) -> Option<Self> {
+        let (number, greatest) =
+            (NonZeroU64::new(ballot.number)?, NonZeroU64::new(ballot.greatest)?);
+        Some(Self { fences: ballot.fences, number, greatest })
+    }
 }
 
 impl Locks {
@@ -73,7 +93,7 @@ impl Locks {
         let Attempt { claim, ttl, .. } = attempt;
         let label = claim.behind_token(cx.masters.settings.label.as_ref());
         let Claim { keys, token, ballot, .. } = claim;
-        let fenced = ballot.and_then(|one| Some((one.fences, NonZeroU64::new(one.number)?)));
+        let fenced = ballot.and_then(|ballot| DetachedFences::of(*ballot));
         let keep_alive = keeper.map(|keeper| KeepAlive::left(keeper, cx.now));
         // Another process may release it, which knows of no queue.
         let keys = keys.without_queue();

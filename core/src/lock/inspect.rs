@@ -5,8 +5,8 @@ use crate::master::PendingReply;
 use crate::quorum::turns::ticket;
 use crate::quorum::{Tally, Verdict, Vote};
 use crate::report::{Answer, Refusal, UnknownCause};
-use crate::shared::{Cx, Event, RequestId, RoundId};
-use crate::wire::{self, Reply};
+use crate::shared::{Cx, Event, Owner, RequestId, RoundId};
+use crate::wire::{self, Mailbox, Reply, Token};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +59,11 @@ impl Mark {
     /// Returns whether the work of the holder has ended well, and only keeps the key closed.
     pub fn has_ended(&self) -> bool {
         self.0.starts_with(wire::DONE.as_bytes())
+    }
+
+    /// Returns the client that holds the key; `None` if its work has ended well, or if it is of another kind.
+    pub(crate) fn holder(&self) -> Option<Owner<'_>> {
+        Owner::of(self.as_text()?).filter(|owner| !owner.has_ended)
     }
 
     /// Returns whether the same holder has put both under a key, before its work has ended or after it.
@@ -207,6 +212,18 @@ fn seen(reply: &Reply) -> Seen {
         },
         other => Err(unknown(other)),
     }
+}
+
+/// Returns the clients that hold a key, as a master reports it: the mailbox of each, and its token. Whatever is
+/// there otherwise has none.
+pub(crate) fn holders_in(reply: &Reply) -> Vec<(Mailbox, String)> {
+    let Ok(Some(found)) = seen(reply) else { return Vec::new() };
+    let values = std::iter::once(&found).chain(&found.readers);
+    let holder = |stored: &StoredValue| {
+        let mailbox = stored.value.holder()?.mailbox;
+        Some((mailbox, stored.value.as_text()?.get(..Token::DIGITS)?.to_owned()))
+    };
+    values.filter_map(holder).collect()
 }
 
 /// Reads how many wait in turn.

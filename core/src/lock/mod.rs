@@ -3,6 +3,7 @@
 
 pub(crate) mod acquire;
 mod adopt;
+pub(crate) mod ask;
 pub(crate) mod attempt;
 mod detach;
 pub(crate) mod downgrade;
@@ -18,18 +19,22 @@ pub(crate) mod remaining;
 pub(crate) mod round;
 mod staying;
 mod top_up;
+mod unpaid;
+mod wanted;
 pub(crate) mod warm;
 
 pub use adopt::{Adopted, NotAdopted};
-pub use detach::DetachedLock;
+pub use detach::{DetachedFences, DetachedLock};
 pub use inspect::{Beside, Mark, SHARED, Seen, StoredValue, readers_in};
 
 pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
+pub(crate) use inspect::holders_in;
 pub(crate) use purpose::{Asker, Change, Purpose};
 pub(crate) use round::{Answers, Round, RoundKind};
 
 use crate::shared::{AttemptId, RequestId, Table};
 use std::collections::BTreeMap;
+use unpaid::Unpaid;
 
 /// The locks of this client.
 #[derive(Default)]
@@ -40,4 +45,6 @@ pub(crate) struct Locks {
     pub(crate) rooms: Vec<Answers>,
     /// Locks of other processes that are being adopted.
     pub(crate) adopting: BTreeMap<RequestId, AttemptId>,
+    /// Locks that are not kept warm for a while.
+    unpaid: Unpaid,
 }

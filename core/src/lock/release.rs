@@ -53,6 +53,8 @@ impl Locks {
         if !in_time {
             self.lapse_if_due(cx, waiters, id);
         }
+        // It may have been promised to a caller that is gone.
+        let _is_idle = self.recall(cx, waiters, id);
         let Some(attempt) = self.attempts.remove(id) else {
             if let Some(request) = request {
                 let release = Release::Lost(LossReason::Released);

@@ -3,6 +3,7 @@
 //! A round belongs to the coordinator, not to the caller's future. A round that was won ends when
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
+use super::ask::Messages;
 use super::in_the_way::Question;
 use super::look::Lives;
 use super::probe::HeldBack;
@@ -34,6 +35,8 @@ pub(crate) enum RoundKind {
     Ask { request: RequestId },
     /// What is under the keys that have refused an acquire. Boxed: it is rare.
     InTheWay(Box<Question>),
+    /// Messages for holders, sent by hand.
+    Messages(Messages),
     /// A look at so many keys, and what each node has said of the first ones. If one node is asked `alone`,
     /// what it says is the answer.
     Look { request: RequestId, keys: usize, lives: Vec<Lives>, alone: bool },
@@ -68,6 +71,8 @@ pub(crate) struct Round {
     is_uncounted: bool,
     /// The nodes that have not answered.
     outstanding: NodeSet,
+    /// The nodes that have answered nil: what they were asked has set nothing.
+    set_nothing: NodeSet,
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
     lives: Vec<Option<Duration>>,
     /// The holders of such keys, as the nodes have named them.
@@ -130,6 +135,7 @@ impl Round {
             answers,
             is_uncounted: false,
             outstanding,
+            set_nothing: NodeSet::EMPTY,
             lives,
             named,
         }
@@ -166,7 +172,10 @@ impl Round {
                 }
             }
             RoundKind::ForceRelease { tally, .. } => _ = tally.record(node, inspect::vote(&answer)),
-            RoundKind::Look { .. } | RoundKind::Ask { .. } | RoundKind::InTheWay(_) => {}
+            RoundKind::Look { .. }
+            | RoundKind::Ask { .. }
+            | RoundKind::InTheWay(_)
+            | RoundKind::Messages(_) => {}
         }
         if let Some(left) = self.life(node) {
             answer.note_remaining(left);
@@ -192,6 +201,19 @@ impl Round {
         {
             (*slot, *count) = (Ok(found), queued);
         }
+    }
+
+    /// Notes that `node` has answered nil to what it was asked. An answer that comes once it was given up
+    /// changes nothing here either.
+    pub(crate) fn note_nil(&mut self, node: usize) {
+        if self.outstanding.contains(node) {
+            self.set_nothing.insert(node);
+        }
+    }
+
+    /// Returns the nodes that have answered nil.
+    pub(crate) const fn set_nothing(&self) -> NodeSet {
+        self.set_nothing
     }
 
     /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,

@@ -4,16 +4,25 @@
 //! To the masters it is held all the while. It goes to another guard within the first half of its validity,
 //! counted from when its acquire has asked the masters: so that no guard begins with little time, and so that
 //! clients that poll for it get their turn. Nothing extends a hold that is idle.
+//!
+//! A fenced acquire takes a block of numbers. The first guard has its first number, and each guard after it the
+//! next. The fence is at the end of the block, and so is the hold once all are used: it is released.
 
 use super::{Attempt, Hold, Locks, Stage};
 use crate::quorum::{ClockDrift, Instant, Nanos};
-use crate::shared::{AcquireRequest, AttemptId, Cx, Event, RequestId, Timer};
+use crate::shared::{AcquireRequest, AttemptId, Cx, IdleEnd, RequestId, Timer};
+use crate::shelf::{IdleHold, Recalled, WarmTerms, idle_until};
 use crate::waiting::{NextHolder, Waiters};
+use std::sync::Arc;
 
-/// A hold that was given back, and that no guard has.
+/// A hold that was given back. No guard has it, unless one has taken it from the shelf.
 #[derive(Clone, Copy)]
 pub(crate) struct Idle {
     deadline: Instant,
+    /// No guard gets it from then on.
+    passes_until: Instant,
+    /// No guard has had it since then.
+    since: Instant,
     /// It is released then.
     pub(crate) until: Instant,
 }
@@ -33,66 +42,166 @@ impl Locks {
         let Some(attempt) = self.attempts.get(id).filter(is_warm) else { return false };
         let Some(hold) = attempt.held().copied() else { return false };
         let passes_until = attempt.passes_until(hold.deadline, cx.masters.settings.drift);
-        if cx.now >= passes_until {
+        if cx.now >= passes_until || !attempt.has_number_left() {
             waiters.notify_others(&attempt.claim.keys);
             return false;
         }
         match waiters.next_holder(&attempt.claim.keys) {
             NextHolder::InThisProcess(request) => self.pass_on(cx, waiters, id, request),
             NextHolder::Elsewhere => false,
+            NextHolder::NoClient if self.unpaid.has(cx.now, attempt.claim.keys.first()) => false,
             NextHolder::NoClient => {
-                let until = passes_until.min(cx.now.after(attempt.warm.span()));
-                self.rest(cx, waiters, id, hold, until);
+                self.leave(cx, waiters, id, (hold, passes_until));
+                self.put_on_shelf(cx, id);
                 true
             }
         }
     }
 
-    fn rest(
+    /// Leaves a hold idle from now on.
+    fn leave(
         &mut self,
         cx: &mut Cx,
         waiters: &mut Waiters,
         id: AttemptId,
-        hold: Hold,
-        until: Instant,
+        (hold, passes_until): (Hold, Instant),
     ) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         hold.cancel_timers(&mut cx.timers, id);
-        attempt.stage = Stage::Idle(Idle { deadline: hold.deadline, until });
+        let (deadline, since) = (hold.deadline, cx.now);
+        let until = idle_until(passes_until, since, attempt.warm);
+        attempt.stage = Stage::Idle(Idle { deadline, passes_until, since, until });
         cx.timers.set(until, Timer::Idle(id));
         waiters.left_idle(&attempt.claim.keys, id);
     }
 
-    /// Gives an acquire the hold that is idle under its key. If that does not suit it, what is idle under its
-    /// keys is released, and the acquire asks the masters.
-    pub(crate) fn reuse(&mut self, cx: &mut Cx, waiters: &mut Waiters, request: RequestId) {
-        let Some(acquire) = waiters.request(request) else { return };
-        let keys = acquire.keys.clone();
-        if let Some(id) = waiters.idle(keys.first())
-            && self.pass_on(cx, waiters, id, request)
-        {
-            return;
-        }
-        for key in keys.iter() {
-            waiters.idle(key).into_iter().for_each(|id| self.release_idle(cx, waiters, id));
+    /// Lets callers of this process take a hold that is idle.
+    fn put_on_shelf(&self, cx: &Cx, id: AttemptId) {
+        if let Some((key, hold, since)) = self.idle_hold(id) {
+            cx.shelf.put(key, hold, since);
         }
     }
 
-    /// Releases a hold that is idle.
-    pub(crate) fn release_idle(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        if self.attempts.get(id).is_some_and(|attempt| attempt.idle().is_some()) {
+    /// Returns what a caller of this process has to know of a hold that is idle, and since when it is; `None` if no
+    /// caller may take it by itself.
+    fn idle_hold(&self, id: AttemptId) -> Option<(&Arc<str>, IdleHold, Instant)> {
+        let attempt = self.attempts.get(id).filter(|attempt| attempt.may_be_lent())?;
+        let &Idle { deadline, passes_until, since, .. } = attempt.idle()?;
+        let (ttl, label, warm) = (attempt.ttl, attempt.claim.label.clone(), attempt.warm);
+        let terms = WarmTerms { ttl, label, warm };
+        let hold = IdleHold { attempt: id, terms, deadline, passes_until };
+        Some((attempt.claim.keys.first(), hold, since))
+    }
+
+    /// Takes a hold from the shelf. Returns `false` if a guard has it: then it is held. Otherwise it is idle, and
+    /// to be released at its time.
+    pub(crate) fn recall(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) -> bool {
+        let Some(attempt) = self.attempts.get_mut(id) else { return false };
+        let (keys, warm) = (&attempt.claim.keys, attempt.warm);
+        let Stage::Idle(idle) = &mut attempt.stage else { return false };
+        let Some(Recalled { idle_since, taken }) = cx.shelf.recall(keys.first(), id) else {
+            return true;
+        };
+        attempt.reuses = attempt.reuses.saturating_add(taken);
+        cx.timers.cancel(idle.until, Timer::Idle(id));
+        match idle_since {
+            Some(since) => {
+                (idle.since, idle.until) = (since, idle_until(idle.passes_until, since, warm));
+                cx.timers.set(idle.until, Timer::Idle(id));
+                true
+            }
+            None => {
+                let deadline = idle.deadline;
+                cx.timers.set(deadline, Timer::Deadline(id));
+                waiters.occupy_idle(keys, id);
+                attempt.stage =
+                    Stage::Held(Hold { deadline, keeper: None, extend_at: None, untold: false });
+                false
+            }
+        }
+    }
+
+    /// Releases a hold that has been idle for its time. A guard may have had it since it was set.
+    pub(crate) fn end_idle(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        if self.recall(cx, waiters, id) {
+            let is_due = |idle: &Idle| cx.now >= idle.until;
+            if self.attempts.get(id).and_then(Attempt::idle).is_some_and(is_due) {
+                let _is_idle = self.release_idle(cx, waiters, id, IdleEnd::Unused);
+            } else {
+                self.put_on_shelf(cx, id);
+            }
+        }
+    }
+
+    /// Gives an acquire the hold that is idle under its key. If that does not suit it, what is idle under its
+    /// keys is released, and the acquire asks the masters. If a guard has such a hold, the acquire waits for it.
+    pub(crate) fn reuse(&mut self, cx: &mut Cx, waiters: &mut Waiters, request: RequestId) {
+        let Some(acquire) = waiters.request(request) else { return };
+        let keys = acquire.keys.clone();
+        let mut is_in_use = false;
+        if let Some(id) = waiters.idle(keys.first()) {
+            is_in_use = !self.recall(cx, waiters, id);
+            if !is_in_use && self.pass_on(cx, waiters, id, request) {
+                return;
+            }
+        }
+        for key in keys.iter() {
+            if let Some(id) = waiters.idle(key) {
+                is_in_use |= !self.release_idle(cx, waiters, id, IdleEnd::NotSuited);
+            }
+        }
+        if is_in_use {
+            waiters.found_in_use(cx, request);
+        }
+    }
+
+    /// Releases a hold that is idle. Returns `false` if a guard has it.
+    pub(crate) fn release_idle(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        reason: IdleEnd,
+    ) -> bool {
+        let is_idle = self.recall(cx, waiters, id);
+        if is_idle {
+            if reason == IdleEnd::Asked {
+                self.pause_unless_paid(cx, id);
+            }
+            self.observe_idle_end(cx, id, reason);
             self.begin_release(cx, waiters, None, id, true);
+        }
+        is_idle
+    }
+
+    /// Does not keep the lock of an idle hold warm for a while if a client elsewhere asks for it too soon.
+    fn pause_unless_paid(&mut self, cx: &mut Cx, id: AttemptId) {
+        let Some(attempt) = self.attempts.get(id) else { return };
+        if self.unpaid.asked(cx.now, attempt.claim.keys.first(), attempt.reuses) {
+            cx.events.pauses_warm();
+        }
+    }
+
+    /// Shows observers why a hold is about to be released, if it is idle.
+    fn observe_idle_end(&self, cx: &mut Cx, id: AttemptId, reason: IdleEnd) {
+        let Some(attempt) = self.attempts.get(id) else { return };
+        if let Some(idle) = attempt.idle() {
+            // A timer may be late.
+            let is_over = cx.now >= idle.until;
+            let reason = if is_over { IdleEnd::Unused } else { reason };
+            cx.events.idle_released(attempt.claim.keys.first(), reason);
         }
     }
 
     /// Releases all that is idle.
     pub(crate) fn release_all_idle(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
         for id in self.attempts.ids(|attempt| attempt.idle().is_some()) {
-            self.release_idle(cx, waiters, id);
+            let _is_idle = self.release_idle(cx, waiters, id, IdleEnd::Shutdown);
         }
     }
 
-    /// Passes a hold on to an acquire that waits in this process, if it suits that. No guard has it any more.
+    /// Passes a hold on to an acquire that waits in this process, if it suits that. No guard has it any more, and
+    /// a fenced one has a number left, or it would not have been left here.
     /// It gets another id, so that nothing of the guard before it finds it: no answer, no keeper, no timer.
     fn pass_on(
         &mut self,
@@ -120,17 +229,40 @@ impl Locks {
             }
             _ => cx.now,
         };
+        cx.events.reused(request);
         let won = waiters.won_without_masters(cx, request, &attempt.claim.keys);
         let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(cx.now));
         attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
-        attempt.warm = won.warm;
-        let asked = attempt.began;
+        (attempt.warm, attempt.hears_asks) = (won.warm, false);
+        attempt.reuses = attempt.reuses.saturating_add(1);
+        if let Some(ballot) = &mut attempt.claim.ballot {
+            ballot.take_next();
+        }
+        let (asked, has_keeper) = (attempt.began, keeper.is_some());
         let id: AttemptId = self.attempts.reserve();
         self.attempts.insert(id, attempt);
-        cx.timers.set(deadline, Timer::Deadline(id));
-        cx.events.push(Event::Acquired { request, attempt: id, deadline, ballot: None });
-        self.keep_after(cx, asked, id);
+        self.begin_hold(cx, waiters, request, id, asked);
+        if !has_keeper {
+            self.lend(cx, waiters, id);
+        }
         true
+    }
+
+    /// Leaves it to the guard of a hold to put that on the shelf, unless a client waits for it.
+    fn lend(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        let Some(attempt) = self.attempts.get(id) else { return };
+        let Some(hold) = attempt.held().copied() else { return };
+        let passes_until = attempt.passes_until(hold.deadline, cx.masters.settings.drift);
+        if attempt.warm > Nanos::ZERO
+            && attempt.may_be_lent()
+            && !self.unpaid.has(cx.now, attempt.claim.keys.first())
+            && cx.shelf.lends()
+            && matches!(waiters.next_holder(&attempt.claim.keys), NextHolder::NoClient)
+        {
+            self.leave(cx, waiters, id, (hold, passes_until));
+            let Some((key, hold, _)) = self.idle_hold(id) else { return };
+            cx.shelf.promise(key, hold);
+        }
     }
 }
 
@@ -149,11 +281,24 @@ impl Attempt {
         self.began.after(ttl.saturating_sub(drift.of(ttl)) / 2).min(deadline)
     }
 
+    /// Returns whether callers may take the hold by themselves: the coordinator alone knows the number of the next
+    /// guard.
+    const fn may_be_lent(&self) -> bool {
+        self.claim.ballot.is_none()
+    }
+
+    /// Returns whether another guard can have the hold, with a number of its own if it is fenced.
+    fn has_number_left(&self) -> bool {
+        self.claim.ballot.as_ref().is_none_or(|ballot| ballot.has_next())
+    }
+
     /// Returns whether an acquire may have this hold: to the masters, and to whoever inspects it, it is the
     /// one that it would have won.
     fn suits(&self, acquire: &AcquireRequest) -> bool {
         let Attempt { claim, ttl, .. } = self;
+        let fences = claim.ballot.as_ref().map(|ballot| &ballot.fences);
         acquire.may_be_warm()
+            && fences == acquire.fences.as_ref()
             && (&claim.keys, *ttl, &claim.label) == (&acquire.keys, acquire.ttl, &acquire.label)
     }
 }

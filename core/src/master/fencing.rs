@@ -20,18 +20,25 @@ struct Lesson {
 }
 
 impl Masters {
-    /// Returns the ballot of the next attempt at the keys of these fences.
-    pub(crate) fn propose(&mut self, now: Instant, fences: Arc<Keys>) -> Box<Ballot> {
+    /// Returns the ballot of the next attempt at the keys of these fences. If its hold may go from guard to
+    /// guard, it ends a block of numbers for them.
+    pub(crate) fn propose(
+        &mut self,
+        now: Instant,
+        fences: Arc<Keys>,
+        is_warm: bool,
+    ) -> Box<Ballot> {
         let wall_us = self.wall_us(now);
-        let number = self.ballots.propose(wall_us);
-        self.ballot(fences, number)
+        let wanted = if is_warm { fence::BLOCK } else { 1 };
+        let (number, last) = self.ballots.propose_block(wall_us, wanted).into_inner();
+        Box::new(Ballot { last, greatest: last, ..self.ballot(fences, number) })
     }
 
     /// Returns a ballot with this number, by this client's settings.
-    pub(crate) fn ballot(&self, fences: Arc<Keys>, number: u64) -> Box<Ballot> {
+    pub(crate) fn ballot(&self, fences: Arc<Keys>, number: u64) -> Ballot {
         let kept = self.settings.quarantine.saturating_add(KEPT_LONGER);
         let window = self.settings.window;
-        Box::new(Ballot { fences, number, greatest: number, window, kept })
+        Ballot { fences, number, last: number, greatest: number, window, kept }
     }
 
     /// Learns a fence for the next ballot from a refusal. Returns the time on the node's clock.

@@ -30,7 +30,7 @@ use crate::master::departure::Departure;
 use crate::quorum::{Ballots, Instant};
 use crate::report::Quorum;
 use crate::shared::{Action, Random, Settings};
-use crate::wire::{Login, Mailbox, Packer};
+use crate::wire::{self, Login, Mailbox, Packer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -180,6 +180,13 @@ impl Masters {
             None => "",
         };
         Some(Fault::unfit(format!("the same server as {twin}: each master counts once{alike}")))
+    }
+
+    /// Asks the process that reads this mailbox at `node` to give `key` back.
+    pub(crate) fn ask(&mut self, node: usize, mailbox: Mailbox, key: &str, pending: PendingReply) {
+        let (channel, message) = (wire::mailbox(mailbox), format!("ask {key}"));
+        let session = &mut self.sessions[node];
+        session.push(pending, self.packer.publish(&session.channels, &channel, &message));
     }
 
     /// Publishes `message` on `channel`, at the master where its waiters listen.

@@ -11,6 +11,11 @@ impl Masters {
         Some(Token::drawn(mailbox, random))
     }
 
+    /// Returns the mailbox of this process, if it has one by now.
+    pub const fn known_mailbox(&self) -> Option<Mailbox> {
+        self.mailbox
+    }
+
     /// Returns the mailbox of this process, in which all of its tokens begin; `None` if there are no random
     /// bits.
     pub(crate) fn mailbox(&mut self) -> Option<Mailbox> {

@@ -9,10 +9,16 @@
 //! node count in doubles.
 
 use super::{Clocks, Membership};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The greatest ballot: 2^53 - 1, a day in the year 2255.
 pub const GREATEST: u64 = (1 << 53) - 1;
+
+/// How many numbers an acquire takes whose hold may go from guard to guard: a millisecond on the masters'
+/// clocks. Nearly always that has passed once another client can have the lock, so that its ballot is above
+/// them at once; and of a lock in one process, one cycle in a thousand asks the masters.
+pub const BLOCK: u64 = 1_000;
 
 /// The distance from a master's clock at which it accepts a fencing token. Default: 2 s each way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,10 +73,21 @@ impl Ballots {
     /// Returns the next ballot, at `wall_us` on our wall clock. It is above the nodes' time, the
     /// greatest fence learned and the greatest ballot proposed.
     pub fn propose(&mut self, wall_us: u64) -> u64 {
+        *self.propose_block(wall_us, 1).start()
+    }
+
+    /// Returns a block of numbers that begins with the next ballot. It has as many as wanted, at least one,
+    /// but ends within the half of the window that is ahead. So a client that asks for many at a high rate
+    /// gets shorter blocks, and proposes nothing that masters refuse for their clocks.
+    pub fn propose_block(&mut self, wall_us: u64, wanted: u64) -> RangeInclusive<u64> {
         self.look(wall_us);
-        let greatest = self.nodes_clock(wall_us).max(self.learned).max(self.proposed);
-        self.proposed = greatest.saturating_add(1).min(GREATEST);
-        self.proposed
+        let clock = self.nodes_clock(wall_us);
+        let greatest = clock.max(self.learned).max(self.proposed);
+        let first = greatest.saturating_add(1).min(GREATEST);
+        let within = clock.saturating_add(micros(self.window.ahead) / 2).min(GREATEST);
+        let last = first.saturating_add(wanted.saturating_sub(1)).min(within).max(first);
+        self.proposed = last;
+        first..=last
     }
 
     /// Learns the fence that a refusal named. One that a quorum would not let in anyway is not

@@ -39,7 +39,7 @@ pub enum Event {
     /// The pause after a lost try is over.
     Pause,
     /// It is time to look again.
-    Second,
+    Due,
     /// A quorum has granted.
     Won,
     /// No quorum has answered.
@@ -86,7 +86,7 @@ pub const TABLE: [Row; 13] = [
     row(Event::Life, "the lives that a quorum told are over", [(Sleep, Behind), (Look, First), (Sleep, Called)]),
     row(Event::Kept, "the time that a key is kept is over", [(Sleep, Behind), (Sleep, First), (Sleep, First)]),
     row(Event::Pause, "the pause after a lost try is over", [(Sleep, Behind), (Sleep, First), (Try, Called)]),
-    row(Event::Second, "a second is over", [(Look, Behind), (Look, First), (Look, Called)]),
+    row(Event::Due, "a look is due", [(Look, Behind), (Look, First), (Look, Called)]),
     row(Event::Won, "a quorum has granted", [(Enter, Behind), (Enter, First), (Enter, Called)]),
     row(Event::Silent, "no quorum has answered", [(Sleep, Behind), (Sleep, First), (Sleep, Called)]),
     row(Event::Unheard, "none has for as long as a place lives", [(Withdraw, Behind), (Withdraw, First), (Withdraw, Called)]),

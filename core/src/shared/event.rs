@@ -69,6 +69,10 @@ pub enum Event {
     Ahead { request: RequestId, ahead: Option<usize> },
     /// A message on a channel that `listener` listens to; `None`: one may have been missed.
     Heard { listener: RequestId, message: Option<Arc<str>> },
+    /// How many processes have the message that asks them for a lock.
+    Asked { request: RequestId, heard: u64 },
+    /// A client elsewhere has asked for a hold that is in use.
+    Wanted { attempt: AttemptId },
     /// No decision, and only there if the machine is watched.
     Observed(Observation),
 }
@@ -220,5 +224,20 @@ impl Release {
             Self::Lost(_) => "lost",
             Self::Unconfirmed(_) => "unconfirmed",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_are_added_unless_a_node_has_named_the_holder() {
+        let keys = Keys::from("r");
+        let failed =
+            |obstacle, named| Failure::contended(obstacle, 1).unless_named(named, &keys).unnamed;
+        assert_eq!(failed(Obstacle::Holder(None), false), Some(keys.clone()));
+        assert_eq!(failed(Obstacle::Holder(None), true), None);
+        assert_eq!(failed(Obstacle::OwnGuard, false), None);
     }
 }

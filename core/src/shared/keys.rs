@@ -45,7 +45,7 @@ pub struct ReadWrite {
     pub hint: Arc<str>,
 }
 
-/// The keys beside the one of a resource that clients wait for in turn.
+/// The further keys of a resource that clients wait for in turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queue {
     /// Who waits, a sorted set by their tickets.
@@ -132,7 +132,7 @@ impl Keys {
         }
     }
 
-    /// Returns the keys beside this one, if an acquire waits for it in turn.
+    /// Returns the keys of the queue, if an acquire waits in turn for this one.
     pub fn queue(&self) -> Option<&Queue> {
         match self.more() {
             More::InTurn(queue) => Some(queue),
@@ -182,9 +182,20 @@ impl Keys {
 
     /// Returns what is published once the keys are free: channels, and what is said there.
     pub(crate) fn messages(&self) -> impl Iterator<Item = (&Arc<str>, &str)> {
-        let told = self.told();
-        let own = self.iter().filter(move |_| told.is_none()).map(|key| (key, ""));
-        told.map(|told| (&told.channel, &*told.message)).into_iter().chain(own)
+        let shared = self.told();
+        let own = self.iter().filter(move |_| shared.is_none()).map(|key| (key, ""));
+        shared.map(|all| (&all.channel, &*all.message)).into_iter().chain(own)
+    }
+
+    /// Returns each key with the channel of the messages about it.
+    pub(crate) fn channels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        let shared = self.told().map(|Told { channel, .. }| channel);
+        self.iter().map(move |key| (key, shared.unwrap_or(key)))
+    }
+
+    /// Returns the key of the readers, if there may be any.
+    pub(crate) fn readers(&self) -> Option<&Arc<str>> {
+        self.as_reader().or_else(|| self.as_writer()).map(|set| &set.readers)
     }
 
     fn others(&self) -> &[Arc<str>] {
@@ -224,6 +235,14 @@ mod tests {
         assert_eq!(told(&Keys::from("a")), ["a="]);
         assert_eq!(told(&Keys::several(["a", "b"].map(Arc::from)).unwrap()), ["a=", "b="]);
         let slot = Keys::told_on("slot:3".into(), "all".into(), "3".into());
+        let channels = |keys: &Keys| {
+            keys.channels().map(|(key, channel)| format!("{key} on {channel}")).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            channels(&Keys::several(["a", "b"].map(Arc::from)).unwrap()),
+            ["a on a", "b on b"]
+        );
+        assert_eq!(channels(&slot), ["slot:3 on all"]);
         assert_eq!((told(&slot), names(&slot)), (vec!["all=3".into()], vec!["slot:3"]));
     }
 

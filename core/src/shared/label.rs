@@ -11,7 +11,7 @@
 //! leader, of a term that no later one exceeds.
 
 use crate::quorum::fence;
-use crate::wire::{DONE, Token};
+use crate::wire::{DONE, Mailbox, Token};
 use std::num::NonZeroU64;
 
 /// The marker of a term.
@@ -52,6 +52,8 @@ pub fn looks_like_a_term(label: &str) -> bool {
 /// What a value says of its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Owner<'a> {
+    /// That of the process that has drawn the token.
+    pub mailbox: Mailbox,
     /// Behind the token, without the term.
     pub label: Option<&'a str>,
     /// The term of a leader.
@@ -72,8 +74,9 @@ impl<'a> Owner<'a> {
         if token.len() != Token::DIGITS || !token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
         }
+        let mailbox = Mailbox::at_the_beginning_of(token)?;
         let (label, term) = behind.map(split_term).unzip();
-        Some(Self { label, term: term.flatten(), has_ended })
+        Some(Self { mailbox, label, term: term.flatten(), has_ended })
     }
 }
 
@@ -130,7 +133,8 @@ mod tests {
         for (behind, label) in [("", None), (":worker:7", Some("worker:7"))] {
             for (mark, has_ended) in [("", false), (DONE, true)] {
                 let value = format!("{mark}{TOKEN}{behind}");
-                let expected = Owner { label, term: None, has_ended };
+                let mailbox = Mailbox::new(0x0123_4567_89ab_cdef << 64);
+                let expected = Owner { mailbox, label, term: None, has_ended };
                 assert_eq!(Owner::of(&value), Some(expected), "{value}");
             }
         }

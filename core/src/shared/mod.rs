@@ -23,7 +23,7 @@ pub(crate) use keys::More;
 pub use keys::{Keys, Queue, ReadWrite};
 pub use label::{Label, Owner};
 pub(crate) use observe::Events;
-pub use observe::{Observation, WATCHED, Watching};
+pub use observe::{IdleEnd, Observation, WATCHED, Watching};
 pub use random::Random;
 pub use request::{AcquireRequest, KeepAlive};
 pub use settings::{Settings, round_timeout};

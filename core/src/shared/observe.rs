@@ -63,6 +63,37 @@ pub enum Observation {
     },
     /// A node that had no key in a round that was won has been asked to set it.
     ToppedUp { attempt: AttemptId, node: Arc<str> },
+    /// An acquire has the hold that another guard of this client has given back. No master was asked.
+    Reused { request: RequestId },
+    /// A hold that was kept warm under `key`, and idle, is released.
+    IdleReleased { key: Arc<str>, reason: IdleEnd },
+    /// A lock is not kept warm for a while, since a client elsewhere has asked for it before that has paid.
+    PausesWarm,
+}
+
+/// The reason why a hold that was idle is released.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IdleEnd {
+    /// The time for which it is kept warm is over.
+    Unused,
+    /// A client elsewhere has asked for it.
+    Asked,
+    /// An acquire of this client cannot use it, and asks the masters.
+    NotSuited,
+    /// This client shuts down.
+    Shutdown,
+}
+
+impl IdleEnd {
+    /// Returns the reason in a word, as events name it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unused => "unused",
+            Self::Asked => "asked",
+            Self::NotSuited => "not_suited",
+            Self::Shutdown => "shutdown",
+        }
+    }
 }
 
 /// The events that have not been taken out.
@@ -161,6 +192,27 @@ impl Events {
     pub(crate) fn topped_up(&mut self, attempt: AttemptId, node: &Arc<str>) {
         if self.shows(Watching::Outcomes) {
             self.push(Event::Observed(Observation::ToppedUp { attempt, node: node.clone() }));
+        }
+    }
+
+    /// Shows observers that an acquire gets a hold without the masters.
+    pub(crate) fn reused(&mut self, request: RequestId) {
+        if self.shows(Watching::Votes) {
+            self.push(Event::Observed(Observation::Reused { request }));
+        }
+    }
+
+    /// Shows observers that a lock is not kept warm for a while.
+    pub(crate) fn pauses_warm(&mut self) {
+        if self.shows(Watching::Outcomes) {
+            self.push(Event::Observed(Observation::PausesWarm));
+        }
+    }
+
+    /// Shows observers why a hold that was idle under `key` is released.
+    pub(crate) fn idle_released(&mut self, key: &Arc<str>, reason: IdleEnd) {
+        if self.shows(Watching::Votes) {
+            self.push(Event::Observed(Observation::IdleReleased { key: key.clone(), reason }));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{AtLeast, Keys, Label};
 use crate::quorum::{Instant, Keeper, Nanos};
+use crate::shelf::WarmTerms;
 use crate::wire::Millis;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,13 +43,21 @@ impl AcquireRequest {
         if self.may_be_warm() { self.keep_warm } else { Nanos::ZERO }
     }
 
-    /// Returns whether it is for a hold that can go from guard to guard: of one key that nothing belongs to,
-    /// and that opens as soon as it is released.
+    /// Returns whether it is for a hold that can go from guard to guard: of one key that no queue and no readers
+    /// belong to, that opens as soon as it is released, and whose value names no term.
     pub(crate) fn may_be_warm(&self) -> bool {
         matches!(self.keys, Keys::One(_))
-            && self.fences.is_none()
+            && !self.label.as_ref().is_some_and(|label| label.is_candidate())
             && self.lock_delay.span().is_zero()
             && self.at_least.is_none()
+    }
+
+    /// Returns what it has in common with an idle hold that its caller may take by itself. `None` if the
+    /// coordinator has to look: for a keeper, or for the number of a fenced guard.
+    pub fn warm_terms(&self) -> Option<WarmTerms> {
+        let warm = self.warm();
+        let takes = warm > Nanos::ZERO && self.fences.is_none() && self.keep_alive.is_none();
+        takes.then(|| WarmTerms { ttl: self.ttl, label: self.label.clone(), warm })
     }
 
     /// Returns the instant after which nothing is tried for a caller whose wait `began` then.

@@ -21,6 +21,8 @@ pub struct Settings {
     pub window: FencingWindow,
     /// A waiter is notified when a lock becomes free, and asks one node first.
     pub wake_ups: bool,
+    /// A waiter asks the holder to give way, if waiters are notified.
+    pub asks: bool,
     /// The name of the holder, for clients that inspect a lock; it follows each token.
     pub label: Option<Arc<str>>,
 }

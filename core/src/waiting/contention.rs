@@ -47,6 +47,8 @@ pub(crate) struct Contention {
     heard: Instant,
     /// Whether the next attempt may ask one node first.
     pub(crate) probes: bool,
+    /// When the holder was last asked to give way.
+    pub(crate) asked_at: Option<Instant>,
     /// The last time all nodes were asked.
     pub(crate) asked_all: Instant,
     /// What the latest attempt that asked all nodes has found.
@@ -88,6 +90,7 @@ impl Contention {
             listening: false,
             heard: began,
             probes: false,
+            asked_at: None,
             asked_all: began,
             standing: Standing::Open,
             turn: None,

@@ -77,11 +77,15 @@ impl Waiters {
             let is_told = failure.kind.is_contended() && cx.masters.settings.wake_ups;
             let listening = is_told && self.listen(cx, &keys);
             let polls = self.polls(request, &keys);
+            let asks = polls && failure.kind.is_contended();
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             (contention.probes, contention.listening) = (is_told, listening);
             let random = random.filter(|_| polls);
             let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
             cx.timers.set(at, Timer::Attempt(request));
+            if asks {
+                self.ask_holders(cx, request, &keys);
+            }
             self.observe_wait(cx, request);
         } else {
             let waited = cx.now.since(acquisition.began);

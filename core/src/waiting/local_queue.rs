@@ -159,7 +159,7 @@ impl LocalQueue {
     }
 
     /// Notes that a guard has the hold again that was idle under `key`, or is about to release it.
-    fn occupy_idle(&mut self, key: &str, id: AttemptId) {
+    pub(crate) fn occupy_idle(&mut self, key: &str, id: AttemptId) {
         if self.idle > 0
             && let Some(place) = self.places.get_mut(key)
             && place.occupant == Some(Occupant::Idle(id))
@@ -183,6 +183,11 @@ impl LocalQueue {
             Occupant::Idle(id) => Some(id),
             Occupant::Contender(_) | Occupant::Holder => None,
         }
+    }
+
+    /// Returns how many holds are idle.
+    pub(crate) const fn idle_holds(&self) -> usize {
+        self.idle
     }
 
     /// Returns whether a hold is idle under one of `keys`.

@@ -6,7 +6,7 @@
 //!
 //! A message is only a hint, as on every channel: what it says is looked up before anything follows.
 
-use super::Waiters;
+use super::{Step, Waiters};
 use crate::master::PendingReply;
 use crate::quorum::NodeSet;
 use crate::shared::{Cx, Keys};
@@ -18,8 +18,9 @@ use std::sync::Arc;
 pub(crate) struct Mailboxes {
     /// The name of the channel, behind the prefix that all channels have.
     name: Option<Arc<str>>,
-    /// The masters at which it is subscribed to.
+    /// The masters at which it is subscribed to, and those of them whose messages come.
     asked: NodeSet,
+    opened: NodeSet,
 }
 
 /// What a message in a mailbox says: a verb, and what is behind it. A verb that this version does not know
@@ -28,6 +29,10 @@ pub(crate) struct Mailboxes {
 enum Letter<'a> {
     /// `next <waiter> <key>`: this waiter is the next for the key, which is kept for it.
     Next { waiter: &'a str, key: &'a str },
+    /// `look <waiter> <key>`: this waiter comes nearer faster than it knows, and its place is shortened.
+    Look { waiter: &'a str, key: &'a str },
+    /// `ask <key>`: a client elsewhere waits for the key, which this process holds.
+    Ask { key: &'a str },
 }
 
 impl<'a> Letter<'a> {
@@ -35,18 +40,33 @@ impl<'a> Letter<'a> {
         let (verb, rest) = message.split_once(' ')?;
         match verb {
             "next" => rest.split_once(' ').map(|(waiter, key)| Self::Next { waiter, key }),
+            "look" => rest.split_once(' ').map(|(waiter, key)| Self::Look { waiter, key }),
+            "ask" => Some(Self::Ask { key: rest }),
             _ => None,
         }
     }
 }
 
+impl Mailboxes {
+    /// Returns whether messages about these keys come.
+    pub(super) fn receives(&self, cx: &Cx, keys: &Keys) -> bool {
+        let channel = keys.messages().next();
+        let node = channel.and_then(|(channel, _)| cx.masters.first_node(cx.now, channel));
+        node.is_some_and(|node| self.opened.contains(node))
+    }
+}
+
 impl Waiters {
-    /// Opens the mailbox at the node where messages about `keys` come from, unless that is done.
+    /// Opens the mailbox at the nodes where messages about `keys` come from, unless that is done.
     pub(crate) fn open_mailbox(&mut self, cx: &mut Cx, keys: &Keys) {
-        let first = |channel: &Arc<str>| cx.masters.first_node(cx.now, channel);
-        let Some(node) = keys.messages().next().and_then(|(channel, _)| first(channel)) else {
-            return;
-        };
+        for (_, channel) in keys.channels() {
+            if let Some(node) = cx.masters.first_node(cx.now, channel) {
+                self.open_mailbox_at(cx, node);
+            }
+        }
+    }
+
+    fn open_mailbox_at(&mut self, cx: &mut Cx, node: usize) {
         if self.mailboxes.asked.contains(node) {
             return;
         }
@@ -68,6 +88,7 @@ impl Waiters {
 
     /// Notes that messages come from now on. One may have been missed before.
     pub(crate) fn mailbox_opened(&mut self, cx: &mut Cx, node: usize) {
+        self.mailboxes.opened.insert(node);
         for (request, keys) in self.in_turn().collect::<Vec<_>>() {
             let channel = keys.messages().next();
             if channel.and_then(|(channel, _)| cx.masters.first_node(cx.now, channel)) == Some(node)
@@ -85,6 +106,12 @@ impl Waiters {
                     self.call(cx, request, Some(waiter));
                 }
             }
+            Some(Letter::Look { waiter, key }) => {
+                if let Some(request) = self.local_queue.contender(key) {
+                    self.hurry(cx, request, waiter);
+                }
+            }
+            Some(Letter::Ask { key }) => self.step(Step::GiveWay(key.into())),
             None => {}
         }
     }
@@ -92,6 +119,7 @@ impl Waiters {
     /// Forgets the mailbox at `node`, whose connection is gone.
     pub(crate) fn close_mailbox(&mut self, node: usize) {
         self.mailboxes.asked.remove(node);
+        self.mailboxes.opened.remove(node);
     }
 }
 
@@ -103,7 +131,13 @@ mod tests {
     fn a_message_is_a_verb_and_what_it_is_about_and_any_other_is_ignored() {
         let next = Letter::Next { waiter: "01", key: "a key with spaces" };
         assert_eq!(Letter::in_message("next 01 a key with spaces"), Some(next));
-        for unknown in ["", "next", "next 01", "nextly 01 r", "later 01 r", " next 01 r"] {
+        let look = Letter::Look { waiter: "01", key: "a key with spaces" };
+        assert_eq!(Letter::in_message("look 01 a key with spaces"), Some(look));
+        let ask = Letter::Ask { key: "a key with spaces" };
+        assert_eq!(Letter::in_message("ask a key with spaces"), Some(ask));
+        for unknown in
+            ["", "ask", "next", "next 01", "look 01", "nextly 01 r", "later 01 r", " next 01 r"]
+        {
             assert_eq!(Letter::in_message(unknown), None, "{unknown}");
         }
     }

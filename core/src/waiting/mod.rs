@@ -5,6 +5,7 @@
 
 mod acquisition;
 mod acquisitions;
+mod asking;
 mod clocks;
 pub(crate) mod contention;
 mod decided;
@@ -39,6 +40,7 @@ use crate::waiting::reader::Readers;
 use crate::waiting::wake_ups::WakeUps;
 use crate::waiting::writer::Hints;
 use acquisition::Acquisition;
+use asking::Holders;
 use contention::{Contention, Phase};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -52,6 +54,7 @@ pub(crate) struct Waiters {
     pub(crate) local_queue: LocalQueue,
     pub(crate) wake_ups: WakeUps,
     mailboxes: Mailboxes,
+    holders: Holders,
     pub(crate) listeners: Listeners,
     pub(crate) semaphores: Semaphores,
     pub(crate) readers: Readers,
@@ -75,6 +78,10 @@ pub(crate) enum Step {
     Reuse(RequestId),
     /// The release of a lock that no caller waits for any more.
     Release(AttemptId),
+    /// The release of what is idle, for an acquire that needs no place in this process.
+    MakeWay(AttemptId),
+    /// A client elsewhere has asked for this key.
+    GiveWay(Arc<str>),
 }
 
 /// An attempt that was lost and rolled back.

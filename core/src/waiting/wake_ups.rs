@@ -146,6 +146,18 @@ impl Waiters {
         }
     }
 
+    /// Notes that the attempt at `keys` that is under way may be refused because of what this process has
+    /// left there: then the contender tries again at once. A later attempt comes behind the rollback.
+    pub(crate) fn meet_own(&mut self, keys: &Keys) {
+        for request in keys.iter().filter_map(|key| self.local_queue.contender(key)) {
+            if let Some(contention) = self.acquisitions.contention_mut(request)
+                && matches!(contention.phase, Phase::Trying { .. })
+            {
+                contention.woken = true;
+            }
+        }
+    }
+
     /// Forgets the subscriptions at `node`, whose connection is gone, and lets the contenders that have
     /// listened there poll as often as if nothing were reported.
     pub(crate) fn miss_messages(&mut self, cx: &mut Cx, node: usize) {

@@ -39,6 +39,21 @@ impl Waiters {
         self.local_queue.left_idle(keys.first(), id);
     }
 
+    /// Notes that a guard has the hold of these keys that was thought to be idle.
+    pub(crate) fn occupy_idle(&mut self, keys: &Keys, id: AttemptId) {
+        self.local_queue.occupy_idle(keys.first(), id);
+    }
+
+    /// Handles that an acquire, for which a hold was thought to be idle, has to wait for its guard.
+    pub(crate) fn found_in_use(&mut self, cx: &mut Cx, request: RequestId) {
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
+        if acquisition.may_retry(cx.now) {
+            cx.events.queued(request, &self.obstacle_here(&acquisition.request.keys));
+        } else {
+            self.give_up(cx, request);
+        }
+    }
+
     /// Returns the hold that is idle under `key`.
     pub(crate) fn idle(&self, key: &str) -> Option<AttemptId> {
         self.local_queue.idle(key)
@@ -52,7 +67,7 @@ impl Waiters {
     /// Releases what is idle under these keys, for an acquire that asks the masters without a place.
     pub(crate) fn make_way(&mut self, keys: &Keys) {
         for key in keys.iter() {
-            self.idle(key).into_iter().for_each(|id| self.step(Step::Release(id)));
+            self.idle(key).into_iter().for_each(|id| self.step(Step::MakeWay(id)));
         }
     }
 

@@ -37,14 +37,29 @@ pub struct Claim {
 pub struct Ballot {
     /// The fence of each key.
     pub fences: Arc<Keys>,
-    /// The token of the attempt, if it wins.
+    /// The token of the guard that has the attempt's hold, once it wins: the first number of its block, until
+    /// the hold goes to another guard.
     pub number: u64,
-    /// The greatest number with which the attempt has asked any node for its keys: a top-up may need
-    /// a greater one than the token. A release raises the fences to it.
+    /// The end of the block. For most attempts it is the number: their hold has one guard.
+    pub last: u64,
+    /// The greatest number with which the attempt has asked any node for its keys. It is the end of the
+    /// block, or that of a top-up, which may need a greater one. A release raises the fences to it.
     pub greatest: u64,
     pub window: FencingWindow,
     /// How long a fence is kept.
     pub kept: Duration,
+}
+
+impl Ballot {
+    /// Returns whether the block has a number for another guard.
+    pub(crate) const fn has_next(&self) -> bool {
+        self.number < self.last
+    }
+
+    /// Moves on to the number of the next guard.
+    pub(crate) const fn take_next(&mut self) {
+        self.number = self.number.saturating_add(1);
+    }
 }
 
 /// A packer of the commands of claims, one after the other in the same room.
@@ -200,14 +215,21 @@ impl Claim {
         }
     }
 
-    /// Ends a command with the proposal, if there is one: the ballot, how far it may be behind and ahead
-    /// of the node's clock, and how long a fence is kept.
-    pub(super) fn propose<'a>(&self, command: Command<'a>) -> &'a [u8] {
+    /// Returns the first number of the block that an acquire proposes, if it has more than one. A top-up of
+    /// what `was_won` names the end alone: the fence is where a number of the block has been granted.
+    pub(super) fn first_of_block(&self, was_won: bool) -> Option<u64> {
+        let ballot = self.ballot.as_ref().filter(|ballot| !was_won && ballot.has_next())?;
+        Some(ballot.number)
+    }
+
+    /// Appends the proposal, if there is one: the ballot, how far it may be behind and ahead of the node's
+    /// clock, and how long a fence is kept.
+    pub(super) fn propose<'a>(&self, command: Command<'a>) -> Command<'a> {
         let Some(Ballot { greatest, window, kept, .. }) = self.ballot.as_deref() else {
-            return command.done();
+            return command;
         };
         let command = command.number(*greatest).number(micros(window.back));
-        command.number(micros(window.ahead)).number(millis(*kept)).done()
+        command.number(micros(window.ahead)).number(millis(*kept))
     }
 
     /// Ends a command with what raises the fence, if there is one: the same, but for how far the ballot

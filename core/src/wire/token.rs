@@ -4,13 +4,22 @@ use std::fmt::{self, Display};
 
 /// The mailbox of a process: 64 random bits, in which all of its tokens begin. So the holder of a key and a
 /// waiter in a queue name the channel on which a message reaches them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Mailbox(u64);
 
 impl Mailbox {
+    const DIGITS: usize = 16;
+
     /// Draws a mailbox for a process.
     pub const fn new(random: u128) -> Self {
         Self(Token::new(random).mailbox().0)
+    }
+
+    /// Reads the mailbox in which a token, or the name of a waiter, begins.
+    pub fn at_the_beginning_of(name: &str) -> Option<Self> {
+        let digits = name.get(..Self::DIGITS)?;
+        let is_written = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        u64::from_str_radix(digits, 16).ok().filter(|_| is_written).map(Self)
     }
 }
 
@@ -86,6 +95,12 @@ mod tests {
         assert_eq!(mailbox.to_string(), "0123456789abcdef");
         assert_eq!(token.to_string(), "0123456789abcdeffedcba9876543210");
         assert_eq!((token.mailbox(), token.place()), (mailbox, 0xfedc));
+        assert_eq!(Mailbox::at_the_beginning_of(&token.to_string()), Some(mailbox));
+        for name in
+            ["", "0123456789abcde", "+123456789abcdef", "0123456789abcdeg", "0123456789abcde\u{e9}"]
+        {
+            assert_eq!(Mailbox::at_the_beginning_of(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -223,7 +223,7 @@ impl Wish {
             all.iter().map(|name| name.as_text().map(str::to_owned)).collect::<Option<Vec<_>>>()
         });
         let claim = value.get("claim").as_keyword().unwrap_or_default();
-        if !["alone", "fenced", "shared", "fair", "fair-fenced"].contains(&claim) {
+        if !["alone", "fenced", "shared", "fair", "fair-fenced", "warm"].contains(&claim) {
             return Err(missing("claim"));
         }
         let permits = value.get("permits").as_integer().and_then(|count| count.try_into().ok());

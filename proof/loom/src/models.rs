@@ -2,6 +2,7 @@
 
 use crate::deadline::AtomicDeadline;
 use crate::latch::Latch;
+use crate::turn::{Found, Turns};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
@@ -106,5 +107,90 @@ fn a_guard_in_transit_is_delivered_or_taken_back_and_never_both() {
         let driver = latch.take();
         assert!(caller.join().unwrap() ^ driver);
         assert!(!latch.take() && latch.is_taken());
+    });
+}
+
+/// A hold on the shelf, and whether any side is inside.
+#[derive(Clone)]
+struct Shared {
+    turns: Arc<Turns<u8>>,
+    inside: Arc<AtomicBool>,
+}
+
+impl Shared {
+    fn new() -> Self {
+        Self { turns: Arc::new(Turns::idle(at(0))), inside: Arc::new(AtomicBool::new(false)) }
+    }
+
+    /// Enters, alone.
+    fn enter(&self) {
+        assert!(!self.inside.swap(true, Ordering::AcqRel), "two are inside");
+    }
+
+    /// Takes the hold for a guard, and gives it back if the guard finds it on the shelf. Returns whether the
+    /// coordinator is to end it.
+    fn takes(&self, guard: u8) -> bool {
+        if self.turns.take(|_| Some(guard)).is_none() {
+            return false;
+        }
+        self.enter();
+        self.inside.store(false, Ordering::Release);
+        !self.turns.give_back(at(1))
+    }
+}
+
+#[test]
+fn one_guard_or_the_coordinator_has_a_hold_of_the_shelf() {
+    every_order(|| {
+        let shared = Shared::new();
+        let takers = [1, 2].map(|guard| {
+            let shared = shared.clone();
+            thread::spawn(move || shared.takes(guard))
+        });
+        let found = match shared.turns.recall() {
+            Found::Idle { since } => {
+                assert!(since == at(0) || since == at(1));
+                shared.enter();
+                None
+            }
+            Found::InUse(guard) => Some(guard),
+            Found::Promised | Found::Nothing => panic!("it was there"),
+        };
+        let ended = takers.map(|taker| taker.join().unwrap());
+        let left: Vec<u8> =
+            (1..).zip(ended).filter(|(_, left)| *left).map(|(guard, _)| guard).collect();
+        assert_eq!(
+            left,
+            Vec::from_iter(found),
+            "what a guard does not put back, the coordinator knows of"
+        );
+    });
+}
+
+#[test]
+fn the_coordinator_learns_of_a_guard_that_claims_its_hold() {
+    every_order(|| {
+        let shared = Shared::new();
+        let theirs = shared.clone();
+        assert_eq!(shared.turns.take(|_| Some(1)), Some(1));
+        assert!(shared.turns.guard() == Some(1) && !shared.turns.is_idle());
+        let guard = thread::spawn(move || theirs.turns.claim());
+        let recalled = matches!(shared.turns.recall(), Found::InUse(1));
+        let claimed = guard.join().unwrap();
+        assert!(recalled, "whether it was claimed or not");
+        assert!(claimed.is_none_or(|guard| guard == 1) && !shared.turns.give_back(at(1)));
+    });
+}
+
+#[test]
+fn a_hold_that_was_promised_is_the_guards_or_the_coordinators() {
+    every_order(|| {
+        let turns = Arc::new(Turns::<u8>::promised());
+        let theirs = turns.clone();
+        let recalling = thread::spawn(move || matches!(theirs.recall(), Found::InUse(1)));
+        let lent = turns.lend(|| 1).is_some();
+        let is_known = recalling.join().unwrap();
+        assert_eq!(lent, is_known);
+        assert!(turns.take(|_| Some(2)).is_none());
     });
 }

@@ -46,3 +46,21 @@ fn a_claim_without_a_swap_is_caught() {
         assert!(!(caller.join().unwrap() && driver), "both have it");
     });
 }
+
+#[test]
+#[should_panic(expected = "two are inside")]
+fn a_hold_that_is_looked_at_and_then_taken_is_caught() {
+    loom::model(|| {
+        let (turn, inside) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let take = |turn: &AtomicU64, inside: &AtomicBool| {
+            if turn.load(Ordering::Acquire) == 0 {
+                turn.store(1, Ordering::Release);
+                assert!(!inside.swap(true, Ordering::AcqRel), "two are inside");
+            }
+        };
+        let theirs = (turn.clone(), inside.clone());
+        let guard = thread::spawn(move || take(&theirs.0, &theirs.1));
+        take(&turn, &inside);
+        guard.join().unwrap();
+    });
+}

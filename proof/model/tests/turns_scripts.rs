@@ -19,7 +19,6 @@ const ACQUIRE: &str = include_str!("../../../core/src/wire/scripts/acquire.lua")
 /// A stamp of 1, in us; lives are in ms.
 const BASE: u64 = 1_000_000_000_000;
 const NOW: u64 = BASE / 1_000;
-
 /// The settings of who asks: waiter 0.
 const ASKS: Asks = Asks {
     who: 0,
@@ -81,6 +80,7 @@ impl Script {
         globals.set("store", store).expect("a global");
         globals.set("clock", BASE + u64::from(clock)).expect("a global");
         globals.set("published", Value::Nil).expect("a global");
+        globals.set("hurried", Vec::<String>::new()).expect("a global");
         globals.set("KEYS", keys.to_vec()).expect("a global");
         globals.set("ARGV", arguments.to_vec()).expect("a global");
         let reply: Value = self.script.call(()).expect("no error in a script");
@@ -143,6 +143,11 @@ impl Script {
         }
         let fence: Option<String> = entry("fence").map(|fence| fence.get(1).expect("a value"));
         (master, fence.map_or(0, |fence| fence.parse().expect("a ballot")))
+    }
+
+    /// The messages that let waiters look.
+    fn hurried(&self) -> Vec<String> {
+        self.lua.globals().get("hurried").expect("a global")
     }
 
     /// The channel and the message that it has published.
@@ -275,6 +280,14 @@ fn a_look_and_a_try_do_what_their_script_does() {
     }
 }
 
+/// The messages that let these waiters look, in their order; the first in the queue is called instead.
+fn letters(master: &Master, looks: u8) -> Vec<String> {
+    let mut named: Vec<usize> = (0..CLIENTS).filter(|waiter| looks >> waiter & 1 == 1).collect();
+    named.sort_by_key(|waiter| (master.stamps[*waiter], *waiter));
+    named.retain(|waiter| master.head() != Some(*waiter));
+    named.into_iter().map(|name| format!("look {} lock", waiter(name))).collect()
+}
+
 #[test]
 fn a_rollback_a_withdrawal_and_a_release_do_what_their_script_does() {
     let script = Script::new(LEAVE);
@@ -282,7 +295,7 @@ fn a_rollback_a_withdrawal_and_a_release_do_what_their_script_does() {
     for (master, dead) in cases() {
         for (leaves, name) in kinds {
             let mut ours = master;
-            let tells = ours.leave(&ASKS, leaves, true);
+            let (tells, looks) = ours.leave(&ASKS, leaves, true);
             let stood = master.stamps[0] != 0 || master.key == KEPT | 1;
             let names = [Some(waiter(0)), Some(String::new()).filter(|_| !stood)];
             for (waits, channels) in
@@ -311,6 +324,8 @@ fn a_rollback_a_withdrawal_and_a_release_do_what_their_script_does() {
                         ("free:lock".to_owned(), named)
                     });
                     assert_eq!(script.told(), told, "{case}");
+                    let hurried = letters(&ours, looks * u8::from(told.is_some()));
+                    assert_eq!(script.hurried(), hurried, "{case}");
                     let most = BASE + u64::from(ASKS.clock) + 1;
                     let raises = ballot.filter(|it| it.number <= most && it.number > before);
                     assert_eq!(fence, raises.map_or(before, |ballot| ballot.number), "{case}");

@@ -184,6 +184,7 @@ impl World {
                     lock_delay: Duration::ZERO,
                     wait,
                     keep_alive: None,
+                    warm: Duration::ZERO,
                     at_least: Duration::ZERO,
                     is_permit: false,
                     mode,

@@ -38,6 +38,7 @@ fn wants(seat: usize, at: Duration) -> [(Time, Act); 2] {
         lock_delay: Duration::ZERO,
         wait: millis(1_500),
         keep_alive: None,
+        warm: Duration::ZERO,
         at_least: Duration::ZERO,
         is_permit: false,
         mode: Mode::Alone,

@@ -46,12 +46,16 @@ impl World {
             | Act::Downgrade { seat, .. }
             | Act::Detach { seat, .. }
             | Act::Inspect { seat, .. }
+            | Act::Ask { seat, .. }
             | Act::ForceRelease { seat } => *seat,
         };
         let place = self.seats[seat];
         let client = &mut self.clients[place];
         if client.machine.is_none() || client.is_ending {
             return;
+        }
+        if let Act::Ask { key, .. } = act {
+            return self.ask(place, key);
         }
         if self.setup.story.is_some() {
             let looks = self.setup.kind(seat).only_looks && !matches!(act, Act::Inspect { .. });
@@ -73,7 +77,7 @@ impl World {
             Act::Detach { dice, to, after, .. } => self.detach(place, dice, to, after),
             Act::Inspect { key, .. } => self.inspect(place, key),
             Act::ForceRelease { .. } => self.force_release(place),
-            Act::Fault(_) => {}
+            Act::Ask { .. } | Act::Fault(_) => {}
         }
     }
 
@@ -108,7 +112,7 @@ impl World {
             keep_alive: asked.keep_alive,
             label: None,
             at_least: at_least.map(Box::new),
-            keep_warm: Nanos::ZERO,
+            keep_warm: Nanos::of(asked.warm),
             probes: false,
         };
         self.has_turns |= asked.mode == Mode::InTurn;
@@ -116,6 +120,9 @@ impl World {
         let request = client.next_request(now);
         client.asked.insert(request.0, asked.clone());
         self.say(|| format!("{} asks, {}: {asked:?}", name(place), request.0));
+        if self.takes_idle(place, request, &acquire) {
+            return;
+        }
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_acquire(local, request, acquire);
         }
@@ -151,6 +158,7 @@ impl World {
         let attempt = client.holds[&held].attempt;
         let token = client.holds[&held].token.clone();
         self.say(|| format!("{} extends {token}", name(place)));
+        self.claim(place, held);
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_extend(local, request, attempt);
         }
@@ -209,6 +217,9 @@ impl World {
         }
         if !awaited {
             self.invariants.closed.opens(&token);
+            if self.puts_back(place, hold) {
+                return;
+            }
         }
         if heard_after.is_zero() {
             self.hear(place, hold);
@@ -227,6 +238,12 @@ impl World {
         }
         let Some(held) = client.holds.get(&hold) else { return };
         let (attempt, in_time, awaited) = (held.attempt, held.in_time, held.is_awaited);
+        self.claim(place, hold);
+        if !awaited && self.leaves_idle(place, hold) {
+            return;
+        }
+        let client = &mut self.clients[place];
+        let Some(held) = client.holds.get(&hold) else { return };
         self.invariants.keepers.released(&held.token, now);
         self.invariants.never_again.over(&held.token);
         let request = awaited.then(|| client.next_request(now));
@@ -251,6 +268,7 @@ impl World {
         let local = self.local(place);
         let client = &mut self.clients[place];
         let Some(hold) = client.any_guard(dice) else { return };
+        self.claim(place, hold);
         self.ends(place, hold, How::Forgotten);
         let Some(held) = self.clients[place].holds.remove(&hold) else { return };
         self.say(|| format!("{} leaves {}", name(place), held.token));

@@ -11,6 +11,7 @@ use super::setup::Setup;
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{AttemptId, Coordinator, Random, RequestId};
 use quorumlock_core::quorum::{Instant, NodeSet};
+use quorumlock_core::shelf::{Lent, Shelf};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -93,6 +94,8 @@ pub(super) struct Held {
     pub(super) downgrades: Option<bool>,
     /// The last request that it become a reader.
     pub(super) downgraded_by: u64,
+    /// Its place on the shelf, if its guard gives it back there.
+    pub(super) lent: Option<Arc<Lent<u64>>>,
 }
 
 impl Held {
@@ -117,6 +120,7 @@ impl Held {
             is_awaited: false,
             downgrades: None,
             downgraded_by: 0,
+            lent: None,
         }
     }
 
@@ -131,6 +135,8 @@ pub(super) struct Client {
     pub(super) nodes: Vec<usize>,
     /// `None` once the client is killed.
     pub(super) machine: Option<Coordinator>,
+    /// The locks that callers take without the machine, for holds by their numbers.
+    pub(super) shelf: Arc<Shelf<u64>>,
     pub(super) clock: Clock,
     /// How far its wall clock is ahead of the true time, since 1970.
     pub(super) wall: Duration,
@@ -193,9 +199,13 @@ impl Client {
         let nodes = setup.kind(seat).nodes();
         let names = nodes.iter().map(|node| (format!("n{}", node + 1).into(), Login::default()));
         let settings = setup.settings(seat);
+        let mut machine = Coordinator::new(clock.at(now), settings, names, Box::new(dice));
+        let shelf = Arc::<Shelf<u64>>::default();
+        machine.use_shelf(shelf.clone());
         Self {
             seat,
-            machine: Some(Coordinator::new(clock.at(now), settings, names, Box::new(dice))),
+            machine: Some(machine),
+            shelf,
             nodes,
             clock,
             wall: setup.wall(rng),
@@ -279,7 +289,9 @@ impl Client {
     /// Returns the number of requests without an answer, and of guards.
     pub(super) fn open(&self) -> usize {
         let handed = self.detaching.len() + self.adopting.len();
-        self.asked.len() + self.holds.len() + self.inspected.len() + self.awaited.len() + handed
+        let idle = self.machine.as_ref().map_or(0, Coordinator::idle_holds);
+        let asked = self.asked.len() + self.inspected.len() + self.awaited.len();
+        asked + self.holds.len() + handed + idle
     }
 }
 

@@ -130,8 +130,10 @@ impl World {
                 self.find(verdict);
             } else if matches!(about, Deed::Release | Deed::Shorten) {
                 let token = token(&words);
-                // A forced release may delete another client's key: its holder does not know of it.
+                // A forced release may delete another client's key: its holder does not know of it, and may
+                // still give what was idle to its next guard.
                 if !self.invariants.owners.is_named(&token) {
+                    self.invariants.never_again.releases(&token);
                     line.released.insert(token);
                 }
             }

@@ -100,12 +100,14 @@ pub(super) enum Flaw {
     RefusedKeepsNothing,
     /// Who releases what it holds stays in its place.
     WinnerStays,
+    /// The next guard of a fenced hold has the number of the guard before it.
+    NumberTwice,
     /// Each master grants as many permits as there are, and a client has one that a quorum has
     /// granted: no permit has a slot.
     CountsPermits,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 45] = [
+pub(super) const FLAWS: [(Flaw, &str); 46] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -150,6 +152,7 @@ pub(super) const FLAWS: [(Flaw, &str); 45] = [
     (Flaw::KeptForTheGone, "is kept for it"),
     (Flaw::RefusedKeepsNothing, "is open to all"),
     (Flaw::WinnerStays, "its place is there"),
+    (Flaw::NumberTwice, "not above"),
     (Flaw::CountsPermits, "3 hold a permit of 2"),
 ];
 
@@ -174,6 +177,11 @@ impl Flaw {
     /// Returns whether it is about locks that go from one client to another.
     pub(super) fn is_about_hand_overs(self) -> bool {
         matches!(self, Self::DetachedStaysValid | Self::HoldsBeforehand | Self::AdoptsTheDeadline)
+    }
+
+    /// Returns whether it is about the numbers of fenced locks that are kept warm.
+    pub(super) fn is_about_blocks(self) -> bool {
+        matches!(self, Self::NumberTwice)
     }
 
     /// Returns whether it is about readers and writers.

@@ -61,6 +61,7 @@ impl World {
         let token = client.holds[&hold].token.clone();
         self.say(|| format!("{} detaches {token}", name(place)));
         self.invariants.turns.is_plain(&token);
+        self.claim(place, hold);
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_detach(local, request, attempt);
         }

@@ -54,4 +54,5 @@ mod trials;
 mod turns;
 mod waiters;
 mod wanted;
+mod warm;
 mod world;

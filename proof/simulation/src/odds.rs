@@ -229,6 +229,7 @@ impl Plan<'_> {
             lock_delay: Duration::ZERO,
             wait: millis(*self.rng.pick(&[0, 500, 3_000])),
             keep_alive: *self.rng.pick(&kept),
+            warm: Duration::ZERO,
             at_least: Duration::ZERO,
         };
         let at = moment + millis(*self.rng.pick(&[0, 5, 50, 500]));

@@ -9,6 +9,7 @@ use super::odds;
 use super::seed::Rng;
 use super::setup::Setup;
 use super::turns;
+use super::warm;
 use quorumlock_core::coordinator::KeepAlive;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub(super) struct Asked {
     pub(super) keep_alive: Option<KeepAlive>,
     /// How long the keys stay from the start, unless the work fails.
     pub(super) at_least: Duration,
+    /// How long the lock stays with its client once it was given back.
+    pub(super) warm: Duration,
     /// It is for one of two permits, whose slots are the resources `a` and `b`: once it is won, its
     /// keys are those of its slot.
     pub(super) is_permit: bool,
@@ -86,6 +89,11 @@ pub(super) enum Act {
         after: Duration,
     },
     Inspect {
+        seat: usize,
+        key: &'static str,
+    },
+    /// A message asks a client for a lock, whichever client has sent it, and whether or not it waits.
+    Ask {
         seat: usize,
         key: &'static str,
     },
@@ -209,6 +217,9 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
         }
         push_deed(&mut acts, at, act, rng);
     }
+    if setup.is_warm {
+        warm::draw(setup, &mut acts, rng);
+    }
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -323,6 +334,7 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         wait: millis(*rng.pick(&[0, 50, 500, 2_000])),
         keep_alive: *rng.pick(&kept),
         at_least,
+        warm: Duration::ZERO,
     }
 }
 
@@ -340,6 +352,7 @@ fn readers(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         wait: millis(*rng.pick(&[500, 2_000, 5_000])),
         keep_alive: None,
         at_least: Duration::ZERO,
+        warm: Duration::ZERO,
     }
 }
 
@@ -355,6 +368,7 @@ fn every_deed_and_every_fault_is_drawn() {
     }
     let expected = [
         "Acquire",
+        "Ask",
         "Cancel",
         "Cuts",
         "Denies",

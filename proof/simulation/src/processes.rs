@@ -61,10 +61,9 @@ impl World {
         if client.machine.is_none() || client.is_ending || client.paused > 0 {
             return;
         }
-        let holds: Vec<(u64, bool)> =
-            client.holds.iter().map(|(hold, held)| (*hold, held.is_given_up)).collect();
-        for (hold, is_given_up) in holds {
-            match is_given_up {
+        // A lock that is kept warm goes to the next guard here at once, which is dropped, too.
+        while let Some((&hold, held)) = self.clients[place].holds.iter().next() {
+            match held.is_given_up {
                 true => self.hear(place, hold),
                 false => self.give_up_hold(place, hold, Duration::ZERO, false),
             }

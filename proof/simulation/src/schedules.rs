@@ -19,6 +19,7 @@ fn asked(mode: Mode, ttl: Duration) -> Asked {
         lock_delay: Duration::ZERO,
         wait: Duration::ZERO,
         keep_alive: None,
+        warm: Duration::ZERO,
         at_least: Duration::ZERO,
         is_permit: false,
         mode,

@@ -27,6 +27,9 @@ const RUSH: u64 = 15;
 /// The same for those in which most callers read and write.
 const READING: u64 = 8;
 
+/// The same for those in which locks are kept warm.
+const WARM: u64 = 25;
+
 /// The time within which a refused client comes back.
 pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
 
@@ -49,6 +52,8 @@ pub(super) struct Setup {
     pub(super) is_rush: bool,
     /// Most callers read and write the same, and wait for it.
     pub(super) is_reading: bool,
+    /// Locks are kept warm, and holders are asked for them.
+    pub(super) is_warm: bool,
     guard: RestartGuard,
     /// Masters may lose their memory when they restart.
     pub(super) forgetful: bool,
@@ -110,6 +115,7 @@ impl Setup {
             story: None,
             is_rush: flaw.is_none_or(Flaw::is_about_turns) && rng.chance(RUSH),
             is_reading: flaw.is_none() && rng.chance(READING),
+            is_warm: false,
             guard: match (guarded, trusting) {
                 (true, _) => RestartGuard::On,
                 (false, true) => RestartGuard::TrustPersistence,
@@ -153,6 +159,8 @@ impl Setup {
         }
         // New clients could not tell, and those at odds start at any time.
         setup.replaces = flaw.is_none() && !at_odds && setup.trusts() && rng.chance(60);
+        setup.is_warm = flaw.is_none() && !at_odds && !setup.is_rush && rng.chance(WARM);
+        setup.is_warm |= flaw.is_some_and(Flaw::is_about_blocks);
         setup
     }
 
@@ -172,6 +180,7 @@ impl Setup {
             story: None,
             is_rush: false,
             is_reading: false,
+            is_warm: false,
             guard: RestartGuard::On,
             forgetful: true,
             replaces: false,
@@ -251,6 +260,8 @@ impl Setup {
             agreement: self.agreement(kind),
             window: kind.window,
             wake_ups: self.wake_ups,
+            // Some clients ask no holder, as those of another version.
+            asks: self.is_warm && seat != 1,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::agenda::Happening;
 use super::client::{Held, name, named};
 use super::clock::{Time, millis, nanos, shown};
+use super::flaw::Flaw;
 use super::history::{HoldSpan, How};
 use super::invariants::{Extended, HonestDeadline, Verdict};
 use super::plan::{Asked, Mode, RESOURCES};
@@ -13,7 +14,9 @@ use quorumlock_core::coordinator::{
 };
 use quorumlock_core::quorum::{Instant, NodeSet};
 use quorumlock_core::report::LossReason;
+use quorumlock_core::shelf::Lent;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 impl World {
     pub(super) fn note(&mut self, place: usize, event: Event) {
@@ -21,7 +24,7 @@ impl World {
             Event::Connected => self.connected(place),
             Event::Acquired { request, attempt, deadline, ballot } => {
                 let ballot = ballot.map_or(0, NonZeroU64::get);
-                self.won(place, request, attempt, deadline, ballot);
+                self.won(place, request, (attempt, deadline, ballot), None);
             }
             Event::NotAcquired { request, failure, waited } => {
                 let kind = failure.kind;
@@ -69,9 +72,11 @@ impl World {
                 self.clients[place].awaited.remove(&request.0);
             }
             Event::Ahead { .. }
+            | Event::Asked { .. }
             | Event::Heard { .. }
             | Event::InTheWay { .. }
             | Event::Looked { .. } => {}
+            Event::Wanted { attempt } => self.wanted(place, attempt),
             Event::Lost { attempt, reason } => {
                 self.match_lost(place, attempt, &reason);
                 self.lost(place, attempt, &reason);
@@ -142,13 +147,12 @@ impl World {
         }
     }
 
-    fn won(
+    pub(super) fn won(
         &mut self,
         place: usize,
         request: RequestId,
-        attempt: AttemptId,
-        deadline: Instant,
-        ballot: u64,
+        (attempt, deadline, ballot): (AttemptId, Instant, u64),
+        lent: Option<Arc<Lent<u64>>>,
     ) {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
@@ -164,7 +168,13 @@ impl World {
             Some(slot) => Asked { keys: RESOURCES[slot], ..asked },
             None => asked,
         };
-        self.match_won(place, attempt, &token, &asked, deadline);
+        let is_next = self.invariants.never_again.is_idle(&token);
+        let repeats = self.setup.flaw == Some(Flaw::NumberTwice) && is_next && ballot != 0;
+        let ballot = if repeats { ballot - 1 } else { ballot };
+        match is_next {
+            true => self.match_next(place, attempt, &token, deadline),
+            false => self.match_won(place, attempt, &token, &asked, deadline),
+        }
         self.rests(place, &token, asked.ttl, deadline);
         self.invariants.given_back.won(&token);
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
@@ -193,13 +203,21 @@ impl World {
             let until = self.clients[place].clock.when(began.after(asked.at_least));
             self.invariants.closed.stays(&token, keys, until);
         }
-        self.invariants.handed.won(&token, keys);
+        match is_next {
+            true => {
+                self.passed_on += 1;
+                self.passed_on_fenced += u64::from(asked.fenced);
+            }
+            false => self.invariants.handed.won(&token, keys),
+        }
         let client = &mut self.clients[place];
         self.wins += 1;
         let until = shown(client.clock.when(deadline));
+        let lent = lent.or_else(|| client.promised(attempt, request.0));
         let is_leaving = client.is_leaving;
         client.won += usize::from(is_leaving);
-        let held = Held::new(asked, attempt, (token.clone(), ballot), now, deadline);
+        let mut held = Held::new(asked, attempt, (token.clone(), ballot), now, deadline);
+        held.lent = lent;
         client.holds.insert(request.0, held);
         self.say(|| {
             format!("{} has {keys:?} by {token}, ballot {ballot}, until {until}", name(place))
@@ -212,6 +230,7 @@ impl World {
                 held.is_given_up = true;
             }
             self.ends(place, request.0, How::Released);
+            self.claim(place, request.0);
             self.agenda.at(at, Happening::Heard { client: place, hold: request.0 });
         }
     }

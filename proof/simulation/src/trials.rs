@@ -27,6 +27,7 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let (next, played, wins) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let [adoptions, downgrades, turns] = [const { AtomicU64::new(0) }; 3];
+    let [passed_on, taken, fenced, asks] = [const { AtomicU64::new(0) }; 4];
     let failed = AtomicBool::new(false);
     let matched = Mutex::new(Counts::default());
     let began = Instant::now();
@@ -56,6 +57,10 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
                 adoptions.fetch_add(world.adoptions, Relaxed);
                 downgrades.fetch_add(world.downgrades, Relaxed);
                 turns.fetch_add(world.turns, Relaxed);
+                passed_on.fetch_add(world.passed_on, Relaxed);
+                taken.fetch_add(world.taken, Relaxed);
+                fenced.fetch_add(world.passed_on_fenced, Relaxed);
+                asks.fetch_add(world.asks, Relaxed);
                 matched.lock().expect("no thread panics with it").add(&world.matched.counts());
                 if worlds == 1 {
                     let html = picture::timeline(seed, &world).to_html();
@@ -86,8 +91,16 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     assert!(adoptions >= played / 50, "{adoptions} adoptions in {played} worlds: too few");
     let downgrades = downgrades.into_inner();
     assert!(downgrades >= played / 50, "{downgrades} downgrades in {played} worlds: too few");
-    let turns = turns.into_inner();
-    eprintln!("{turns} turns");
+    let [turns, passed_on, taken, fenced, asks] =
+        [turns, passed_on, taken, fenced, asks].map(AtomicU64::into_inner);
+    eprintln!("{turns} turns, {asks} guards asked to give way");
+    eprintln!(
+        "{passed_on} passed on warm, {taken} of them without the machine, and {fenced} fenced"
+    );
+    assert!(passed_on >= played / 10, "{passed_on} passed on in {played} worlds: too few");
+    assert!(taken >= played / 20, "{taken} taken without the machine in {played} worlds: too few");
+    assert!(fenced >= played / 50, "{fenced} fenced passed on in {played} worlds: too few");
+    assert!(asks >= played / 50, "{asks} guards asked in {played} worlds: too few");
     let matched = matched.into_inner().expect("no thread panicked with it");
     eprintln!("{}", matched.shown());
     assert!(played < 500 * formulas::every() || matched.is_whole(), "an action was never matched");

@@ -37,6 +37,7 @@ pub(super) fn draw(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         lock_delay: Duration::ZERO,
         wait: millis(*rng.pick(&[500, 2_000, 5_000, 9_000])),
         keep_alive: *rng.pick(&[None, None, Some(KeepAlive::at_most(ttl * 2))]),
+        warm: Duration::ZERO,
         at_least: match setup.flaw.is_none() && rng.chance(15) {
             true => *rng.pick(&[ttl / 2, max_ttl / 2]),
             false => Duration::ZERO,

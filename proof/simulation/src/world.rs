@@ -72,6 +72,13 @@ pub(super) struct World {
     pub(super) turns: u64,
     /// The number of writers that have become readers.
     pub(super) downgrades: u64,
+    /// How often a lock that is kept warm has gone to another guard, and a guard was asked to give way.
+    pub(super) passed_on: u64,
+    /// How many of these were fenced.
+    pub(super) passed_on_fenced: u64,
+    /// How often a caller has taken one without the machine.
+    pub(super) taken: u64,
+    pub(super) asks: u64,
     /// The number of acquires that failed because others have different settings.
     pub(super) stopped: u64,
     /// A sum of all bytes that clients send, for `scripts/same-bytes`.
@@ -129,6 +136,10 @@ impl World {
             wins: 0,
             turns: 0,
             downgrades: 0,
+            passed_on: 0,
+            taken: 0,
+            passed_on_fenced: 0,
+            asks: 0,
             stopped: 0,
             sum: 0xcbf2_9ce4_8422_2325,
             matched: Matched::new(&setup),

@@ -95,16 +95,16 @@ impl Callers {
         if !is_waited_for {
             return Vec::new();
         }
-        let held = self
-            .holds
-            .for_longer_than(waited, now)
-            .filter(|resource| **resource != acquirer.resource);
+        let lent = self.idle_locks.guards();
+        let all = self.holds.iter().chain(&lent);
+        let held = all.filter(|hold| hold.held(now).held >= waited);
+        let held = held.map(|hold| &hold.resource).filter(|held| **held != acquirer.resource);
         let held: Vec<_> = held.take(MOST_NAMED + 1).cloned().collect();
         if held.len() > MOST_NAMED { Vec::new() } else { held }
     }
 
     /// Returns the resource that has this key.
-    fn resource(&self, key: &Arc<str>) -> Arc<str> {
+    pub(super) fn resource(&self, key: &Arc<str>) -> Arc<str> {
         match self.prefix {
             0 => key.clone(),
             prefix => key.get(prefix..).unwrap_or(key).into(),

@@ -24,6 +24,7 @@ pub(super) enum Caller {
     Adopter(Box<Adopter>),
     Inspector(Reply<Inspected>),
     Forcer(Reply<ForceReleased>),
+    Asker(Reply<u64>),
     Looker(Reply<Looked>),
     /// Answered for as long as it listens.
     Listener(Arc<dyn Hears>),

@@ -38,12 +38,9 @@ impl LeaseState {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::at;
     use super::*;
     use quorumlock_core::coordinator::AttemptId;
-
-    fn at(millis: u64) -> Instant {
-        Instant::from_nanos(millis * 1_000_000)
-    }
 
     fn hold_until(millis: u64) -> LeaseState {
         LeaseState::new(AttemptId::NONE, "r".into(), KindName::Writer, at(0), at(millis))

@@ -2,6 +2,7 @@
 //! every task waits, so each of these tests is exact and takes milliseconds.
 
 mod adopted_late;
+mod asking;
 mod at_least;
 mod batches;
 mod cancelled;
@@ -12,16 +13,19 @@ mod deadlines;
 mod departures;
 mod dropped;
 mod endings;
+mod fenced_warm;
 mod held_up;
 mod idle;
 mod in_turn;
 mod keeping;
 mod listening;
 mod lookers;
+mod own;
 mod readiness;
 mod regained;
 mod restarts;
 mod semaphores;
+mod shelf;
 mod storms;
 mod strays;
 mod tap;

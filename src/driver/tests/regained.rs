@@ -37,6 +37,7 @@ async fn a_master_that_lacks_a_key_has_it_back_soon() {
         for lacks in 0..count {
             total += lacked(count, lacks, 60 * MS).await;
         }
-        assert!(total < 30 * SECOND, "{count} masters: {total:?}");
+        // Of the minute at each.
+        assert!(total < 15 * SECOND * count as u32, "{count} masters: {total:?}");
     }
 }

@@ -177,7 +177,6 @@ async fn the_builders_span_is_that_of_each_acquire_of_one_resource() {
     settle().await;
     assert_eq!(holders(&masters).len(), 5);
     drop(redlock.acquire_all([KEY, "other"]).await.unwrap());
-    drop(redlock.acquire("fenced").fenced().await.unwrap());
     drop(redlock.semaphore("permits", 2).acquire().await.unwrap());
     drop(redlock.rw_lock("shared").write().await.unwrap());
     drop(redlock.election("leader").campaign("me").await.unwrap());

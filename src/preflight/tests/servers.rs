@@ -48,6 +48,25 @@ fn a_policy_that_evicts_nothing_yet_is_worth_a_note() {
 }
 
 #[test]
+fn a_server_is_nearly_full_from_more_than_four_fifths_of_its_clients() {
+    let with = |clients: u64, most: &str| {
+        let info = format!("# Clients\r\nconnected_clients:{clients}\r\n{most}");
+        found([(Question::InfoClients, text(&info))])
+    };
+    assert_eq!(with(8_000, "maxclients:10000\r\n"), []);
+    let warning = FindingKind::NearlyFull { clients: 8_001, most: 10_000 };
+    assert_eq!(Finding::from(warning.clone()).severity, Severity::Warning);
+    assert_eq!(with(8_001, "maxclients:10000\r\n"), [warning]);
+    // A server that does not report its bound may be anything.
+    assert_eq!(with(u64::MAX, ""), []);
+    let denied = found([(Question::InfoClients, error("NOPERM no info"))]);
+    assert!(
+        !denied.iter().any(|kind| matches!(kind, FindingKind::NearlyFull { .. })),
+        "{denied:?}"
+    );
+}
+
+#[test]
 fn whoever_cannot_be_asked_is_told_of_with_a_remedy_that_fits() {
     for (kind, remedy) in [
         (FindingKind::of_mode("cluster"), "name independent masters, with cluster-enabled no"),

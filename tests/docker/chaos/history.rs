@@ -10,6 +10,9 @@ use std::time::Duration;
 /// The semaphore of which permits are held, and their number. All other resources are locks.
 pub(crate) const PERMITS: (&str, usize) = ("p0", 2);
 
+/// The longest time for which a lock that was given back is kept warm.
+pub(crate) const KEPT_WARM: Duration = Duration::from_millis(600);
+
 /// Returns how many may hold a resource at a time.
 pub(crate) fn most_holders(resource: &str) -> usize {
     if resource == PERMITS.0 { PERMITS.1 } else { 1 }
@@ -56,11 +59,12 @@ pub(crate) enum What {
     Lapsed {
         id: u64,
     },
-    /// The task is about to release the lock, or to drop the guard.
+    /// The task is about to release the lock, to give it back, or to drop the guard.
     Leaves {
         id: u64,
     },
-    /// The release has ended. Confirmed: a quorum has deleted the key.
+    /// The release has ended. Confirmed: a quorum has deleted the key, or it was given back, and stays with the
+    /// process as far as others are concerned. Either way this hold is over.
     Left {
         id: u64,
         confirmed: bool,
@@ -123,6 +127,8 @@ pub(crate) enum Claim {
     Fair,
     /// Alone, in turn, with a fencing token.
     FairFenced,
+    /// Alone, and kept warm in the client's process once it is given back.
+    Warm,
 }
 
 /// The reason why there was no lock.
@@ -155,7 +161,8 @@ pub(crate) enum Condition {
 }
 
 impl Claim {
-    const ALL: [Self; 5] = [Self::Alone, Self::Fenced, Self::Shared, Self::Fair, Self::FairFenced];
+    const ALL: [Self; 6] =
+        [Self::Alone, Self::Fenced, Self::Shared, Self::Fair, Self::FairFenced, Self::Warm];
 
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -164,6 +171,7 @@ impl Claim {
             Self::Shared => "shared",
             Self::Fair => "fair",
             Self::FairFenced => "fair-fenced",
+            Self::Warm => "warm",
         }
     }
 

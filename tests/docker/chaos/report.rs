@@ -98,7 +98,8 @@ impl fmt::Display for Figures {
             lasted, asked, acquired, fenced, shared, fair, extended, failed, faults, ..
         } = self;
         let Availability { answered, no_quorum, outlasted, uncured } = self.availability;
-        let HandOvers { well, in_turn, minority, lapsed } = &self.hand_overs;
+        let HandOvers { well, in_turn, reused, anew, elsewhere, minority, lapsed } =
+            &self.hand_overs;
         writeln!(
             f,
             "  {lasted:.0?}: {asked} acquires, {acquired} won ({fenced} fenced, {shared} shared, {fair} in turn, {extended} extended), others {failed:?}"
@@ -125,6 +126,9 @@ impl fmt::Display for Figures {
         )?;
         writeln!(f, "  hand-over, all masters well:  {well}")?;
         writeln!(f, "  hand-over, in turn:           {in_turn}")?;
+        writeln!(f, "  hand-over, warm, reused:      {reused}")?;
+        writeln!(f, "  hand-over, warm, won anew:    {anew}")?;
+        writeln!(f, "  hand-over, warm, elsewhere:   {elsewhere}")?;
         let Turns { served, passed } = self.turns;
         writeln!(
             f,

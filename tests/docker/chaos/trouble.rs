@@ -4,7 +4,7 @@ use super::history::{Condition, What};
 use super::journal::Journal;
 use super::plan::Blow;
 use crate::support::docker::{Containers, Fault};
-use crate::support::proxy::{Cut, Direction, Proxy, Valve};
+use crate::support::proxy::{Cut, Direction, Proxy};
 use std::time::{Duration, Instant};
 
 /// A master in its container, and the proxy through which clients reach it.
@@ -52,10 +52,7 @@ impl Master<'_> {
             Condition::Paused => self.containers.strike(Fault::Paused, self.node),
             Condition::Disconnected => self.containers.strike(Fault::Disconnected, self.node),
             Condition::Slow => self.each_way(|way| self.proxy.delay(way, blow.delay)),
-            Condition::Held => {
-                self.end_half_open();
-                self.each_way(|way| self.proxy.hold(way));
-            }
+            Condition::Held => self.each_way(|way| self.proxy.hold(way)),
             Condition::Reset => self.proxy.cut(Cut::Reset),
             Condition::HalfOpen => self.proxy.half_open(),
             Condition::Up | Condition::Warming => {}
@@ -70,20 +67,6 @@ impl Master<'_> {
             Condition::Slow => self.each_way(|way| self.proxy.delay(way, Duration::ZERO)),
             Condition::Held => self.each_way(|way| self.proxy.let_go(way)),
             Condition::Up | Condition::Reset | Condition::HalfOpen | Condition::Warming => {}
-        }
-    }
-
-    /// Ends connections that have swallowed bytes. They must not carry any again: no network does
-    /// that.
-    fn end_half_open(&self) {
-        for n in 0..self.proxy.connections() {
-            let (link, mut is_half_open) = (self.proxy.link(n), false);
-            link.change(Direction::ToServer, |rules| {
-                is_half_open = rules.valve == Valve::Discarding
-            });
-            if is_half_open {
-                link.cut(Cut::Reset);
-            }
         }
     }
 

@@ -104,6 +104,23 @@ async fn a_half_open_connection_swallows_all_and_a_new_one_works() {
 }
 
 #[tokio::test]
+async fn a_connection_with_a_gap_stays_silent() {
+    let server = Server::start();
+    let proxy = Proxy::start(server.addr());
+    proxy.discard(ToClient);
+    let mut client = dial_and_set(proxy.addr()).await;
+    eventually_set(&server).await;
+    proxy.hold(ToClient);
+    proxy.let_go(ToClient);
+    client.write_all(b"DEL key\r\n").await.unwrap();
+    eventually("the key is deleted", SOON, async || witness::value(&server, "key").await.is_none())
+        .await;
+    assert!(is_silent(&mut client).await, "no network delivers what follows a gap");
+    let mut client = dial_and_set(proxy.addr()).await;
+    assert_eq!(answer(&mut client).await.unwrap(), "+OK\r\n");
+}
+
+#[tokio::test]
 async fn a_cut_is_an_end_of_stream_or_a_reset() {
     let server = Server::start();
     let proxy = Proxy::start(server.addr());

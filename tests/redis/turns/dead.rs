@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-/// A place lives for three seconds, and a waiter looks each second.
+/// A place in front lives for three seconds, and a waiter there looks each second.
 const SKIPPED: Duration = Duration::from_secs(4);
 /// On a busy machine.
 pub(crate) const LATE: Duration = Duration::from_millis(1_500);
@@ -59,24 +59,36 @@ async fn a_stopped_head_is_skipped_once_its_place_is_over() {
     assert!(took < SKIPPED + LATE, "{took:?}");
 }
 
-/// All at once, however many they are.
-async fn next_after_a_hundred_dead() -> Duration {
+/// All at once, however many they are, and for however long their places live.
+async fn next_after_dead(count: usize, life: Duration) -> Duration {
     let masters = Masters::start(5);
     let [holder, next] = [client(&masters).await, client(&masters).await];
     let guard = holder.acquire("r").fair().await.unwrap();
-    let dead: Vec<String> = (0..100).map(|name| format!("{name:032x}")).collect();
+    let dead: Vec<String> = (0..count).map(|name| format!("{name:032x}")).collect();
     let next = waiter(&next);
     stand(&masters, 1).await;
-    write_waiters(&masters, &dead, 3 * SECOND).await;
+    write_waiters(&masters, &dead, life).await;
     let stand = queues(&masters).await;
-    assert!(stand.iter().all(|queue| queue.len() == 101 && queue[..100] == dead), "{stand:?}");
+    assert!(
+        stand.iter().all(|queue| queue.len() == count + 1 && queue[..count] == dead),
+        "{stand:?}"
+    );
     handed_over(guard, next).await.1
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_dead_waiters_cost_no_more_than_one() {
-    let took = next_after_a_hundred_dead().await;
+    let took = next_after_dead(100, 3 * SECOND).await;
     tell(&format!("the next one is in {took:.1?} after the release to a hundred dead"));
+    assert!(took > SECOND, "{took:?}: the key is kept for one of them");
+    assert!(took < SKIPPED + LATE, "{took:?}");
+}
+
+/// They were far back when they died, and the queue has become faster since.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dead_waiters_that_were_far_back_cost_no_more_than_others() {
+    let took = next_after_dead(300, 27 * SECOND).await;
+    tell(&format!("the next one is in {took:.1?} after the release to dead ones of long lives"));
     assert!(took > SECOND, "{took:?}: the key is kept for one of them");
     assert!(took < SKIPPED + LATE, "{took:?}");
 }
@@ -89,8 +101,12 @@ async fn how_long_the_dead_hold_up_the_next() {
     for _ in 0..5 {
         let (stopped, killed) =
             (next_after_a(Signal::STOP).await, next_after_a(Signal::KILL).await);
-        let hundred = next_after_a_hundred_dead().await;
-        tell(&format!("stopped {stopped:.2?}, killed {killed:.2?}, a hundred dead {hundred:.2?}"));
+        let hundred = next_after_dead(100, 3 * SECOND).await;
+        let crowd = next_after_dead(300, 27 * SECOND).await;
+        tell(&format!(
+            "stopped {stopped:.2?}, killed {killed:.2?}, a hundred dead {hundred:.2?}, \
+             three hundred that were far back {crowd:.2?}"
+        ));
         assert!(stopped.max(killed).max(hundred) < SKIPPED + SECOND / 2);
     }
 }

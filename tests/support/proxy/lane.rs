@@ -5,7 +5,7 @@ use socket2::SockRef;
 use std::io::{ErrorKind, Result};
 use std::net::Shutdown;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
@@ -51,6 +51,8 @@ pub(super) struct Lane {
     rules: watch::Sender<Rules>,
     waiting: AtomicU64,
     delivered: AtomicU64,
+    /// Whether a byte was swallowed. No network delivers what follows a gap in a stream.
+    has_gap: AtomicBool,
     last_byte_delivered_at: Mutex<Option<Instant>>,
 }
 
@@ -74,6 +76,7 @@ impl Lane {
             rules: watch::Sender::new(rules),
             waiting: AtomicU64::new(0),
             delivered: AtomicU64::new(0),
+            has_gap: AtomicBool::new(false),
             last_byte_delivered_at: Mutex::new(None),
         }
     }
@@ -107,6 +110,7 @@ impl Lane {
                     Turn::Deliver if !last => self.deliver(&chunk.bytes, to, &cut).await?,
                     Turn::Deliver | Turn::Lost if last => return shut(to),
                     Turn::Swallow if last => return Ok(()),
+                    Turn::Swallow => self.has_gap.store(true, Ordering::SeqCst),
                     _ => {}
                 }
                 self.waiting.fetch_sub(len, Ordering::SeqCst);
@@ -129,6 +133,7 @@ impl Lane {
             let is_due = now.valve == Valve::Open && Instant::now() >= due;
             let lost = *closed.borrow_and_update() && !now.deliver_after_close;
             match now.valve {
+                _ if self.has_gap.load(Ordering::SeqCst) => return Turn::Swallow,
                 Valve::Discarding => return Turn::Swallow,
                 Valve::Open if is_due => return Turn::Deliver,
                 Valve::Open | Valve::Held if lost => return Turn::Lost,

@@ -73,7 +73,8 @@ impl Proxy {
         self.change(direction, |rules| rules.valve = Valve::Held);
     }
 
-    /// Ends a hold (what was held is delivered at once) or a discard.
+    /// Ends a hold (what was held is delivered at once) or a discard: a connection that has swallowed a
+    /// byte stays silent.
     pub(crate) fn let_go(&self, direction: Direction) {
         self.change(direction, |rules| rules.valve = Valve::Open);
     }

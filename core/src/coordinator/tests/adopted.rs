@@ -48,8 +48,8 @@ fn an_acquire_that_contends_keeps_its_place_beside_an_adopted_lock() {
         "acquire 3 r wait 20s
          n1-3 < SET r #2 NX PX 10000
          n1-3 > nil
-         n1-3 < EVAL release 1 r #2
-         n1-3 > 0
+         n3 < EVAL release 1 r #2
+         n3 > 0
          adopt 4 of 2
          n1-3 < EVALSHA extend 1 r #1 10000
          n1-3 > 1

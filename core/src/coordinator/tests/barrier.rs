@@ -37,8 +37,6 @@ fn a_confirmation_counts_for_15_seconds_from_its_question() {
          n1 < SET r #1 NX PX 10000
          n1 > nil
          = contended 1 ..
-         n1 < EVAL release 1 r #1
-         n1 > 0
          ~1ns
          acquire 2 r
          n1 < EVAL agree ..
@@ -316,8 +314,6 @@ fn an_error_confirms_nothing_and_is_asked_again_soon() {
          n1 < SET ..
          n1 > nil
          = contended 1 ..
-         n1 < EVAL release 1 r #1
-         n1 > 0
          next 12000ms
          +2s
          n1 beats

@@ -35,8 +35,7 @@ fn after_a_cancel_while_trying_only_the_debts_are_left() {
 #[test]
 fn a_cancel_while_waiting_leaves_nothing() {
     let mut stage = open(3);
-    stage
-        .steps("acquire 1 r wait 10s \n n1-3 < SET .. \n n1-3 > nil \n n1-3 < EVAL .. \n n1-3 > 0");
+    stage.steps("acquire 1 r wait 10s \n n1-3 < SET .. \n n1-3 > nil \n n3 < EVAL .. \n n3 > 0");
     stage.steps("cancel 1");
     assert_eq!(stage.left(), super::stage::NOTHING_LEFT);
     stage.play("+1s \n = - \n n1-3 < -");
@@ -89,8 +88,8 @@ fn shutdown_undoes_what_is_under_way_and_ends_what_waits() {
          acquire 2 s wait 10s
          n1-3 < SET s #2 NX PX 10000
          n1-3 > nil
-         n1-3 < EVAL release 1 s #2
-         n1-3 > 0
+         n3 < EVAL release 1 s #2
+         n3 > 0
          acquire 3 t wait 10s
          n1-3 < SET t #3 NX PX 10000
          shutdown

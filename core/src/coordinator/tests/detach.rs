@@ -286,7 +286,7 @@ fn the_next_acquire_in_the_process_asks_the_masters() {
          = detached 3
          n1-3 < SET r #2 NX PX 10000
          n1-3 > nil                     // held, by the one who has the value
-         n1-3 < EVAL release 1 r #2
+         n3 < EVAL release 1 r #2
          = -",
     );
 }
@@ -323,8 +323,9 @@ fn the_number_and_the_lock_delay_go_along() {
     let lock = stage.detached(2);
     let (ttl, life) = (lock.ttl.span(), lock.life.span());
     assert_eq!((ttl.as_secs(), life.as_secs()), (10, 12));
-    let (fences, number) = lock.fenced.expect("fenced");
-    assert_eq!((&**fences.first(), number.get()), ("fence:r", 1001));
+    let fenced = lock.fenced.expect("fenced");
+    let numbers = (fenced.number.get(), fenced.greatest.get());
+    assert_eq!((&**fenced.fences.first(), numbers), ("fence:r", (1001, 1001)));
     stage.play("");
 }
 

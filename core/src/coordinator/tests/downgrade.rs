@@ -245,7 +245,7 @@ fn the_place_of_a_writer_is_free_once_it_is_a_reader() {
          n3 > 1
          n3 > 0
          n1-3 > nil
-         n1-3 < EVAL release 1 r #2
+         n3 < EVAL release 1 r #2
          n1-3 < SET next:r #3 PX 3000
          n3 < SUBSCRIBE ..
          cancel 5

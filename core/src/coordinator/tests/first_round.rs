@@ -126,8 +126,8 @@ fn a_vote_counts_only_behind_a_question_that_is_confirmed() {
              n2 > ok
              n3 > nil
              = contended 1 ..
-             n1-3 < EVAL release ..
-             n1-3 > 1"
+             n1-2 < EVAL release ..
+             n1-2 > 1"
         ));
     }
 }

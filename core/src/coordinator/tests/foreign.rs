@@ -295,9 +295,9 @@ fn the_greater_of_two_quarantines_applies_to_all_masters() {
          n2-3 < SET r #1 NX PX 10000
          n2 > nil
          = contended 1 at 1 after 0ms: warming up (may vote in 30 s) | held | not waited for
-         n2-3 < EVAL release 1 r #1
+         n3 < EVAL release 1 r #1
          n3 > nil
-         n2-3 > 0";
+         n3 > 0";
     stage.steps(restarted);
     stage.play(
         "+9.94s

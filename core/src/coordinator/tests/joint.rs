@@ -95,7 +95,7 @@ fn a_master_of_both_lists_is_asked_once_and_told_of_once() {
          n1-6 < -
          n1-2 > ok
          n3-5 > nil
-         n1-6 < EVAL release 1 r #1
+         n1-2,n6 < EVAL release 1 r #1
          n1-6 < -
          = contended 1 at 1 after 0ms: granted | granted | held | held | held | not waited for",
     );

@@ -17,9 +17,9 @@ fn an_integer_settles_a_debt_whether_or_not_a_key_was_there() {
             &format!(
                 "acquire 1 r
                  n1 < SET ..
-                 n1 > nil
+                 n1 > -LOADING
                  n1 < EVAL release 1 r #1
-                 = contended ..
+                 = no quorum ..
                  debts 1
                  n1 > {integer}
                  debts 0
@@ -73,9 +73,9 @@ fn an_error_leaves_the_debt_owed_until_a_ttl_and_its_drift_have_passed() {
             &format!(
                 "acquire 1 r ttl 450ms
                  n1 < SET ..
-                 n1 > nil
+                 n1 > -LOADING
                  n1 < EVAL release 1 r #1
-                 = contended ..
+                 = no quorum ..
                  +10ms
                  n1 > {error}           // from now on: everything before it was answered
                  debts 1
@@ -108,9 +108,9 @@ fn an_error_and_then_an_integer_settle_it() {
         1,
         "acquire 1 r
          n1 < SET ..
-         n1 > nil
+         n1 > -LOADING
          n1 < EVAL release 1 r #1
-         = contended ..
+         = no quorum ..
          n1 > -LOADING
          +200ms
          n1 < EVAL release 1 r #1
@@ -129,10 +129,10 @@ fn debts_of_one_master_are_retried_together() {
          acquire 2 s
          n1 < SET ..
          n1 < SET ..
-         n1 > nil
-         n1 > nil
-         = contended 1 ..
-         = contended 2 ..
+         n1 > -LOADING
+         n1 > -LOADING
+         = no quorum 1 ..
+         = no quorum 2 ..
          n1 < EVAL release 1 r #1
          n1 < EVAL release 1 s #2
          n1 > -LOADING
@@ -153,9 +153,9 @@ fn silence_settles_no_debt_and_repeats_none_on_one_connection() {
         1,
         "acquire 1 r ttl 300ms
          n1 < SET ..
-         n1 > nil
+         n1 > -LOADING
          n1 < EVAL release 1 r #1
-         = contended ..
+         = no quorum ..
          +599ms                         // two ttls of silence
          n1 < -
          debts 1

@@ -135,7 +135,6 @@ fn a_contender_that_gives_up_makes_way() {
          n1 > nil
          n1 > 0
          n1 > nil                       // 3 contends now, and backs off
-         n1 < EVAL ..
          acquire 4 r wait 1s
          cancel 3
          n1 < SET r #3 NX PX 10000",
@@ -246,6 +245,23 @@ fn a_guard_of_this_process_is_named_as_what_is_in_the_way() {
     assert_eq!(obstacle(&mut stage), Obstacle::OwnGuard, "after a wait");
     stage.steps("forget 1\nacquire 5 r\nn1 < SET ..\nn1 > nil\n= contended 5 ..");
     assert_eq!(obstacle(&mut stage), Obstacle::Holder(None), "the master refused");
+}
+
+/// The caller looks up which of them it was.
+#[test]
+fn of_several_resources_those_that_were_in_the_way_are_yet_to_be_named() {
+    let mut stage = open(1);
+    stage.steps("acquire 1 r\nn1 < SET ..\nn1 > ok\n= acquired 1 ..");
+    stage.events.clear();
+    for (acquire, expected) in [("2 r", vec![]), ("3 r+s", vec!["r", "s"])] {
+        stage.steps(&format!("acquire {acquire} wait 5ms\n+5ms\n= contended .."));
+        let unnamed = |event| match event {
+            Event::NotAcquired { failure, .. } => failure.unnamed,
+            _ => None,
+        };
+        let keys: Vec<_> = stage.events.drain(..).filter_map(unnamed).collect();
+        assert!(keys.iter().flat_map(Keys::iter).map(|key| &**key).eq(expected), "{acquire}");
+    }
 }
 
 /// Returns whether an acquire steps back after a lock has passed on here that many times, once a

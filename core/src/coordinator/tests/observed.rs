@@ -1,11 +1,12 @@
 //! What a subscriber or a recorder is shown, and that without one nothing is.
 #![cfg(feature = "watched")]
 
+use super::asking::{ASKED, WON, asking};
 use super::open;
 use super::stage::Stage;
 use crate::quorum::Progress;
 use crate::report::Answer;
-use crate::shared::{Event, Observation, Watching};
+use crate::shared::{Event, IdleEnd, Observation, Watching};
 use crate::status::{Margin, NodeStanding};
 use std::time::Duration;
 
@@ -89,9 +90,9 @@ fn waits(stage: &mut Stage) -> Vec<(u64, &'static str, Option<Duration>)> {
 #[test]
 fn a_wait_is_seen_with_what_it_is_for_and_the_time_left() {
     let mut stage = watched(1);
-    stage.steps("jitter most\nacquire 1 r wait 1s\nn1 < SET ..\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
+    stage.steps("jitter most\nacquire 1 r wait 1s\nn1 < SET ..\nn1 > nil");
     assert_eq!(waits(&mut stage), [(1, "holder", None)]);
-    stage.steps("+5ms\nn1 < EVAL look 1 r\nn1 < SET ..\nn1 > 1400\nn1 > nil\nn1 < EVAL ..\nn1 > 0");
+    stage.steps("+5ms\nn1 < EVAL look 1 r\nn1 < SET ..\nn1 > 1400\nn1 > nil");
     let left = Some(Duration::from_millis(1400));
     assert_eq!(waits(&mut stage), [(1, "holder", left)]);
     stage.breaks(0);
@@ -131,6 +132,56 @@ fn the_extension_that_reaches_max_hold_is_seen_once() {
     stage.steps("extend 2 of 1\nn1 < EVALSHA ..\nn1 > 1\n= extended 2 until 1400ms");
     let seen = observed(&mut stage);
     assert!(matches!(&seen[..], [Observation::Extension { .. }]), "{seen:?}");
+}
+
+/// A hold that was given back, and is idle.
+const IDLE: &str = "acquire 1 r warm 2s\nn1 < SET ..\nn1 > ok\n= acquired 1 ..\nback 1";
+
+#[test]
+fn an_acquire_that_asks_no_master_is_seen_whether_the_hold_was_idle_or_passed_on() {
+    let reused = |stage: &mut Stage| {
+        let seen = observed(stage).into_iter().filter_map(|seen| match seen {
+            Observation::Reused { request } => Some(request.0),
+            _ => None,
+        });
+        seen.collect::<Vec<_>>()
+    };
+    let mut stage = watched(1);
+    stage.steps(IDLE);
+    assert!(reused(&mut stage).is_empty(), "it has asked");
+    stage.steps("acquire 2 r warm 2s\n= acquired 2 ..");
+    assert_eq!(reused(&mut stage), [2], "it was idle");
+    stage.steps("acquire 3 r wait 1s warm 2s\nback 2\n= acquired 3 ..");
+    assert_eq!(reused(&mut stage), [3], "it was passed on");
+}
+
+#[test]
+fn each_release_of_what_was_idle_is_seen_with_its_reason() {
+    let ends = |stage: &mut Stage| {
+        let seen = observed(stage).into_iter().filter_map(|seen| match seen {
+            Observation::IdleReleased { key, reason } => Some((key.to_string(), reason)),
+            _ => None,
+        });
+        seen.collect::<Vec<_>>()
+    };
+    let late = "~2000ms\nacquire 2 r ttl 5s\nn1 < EVAL release 1 r #1\nn1 < SET ..";
+    for (steps, reason) in [
+        ("+2000ms\nn1 < EVAL release 1 r #1", IdleEnd::Unused),
+        (late, IdleEnd::Unused),
+        ("acquire 2 r ttl 5s\nn1 < EVAL release 1 r #1\nn1 < SET ..", IdleEnd::NotSuited),
+        ("shutdown\nn1 < EVAL release 1 r #1", IdleEnd::Shutdown),
+        ("acquire 2 r+s\nn1 < EVAL release 1 r #1\nn1 < EVALSHA ..", IdleEnd::NotSuited),
+    ] {
+        let mut stage = watched(1);
+        stage.steps(IDLE);
+        assert!(ends(&mut stage).is_empty());
+        stage.steps(steps);
+        assert_eq!(ends(&mut stage), [("r".to_owned(), reason)], "{steps}");
+    }
+    let mut stage = asking();
+    stage.machine.watch(Watching::Votes);
+    stage.steps(&format!("{WON}back 1\n{ASKED}"));
+    assert_eq!(ends(&mut stage), [("r".to_owned(), IdleEnd::Asked)]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn the_pause_is_jittered_down_to_nothing() {
     for (jitter, pause) in [("least", "0ms"), ("middle", "2.5ms"), ("most", "5ms")] {
         let mut stage = open(1);
         stage.steps(&format!("jitter {jitter} \n acquire 1 r wait 1s \n n1 < SET .. \n n1 > nil"));
-        stage.steps(&format!("n1 < EVAL .. \n next {pause}"));
+        stage.steps(&format!("next {pause}"));
         stage.steps(&format!("+{pause} \n n1 < EVAL look 1 r \n n1 < SET r #2 NX PX 10000"));
     }
 }

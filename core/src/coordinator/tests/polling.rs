@@ -73,6 +73,8 @@ fn behind_a_long_hold_a_waiter_asks_seldom() {
     let sent = holds(&mut stage, LIFE, |_| LIFE);
     assert!(sent.commands <= 40, "{} in {LIFE:?}", sent.commands);
     assert!(sent.pauses().iter().all(|pause| *pause <= 2005 * MS), "{:?}", sent.pauses());
+    // As long as that, where the jitter is the most.
+    assert!(sent.pauses().iter().any(|pause| *pause >= 1900 * MS), "{:?}", sent.pauses());
     // A key that is stuck on the first keeps no client out for long.
     assert!(sent.asked_all.len() >= 2, "{:?}", sent.asked_all);
 }
@@ -149,8 +151,6 @@ fn an_attempt_that_the_wait_ends_during_tells_for_how_long() {
          n3 > freed r
          n3 < SET r #3 NX PX 10000
          n3 > nil
-         n3 < EVAL release 1 r #3
-         n3 > 0
          +1ms
          n3 > freed r
          n3 < EVAL look 1 r
@@ -163,7 +163,7 @@ fn an_attempt_that_the_wait_ends_during_tells_for_how_long() {
          n1 > nil
          n3 > 800
          n3 > nil
-         n1-3 < EVAL release 1 r #4
+         n2 < EVAL release 1 r #4
          = contended 1 at 4 after 220ms: held, expires in 700 ms | not waited for | \
            held, expires in 800 ms",
     );

@@ -48,7 +48,7 @@ fn a_set_is_taken_to_the_last_byte_and_refused_beyond() {
          n1 < -
          n2-3 < SET s ..
          n2 > nil
-         n2-3 < EVAL ..
+         n3 < EVAL ..
          = contended 3 at 1 after 0ms: queue full | held | not waited for",
     );
 }

@@ -1,6 +1,7 @@
 //! An attempt that does not win is undone wherever it may have left something.
 
 use super::play;
+use super::waking::waits;
 
 #[test]
 fn a_win_without_remaining_validity_is_undone_everywhere() {
@@ -32,7 +33,7 @@ fn a_key_that_could_never_be_valid_is_set_and_undone() {
 }
 
 #[test]
-fn a_loss_is_undone_on_every_asked_master_despite_its_answer() {
+fn a_loss_is_undone_on_each_asked_master_that_has_not_said_that_it_set_nothing() {
     play(
         5,
         "acquire 1 r
@@ -42,14 +43,13 @@ fn a_loss_is_undone_on_every_asked_master_despite_its_answer() {
          n3 > -NOREPLICAS Not enough good replicas to write.
          n1-5 < -
          n4 > nil
-         n1-5 < EVAL release 1 r #1
+         n1,n3,n5 < EVAL release 1 r #1
          = contended 1 at 1 after 0ms: granted | held | \
            refused by the server (NOREPLICAS Not enough good replicas to write.) | held | \
            not waited for
-         debts 5
+         debts 3
          n1 > 1
-         n2-3 > 0
-         n4 > 0
+         n3 > 0
          debts 1
          n5 > ok                        // the SET, late
          n5 > 1                         // and its rollback
@@ -66,10 +66,10 @@ fn masters_that_are_down_refuse_at_once_and_are_not_undone() {
          acquire 1 r
          n1-3 < SET r #1 NX PX 10000
          n1 > nil
-         n1-3 < EVAL release 1 r #1
+         n2-3 < EVAL release 1 r #1
          = contended 1 at 1 after 0ms: held | not waited for | not waited for | \
            down (reset by peer) | down (reset by peer)
-         debts 3",
+         debts 2",
     );
 }
 
@@ -103,5 +103,52 @@ fn a_silent_master_never_wins_and_is_undone_too() {
          = -
          n1-3 > 1
          debts 0",
+    );
+}
+
+/// A master that has forgotten its scripts refuses an attempt because of what the one before it has left there.
+#[test]
+fn an_attempt_before_a_rollback_that_was_not_known_is_made_again_behind_it() {
+    let mut stage = waits();
+    stage.tokens.ways = true;
+    stage.play(
+        "+1ms
+         n3 > freed r
+         n3 < SET r #3 NX PX 10000
+         n3 > ok
+         n1-2 < SET r #3 NX PX 10000
+         n3 > freed r                   // by a node that was late
+         n1-2 > nil
+         n3 < EVALSHA release 1 r #3
+         +0ms
+         n3 < SET r #4 NX PX 10000
+         n3 > -NOSCRIPT No matching script.
+         n3 < EVAL release 1 r #3
+         n3 > nil                       // because of #3
+         +0ms
+         n3 < SET r #5 NX PX 10000
+         n3 > 1
+         n3 > ok
+         n1-2 < SET r #5 NX PX 10000
+         n1-2 > ok
+         = acquired 1 ..",
+    );
+}
+
+/// The next attempt comes behind the rollback.
+#[test]
+fn a_rollback_that_was_not_known_shortens_no_pause() {
+    let mut stage = waits();
+    stage.tokens.ways = true;
+    stage.play(
+        "+250ms
+         n1-3 < SET r #3 NX PX 10000
+         n3 > ok
+         n1-2 > nil
+         n3 < EVALSHA release 1 r #3
+         n3 > -NOSCRIPT No matching script.
+         n3 < EVAL release 1 r #3
+         +249ms
+         n1-3 < -",
     );
 }

@@ -57,9 +57,7 @@ fn a_probe_that_is_refused_is_over_and_one_that_is_granted_asks_the_others() {
          n1 < -
          n2 < -
          n3 > nil
-         n3 < EVAL release 1 r #1
          = contended 1 at 1 after 0ms: not waited for | not waited for | held
-         n3 > 0
          acquire 2 r probing
          n3 < SET r #2 NX PX 10000
          n3 > ok

@@ -97,6 +97,7 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         agreement: Agreement::new(shared),
         window,
         wake_ups: false,
+        asks: false,
         membership,
         drift,
         backoff: Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) },

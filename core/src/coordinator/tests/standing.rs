@@ -87,25 +87,22 @@ fn one_that_was_up_for_long_enough_votes_at_once() {
 
 #[test]
 fn a_master_warming_up_gets_nothing_of_an_acquire_that_is_not_won() {
-    for (first, rest) in [("n1", "n2"), ("n2", "n1")] {
-        let mut stage = guarded(3);
-        stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
-        stage.play(&format!(
-            "= connected
+    let mut stage = guarded(3);
+    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
+    stage.play(
+        "= connected
              acquire 1 r
              n1-2 < SET r #1 NX PX 10000
              n3 < -
              n1 > ok
              = -
              n2 > nil
-             n1-2 < EVAL release 1 r #1
+             n1 < EVAL release 1 r #1
              n3 < -
              = contended 1 at 1 after 0ms: granted | held | warming up (may vote in 26 s)
-             {first} > 1
-             {rest} > 0
+             n1 > 1
              debts 0",
-        ));
-    }
+    );
 }
 
 /// A kind of acquire, what it sends to `n1`, and what to `n3` once it is won.
@@ -150,10 +147,10 @@ fn a_master_warming_up_gets_the_key_as_soon_as_the_lock_is_won() {
 pub(super) const WAITS_IN_TURN: &str = "acquire 1 fair:r wait 60s
     n1-2 < SET r #1 NX PX 10000
     n1-2 > nil
-    n1-2 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
+    n2 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
     n1-3 < SCRIPT LOAD ask
     n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 4000
-    n1-2 > 0
+    n2 > 0
     n1-3 > text c0ffee
     n1 > place 0 9000 1003 1 someone
     n2 > place 0 9000 1009 1 someone

@@ -2,6 +2,7 @@
 
 mod calls;
 mod ends;
+mod pace;
 
 use super::{Stage, greets, play, telling};
 
@@ -13,11 +14,11 @@ const JOINS: &str = "jitter most
      acquire 1 fair:r wait 60s
      n1-3 < SET r #1 NX PX 10000
      n1-3 > nil
-     n1-3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
+     n3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n1-3 < SCRIPT LOAD ask
      n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 4000
-     n1-3 > 0
+     n3 > 0
      n3 > subscribed @0000000000000000
      n1-3 > text c0ffee\n";
 
@@ -97,7 +98,7 @@ fn one_that_does_not_wait_takes_no_place() {
          n1-3 < SET r #1 NX PX 10000
          n1-3 > nil
          = contended 1 ..
-         n1-3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''",
+         n3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''",
     );
 }
 

@@ -31,7 +31,7 @@ fn the_same_server_behind_two_addresses_counts_once() {
          acquire 2 s
          n1,n3 < SET s #2 NX PX 10000
          n1 > nil
-         n1,n3 < EVAL ..
+         n3 < EVAL ..
          = contended 2 at 1 after 0ms: held | \
            unfit (the same server as n1: each master counts once) | not waited for",
     );

@@ -161,6 +161,11 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
             format!("lost {}: {}", request.expect("a hold"), loss(reason))
         }
+        Event::Asked { request, heard } => format!("asked {}: {heard}", request.0),
+        Event::Wanted { attempt } => {
+            let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
+            format!("wanted {}", request.expect("a hold"))
+        }
         Event::InTheWay { request, found } => {
             let word = |one: &Option<_>| one.as_ref().map_or("nothing", Obstacle::as_str);
             let found: Vec<_> = found.iter().map(word).collect();

@@ -87,6 +87,8 @@ pub(crate) enum Incoming {
     /// A release was not executed: the server does not know the command, or does not allow it for
     /// our user. It is sent again in another way.
     NotDone(Debt),
+    /// What stands under this key.
+    Holders(Arc<str>, Reply),
     /// The number of listeners when this key became free.
     Told { key: Arc<str>, listeners: u64 },
     /// Messages about this key arrive from now on.

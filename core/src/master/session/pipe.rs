@@ -36,6 +36,8 @@ pub(crate) enum PendingReply {
     Conditional(RoundId),
     /// The remaining life of the key that refused this attempt, and its holder.
     Remaining(RequestId, RoundId, AttemptId),
+    /// What stands under this key: its holders are asked to give way.
+    Holders(Arc<str>),
     /// A command whose answer counts for nothing.
     Uncounted,
     /// A top-up of this attempt: its answer counts for nothing, either. If it `may_repeat`, it is

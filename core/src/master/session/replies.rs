@@ -28,6 +28,7 @@ impl Session {
             PendingReply::Remaining(request, round, attempt) => {
                 Incoming::Remaining(request, round, attempt, reply)
             }
+            PendingReply::Holders(key) => Incoming::Holders(key, reply),
             PendingReply::Deletion(debt, way) => self.debt_answered(now, debt, way, &reply),
             // A master that denies PUBLISH notifies no waiter.
             PendingReply::Tell(key) => match reply {

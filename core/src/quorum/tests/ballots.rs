@@ -1,6 +1,6 @@
 //! Proposals that rise, catch up, and recover.
 
-use super::super::fence::{GREATEST, micros};
+use super::super::fence::{BLOCK, GREATEST, micros};
 use super::super::{Ballots, Clocks, FencingWindow, Membership};
 use super::{cases, masters};
 use proptest::prelude::*;
@@ -74,6 +74,33 @@ fn a_ballot_is_above_the_clock_the_fences_and_the_last_ballot() {
     ballots.learn_fence(40);
     assert_eq!(ballots.propose(501), 504, "an old fence teaches nothing");
     assert_eq!(ballots.propose(0), 505);
+}
+
+#[test]
+fn a_block_begins_with_the_next_ballot_and_the_next_ballot_is_above_it() {
+    let mut ballots = fresh();
+    assert_eq!(ballots.propose_block(100, 1_000), 101..=1_100);
+    assert_eq!(ballots.propose(100), 1_101);
+    assert_eq!(ballots.propose_block(100, 0), 1_102..=1_102, "at least one number");
+    assert_eq!(ballots.propose_block(5_000, BLOCK).count(), 1_000);
+    assert_eq!(ballots.propose_block(GREATEST - 10, BLOCK), GREATEST - 9..=GREATEST);
+}
+
+/// However fast a client proposes blocks, it remains within what masters let in.
+#[test]
+fn a_block_ends_within_half_of_the_window_ahead_or_has_one_number() {
+    let half = micros(WINDOW.ahead) / 2;
+    let mut ballots = fresh();
+    learn(&mut ballots, &[NOW; 3], NOW);
+    ballots.learn_fence(NOW + half - 3);
+    assert_eq!(ballots.propose_block(NOW, BLOCK), NOW + half - 2..=NOW + half);
+    assert_eq!(ballots.propose_block(NOW, BLOCK), NOW + half + 1..=NOW + half + 1);
+    let blocks = (0..10_000).map(|_| ballots.propose_block(NOW, BLOCK));
+    let greatest = blocks.map(|block| *block.end()).max().unwrap_or(0);
+    assert_eq!(greatest, NOW + half + 10_001);
+    assert!(lets_in(WINDOW, greatest, NOW));
+    // Time goes by, and there is room again.
+    assert_eq!(ballots.propose_block(NOW + SECOND, BLOCK).count(), 1_000);
 }
 
 #[test]

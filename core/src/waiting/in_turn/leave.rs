@@ -24,7 +24,7 @@ impl Contention {
     pub(crate) fn place(&mut self, cx: &Cx) -> Option<Box<Place>> {
         let turn = self.turn.as_deref_mut()?;
         self.clocks = Clocks::default();
-        turn.begin_round(cx.now, cx.masters.sessions.len());
+        turn.begin_try(cx.now, cx.masters.sessions.len());
         Some(Box::new(turn.place))
     }
 }

@@ -87,13 +87,15 @@ impl Locks {
 
 impl Waiters {
     /// Builds the question of a waiter where it stands, and whether masters would grant.
-    pub(crate) fn look(&self, cx: &mut Cx, request: RequestId) -> Option<Question> {
-        let acquisition = self.acquisitions.get(request)?;
-        let place = acquisition.contention.as_ref()?.turn.as_ref()?.place;
+    pub(crate) fn look(&mut self, cx: &mut Cx, request: RequestId) -> Option<Question> {
+        let acquisition = self.acquisitions.get_mut(request)?;
+        let turn = acquisition.contention.as_mut()?.turn.as_mut()?;
+        turn.choose_pace(cx.now, self.mailboxes.receives(cx, &acquisition.request.keys));
+        let place = turn.place;
         let acquire = acquisition.request.clone();
         let life = acquire.life();
         let claim = Claim {
-            ballot: acquire.fences.map(|fences| cx.masters.propose(cx.now, fences)),
+            ballot: acquire.fences.map(|fences| cx.masters.propose(cx.now, fences, false)),
             keys: acquire.keys,
             token: place.waiter,
             life,
@@ -107,7 +109,7 @@ impl Waiters {
     /// Notes that the question has left for these nodes.
     pub(crate) fn looks(&mut self, cx: &Cx, request: RequestId, round: RoundId, asked: NodeSet) {
         if let Some(turn) = self.acquisitions.turn_mut(request) {
-            turn.begin_round(cx.now, cx.masters.sessions.len());
+            turn.begin_look(cx.now, cx.masters.sessions.len());
             turn.stands_at(asked);
             turn.looking = Some(round);
         }
@@ -135,8 +137,9 @@ impl Waiters {
             return self.take_turn(cx, request);
         }
         turn.reloaded = false;
-        let has_ticket = turn.place.ticket.is_some();
         let ahead = turn.ahead(membership);
+        turn.note_ahead(ahead);
+        let has_ticket = turn.place.ticket.is_some();
         let event = match has_ticket {
             true => contention.event(membership, &reports, true),
             // It is stored everywhere at once.

@@ -10,6 +10,7 @@
 
 mod leave;
 mod look;
+mod pace;
 mod turn;
 mod wait;
 

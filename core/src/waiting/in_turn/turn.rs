@@ -1,15 +1,16 @@
 //! The state of one acquire that waits in turn.
 
+use super::pace::{LOOKS_EVERY, Pace};
 use crate::quorum::turns::{Does, Event, Phase, ticket, turn};
 use crate::quorum::{Backoff, Instant, Membership, NodeSet};
 use crate::shared::RoundId;
 use crate::wire::{PLACE_LIVES, Place, Token};
 use std::time::Duration;
 
-/// The time between two looks: a place lives for three of them.
-const LOOKS_EVERY: Duration = Duration::from_secs(1);
+/// A place lives for as many looks as this.
+const LOOKS_IN_A_LIFE: u32 = 3;
 
-/// The same for the first waiter: the message that calls it may have named another, or none.
+/// The time between two looks of the first waiter: the message that calls it may have named another, or none.
 const FIRST_LOOKS_EVERY: Duration = Duration::from_millis(250);
 
 /// How long one that was called tries without looking: for less long than the key is kept, so that it is
@@ -31,10 +32,12 @@ pub(crate) struct Turn {
     /// The look under way.
     pub(super) looking: Option<RoundId>,
     /// The next look.
-    second_at: Instant,
-    /// When the latest round began, and the latest that a quorum has answered.
+    due_at: Instant,
+    /// How fast it comes nearer.
+    pace: Pace,
+    /// When the latest round began, and the end of the place that a quorum has stored at its latest answer.
     asked_at: Instant,
-    heard_at: Instant,
+    stored_until: Instant,
     /// The end of the lives that a quorum has told.
     life_at: Option<Instant>,
     /// Until when it tries, since it was called.
@@ -68,14 +71,15 @@ pub(crate) struct Told {
 impl Turn {
     pub(super) fn new(now: Instant, waiter: Token) -> Self {
         Self {
-            place: Place { waiter, ticket: None },
+            place: Place { waiter, ticket: None, lives: PLACE_LIVES },
             phase: Phase::Behind,
             wants: false,
             looks: true,
             looking: None,
-            second_at: now.after(LOOKS_EVERY),
+            due_at: now.after(LOOKS_EVERY),
+            pace: Pace::default(),
             asked_at: now,
-            heard_at: now,
+            stored_until: now.after(PLACE_LIVES),
             life_at: None,
             kept_until: None,
             pause_until: None,
@@ -123,21 +127,40 @@ impl Turn {
         if due(&mut self.pause_until) {
             return Some(Event::Pause);
         }
-        (self.second_at <= now).then(|| {
-            self.second_at = now.after(LOOKS_EVERY);
-            Event::Second
+        (self.due_at <= now).then(|| {
+            self.due_at = now.after(LOOKS_EVERY);
+            Event::Due
         })
     }
 
     /// Returns when something is next due.
     pub(super) fn next_at(&self) -> Instant {
         let others = [self.life_at, self.kept_until, self.pause_until].into_iter().flatten();
-        others.fold(self.second_at, Instant::min)
+        others.fold(self.due_at, Instant::min)
     }
 
-    /// Notes that a round begins.
-    pub(crate) fn begin_round(&mut self, now: Instant, nodes: usize) {
-        (self.looks, self.second_at) = (false, now.after(LOOKS_EVERY));
+    /// Chooses when the next look is due after one that begins now. A waiter that no message reaches does
+    /// not learn that the queue has become faster.
+    pub(super) fn choose_pace(&mut self, now: Instant, is_reached: bool) {
+        let next = if is_reached { self.pace.next_look(now) } else { LOOKS_EVERY };
+        self.place.lives = next * LOOKS_IN_A_LIFE;
+    }
+
+    /// Notes that a look begins.
+    pub(super) fn begin_look(&mut self, now: Instant, nodes: usize) {
+        self.begin_round(now, nodes);
+        self.due_at = now.after(self.place.lives / LOOKS_IN_A_LIFE);
+    }
+
+    /// Notes that a try begins: behind it, the place lives for no longer than its shortest life.
+    pub(super) fn begin_try(&mut self, now: Instant, nodes: usize) {
+        self.place.lives = PLACE_LIVES;
+        self.begin_round(now, nodes);
+        self.due_at = now.after(LOOKS_EVERY);
+    }
+
+    fn begin_round(&mut self, now: Instant, nodes: usize) {
+        self.looks = false;
         self.asked_at = now;
         self.told.clear();
         self.told.resize(nodes, None);
@@ -146,11 +169,23 @@ impl Turn {
     /// Notes whether a quorum has answered, and returns what follows if none has for too long.
     pub(super) fn hears(&mut self, now: Instant, event: Event) -> Event {
         match event {
-            Event::Silent if now >= self.heard_at.after(PLACE_LIVES) => return Event::Unheard,
+            Event::Silent if now >= self.stored_until => return Event::Unheard,
             Event::Silent => {}
-            _ => self.heard_at = self.asked_at,
+            _ => self.stored_until = self.asked_at.after(self.place.lives),
         }
         event
+    }
+
+    /// Notes how many were ahead of it when its latest look began. If the queue has become faster, the next
+    /// look is due sooner.
+    pub(super) fn note_ahead(&mut self, ahead: Option<usize>) {
+        self.pace.note(self.asked_at, ahead);
+        self.due_at = self.due_at.min(self.asked_at.after(self.pace.next_look(self.asked_at)));
+    }
+
+    /// Lets it look since it comes nearer faster than it knows.
+    pub(super) fn hurry(&mut self, now: Instant) {
+        self.pace.hurry(now);
     }
 
     /// Notes that a try begins.
@@ -200,7 +235,7 @@ impl Turn {
         let over = |left: Duration| now.after(left.saturating_add(ROUNDED_DOWN));
         self.life_at = free_in.filter(|_| is_first).map(over);
         if is_first {
-            self.second_at = self.second_at.min(now.after(FIRST_LOOKS_EVERY));
+            self.due_at = self.due_at.min(now.after(FIRST_LOOKS_EVERY));
         }
     }
 

@@ -34,6 +34,7 @@ impl Waiters {
         if cx.masters.settings.wake_ups {
             self.open_mailbox(cx, keys);
         }
+        self.ask_holders(cx, request, keys);
         let (membership, backoff) = (cx.masters.settings.membership, cx.masters.settings.backoff);
         let random = cx.masters.random.jitter();
         let contention = self.acquisitions.contention_mut(request)?;
@@ -66,6 +67,7 @@ impl Waiters {
         if cx.masters.settings.wake_ups && turn.is_first() {
             turn.listens = true;
             self.listen(cx, &keys);
+            self.ask_holders(cx, request, &keys);
         }
     }
 
@@ -87,7 +89,7 @@ impl Waiters {
     pub(crate) fn call(&mut self, cx: &mut Cx, request: RequestId, message: Option<&str>) -> bool {
         let Some(turn) = self.acquisitions.turn_mut(request) else { return false };
         let event = match message {
-            None => Event::Second,
+            None => Event::Due,
             Some("") => Event::Freed,
             Some(name) if name.as_bytes() == turn.place.waiter.digits() => Event::Named,
             Some(_) => return true,
@@ -97,9 +99,19 @@ impl Waiters {
         true
     }
 
+    /// Lets a waiter look that comes nearer faster than it knows, if it is the one that a message names: its
+    /// place has been shortened.
+    pub(crate) fn hurry(&mut self, cx: &mut Cx, request: RequestId, name: &str) {
+        let turn = self.acquisitions.turn_mut(request);
+        if let Some(turn) = turn.filter(|turn| name.as_bytes() == turn.place.waiter.digits()) {
+            turn.hurry(cx.now);
+            self.look_again(cx, request);
+        }
+    }
+
     /// Lets a waiter look that has heard no quorum, now that one can vote.
     pub(crate) fn look_again(&mut self, cx: &mut Cx, request: RequestId) {
-        self.happens(cx, request, Event::Second);
+        self.happens(cx, request, Event::Due);
         self.take_turn(cx, request);
     }
 

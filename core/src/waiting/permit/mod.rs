@@ -18,6 +18,7 @@ mod queue;
 
 pub(crate) use pool::Semaphores;
 
+use super::asking::ask_holders;
 use super::{Step, Waiters};
 use crate::lock::Attempt;
 use crate::quorum::slots::order;
@@ -224,7 +225,26 @@ impl Waiters {
         match (all, waits) {
             (_, false) => self.end_seeking(cx, request),
             (false, true) => self.look_at_slots(cx, request, true),
-            (true, true) => self.pause(cx, request, left),
+            (true, true) => {
+                self.ask_for_slot(cx, request, free_in);
+                self.pause(cx, request, left);
+            }
+        }
+    }
+
+    /// Asks the holder of one slot to give way, unless one was asked a moment ago: of the slot that expires
+    /// first, and so was not extended for the longest time.
+    fn ask_for_slot(&mut self, cx: &mut Cx, request: RequestId, free_in: &[Option<Duration>]) {
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
+        let slots = seeker.slots.clone();
+        let all = (0..slots.permits()).filter_map(|slot| slots.keys(slot)).zip(free_in);
+        let elsewhere = all.filter(|(keys, _)| !self.local_queue.is_wanted(keys.first()));
+        let known = elsewhere.filter_map(|(keys, left)| Some((keys, (*left)?)));
+        let Some((keys, _)) = known.min_by_key(|(_, left)| *left) else { return };
+        if let Some(pool) = self.semaphores.pools.get_mut(slots.channel())
+            && pool.line.head() == Some(request)
+        {
+            ask_holders(cx, &mut pool.asked_at, keys);
         }
     }
 

@@ -100,6 +100,8 @@ pub(super) struct Pool {
     pub(super) pauses: u32,
     /// When the first of those who wait looks again.
     pub(super) again_at: Option<Instant>,
+    /// When a holder was last asked to give way.
+    pub(super) asked_at: Option<Instant>,
     /// When the first slot expires, as far as is known.
     pub(super) expires_at: Option<Instant>,
     /// The listener to the channel, once one has waited.

@@ -94,14 +94,19 @@ impl Claim {
         }
     }
 
+    /// Returns whether an acquire is a plain `SET`, whose answer nil says that it has set nothing.
+    pub fn acquires_by_set(&self) -> bool {
+        match self.layout() {
+            Layout::Plain => true,
+            Layout::Queued(_) => self.place.is_none() && self.is_one_without_a_fence(),
+            Layout::Several | Layout::Reader(_) => false,
+        }
+    }
+
     /// Returns whether an acquire has to ask for the life and the holder of the key that refuses it,
     /// since the refusal does not name them.
     pub fn looks(&self) -> bool {
-        match self.layout() {
-            Layout::Plain | Layout::Reader(_) => true,
-            Layout::Several => false,
-            Layout::Queued(_) => self.place.is_none() && self.is_one_without_a_fence(),
-        }
+        matches!(self.layout(), Layout::Reader(_)) || self.acquires_by_set()
     }
 
     /// Packs a top-up, for a node that has lost the keys of a lock that is held: they live for

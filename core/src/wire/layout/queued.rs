@@ -13,10 +13,12 @@ pub struct Place {
     pub waiter: Token,
     /// Where it stands, once a quorum has given it a stamp.
     pub ticket: Option<u64>,
+    /// How long it lives after a look.
+    pub lives: Duration,
 }
 
-/// How long a place lives, unless its waiter asks again: who dies while it waits costs the others this
-/// much.
+/// How long a place lives, unless its waiter asks again: a waiter that dies costs the others this much. Far back
+/// in the queue, it asks less often, and its place lives for longer.
 pub(crate) const PLACE_LIVES: Duration = Duration::from_secs(3);
 
 /// How long a key is kept for the next waiter: for longer than a place lives, so that the one behind a
@@ -50,7 +52,7 @@ impl Claim {
         &self,
         packer: &'a mut Packer,
         queue: &Queue,
-        Place { waiter, ticket }: Place,
+        Place { waiter, ticket, lives }: Place,
         tries: bool,
     ) -> &'a [u8] {
         let Packer { room, ask, label, .. } = packer;
@@ -66,8 +68,10 @@ impl Claim {
             Some(ticket) => command.number(ticket),
             None => command.arg(""),
         };
-        let command = command.number(millis(PLACE_LIVES)).number(millis(KEPT_FOR));
-        self.propose(command)
+        // What a try keeps for the first waiter outlasts the place of that one.
+        let lives = if tries { PLACE_LIVES } else { lives };
+        let command = command.number(millis(lives)).number(millis(KEPT_FOR));
+        self.propose(command).done()
     }
 
     /// Packs the release or the rollback of a client that waits in turn, or its withdrawal. The script

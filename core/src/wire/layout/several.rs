@@ -12,11 +12,15 @@ pub(super) fn acquire<'a>(
     was_won: bool,
 ) -> &'a [u8] {
     let Packer { room, acquire, label, .. } = packer;
-    let more = if claim.ballot.is_some() { 4 } else { 0 };
+    let first = claim.first_of_block(was_won);
+    let more = if claim.ballot.is_some() { 4 } else { 0 } + usize::from(first.is_some());
     let command = Command::new(room, 3 + claim.named() + 3 + more).arg("EVALSHA").arg(acquire);
     let command = claim.sign(claim.name(command), label.as_deref()).number(life.0);
-    let command = command.number(was_won.into());
-    claim.propose(command)
+    let command = claim.propose(command.number(was_won.into()));
+    match first {
+        Some(first) => command.number(first).done(),
+        None => command.done(),
+    }
 }
 
 /// Packs an extension.

@@ -1,7 +1,8 @@
 -- KEYS: what to lock, and behind it, if there is a ballot, the fence of each. ARGV: token, ms to
 -- live, whether it is a top-up of what was won ('1') or not ('0'); ballot, us that it may be behind
--- and ahead of this clock, ms that a fence lives. A top-up takes over what is only kept for a
--- waiter, and its ballot may be behind by any time. OK: granted, all of them. Otherwise none, and
+-- and ahead of this clock, ms that a fence lives; of a block of numbers that ends with the ballot the
+-- first. A top-up takes over what is only kept for a waiter, and its ballot may be behind by any
+-- time. OK: granted, all of them. Otherwise none, and
 -- {why, ms until it may be free, fence, us of this clock}: 0 held, -1 stale, -2 clock.
 local won, ballot = ARGV[3] == '1', ARGV[4]
 local locks = ballot and #KEYS / 2 or #KEYS
@@ -27,9 +28,9 @@ for i = 1, locks do
 end
 if life then return {0, life, fence, clock} end
 if ballot then
-  local p = tonumber(ballot)
-  if p <= tonumber(fence) then return {-1, 0, fence, clock} end
-  if p > now + ARGV[6] or (not won and p < now - ARGV[5]) then
+  local p, first = tonumber(ballot), tonumber(ARGV[8] or ballot)
+  if first <= tonumber(fence) then return {-1, 0, fence, clock} end
+  if p > now + ARGV[6] or (not won and first < now - ARGV[5]) then
     return {-2, 0, fence, clock}
   end
   for i = locks + 1, #KEYS do redis.call('SET', KEYS[i], ballot, 'PX', ARGV[7]) end

@@ -24,7 +24,9 @@ local us = time[1] * 1000000 + time[2]
 local now, most = math.floor(us / 1000), math.floor(us / 1000) + 10 * ARGV[5]
 local late = redis.call('ZRANGEBYSCORE', alive, '-inf', '(' .. now)
 local early = redis.call('ZRANGEBYSCORE', alive, '(' .. most, '+inf')
-redis.call('PEXPIRE', queue, 2 * ARGV[5])
+-- The queue outlasts each place in it, also if this one is short.
+local lasts = math.max(2 * ARGV[5], math.min(redis.call('PTTL', queue), 20 * ARGV[5]))
+redis.call('PEXPIRE', queue, lasts)
 -- Who has not asked in time, or not since this clock was set back.
 for _, all in ipairs({late, early}) do
   for _, gone in ipairs(all) do
@@ -40,8 +42,8 @@ end
 if stamp then
   redis.call('ZADD', queue, string.format('%.0f', stamp), waiter)
   redis.call('ZADD', alive, now + ARGV[5], waiter)
-  redis.call('PEXPIRE', queue, 2 * ARGV[5])
-  redis.call('PEXPIRE', alive, 2 * ARGV[5])
+  redis.call('PEXPIRE', queue, lasts)
+  redis.call('PEXPIRE', alive, lasts)
 end
 local head = redis.call('ZRANGE', queue, 0, 0)[1]
 while head and not redis.call('ZSCORE', alive, head) do
@@ -67,6 +69,13 @@ if not why then
   if ballot then redis.call('SET', KEYS[4], ARGV[7], 'PX', ARGV[10]) end
   redis.call('SET', lock, token, 'PX', ARGV[2])
   return redis.status_reply('OK')
+end
+-- None in front takes what is vacant: the places of the dead end soon, and together.
+if token == '' and why == 2 and not holder and tonumber(redis.call('ZSCORE', alive, head)) > now + ARGV[5] then
+  for _, one in ipairs(redis.call('ZRANGE', queue, 0, -1)) do
+    local ends = redis.call('ZSCORE', alive, one)
+    if ends and tonumber(ends) > now + ARGV[5] then redis.call('ZADD', alive, now + ARGV[5], one) end
+  end
 end
 -- A try that is refused keeps what is vacant for who is first. A look does not: a holder may be about
 -- to come back here.

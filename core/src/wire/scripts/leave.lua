@@ -26,16 +26,35 @@ local function first()
     local head = redis.pcall('ZRANGE', queue, 0, 0)[1]
     local ends = head and redis.pcall('ZSCORE', alive, head)
     if not head or type(ends) == 'table' then return end
-    if ends and tonumber(ends) >= math.floor(us / 1000) then return head, tonumber(ends) end
+    if ends and tonumber(ends) >= math.floor(us / 1000) then return head end
     if redis.pcall('ZREM', queue, head) ~= 1 then return end
   end
 end
 if freed or ARGV[3] == 'hold' and (not holder or kept) then
-  local head, ends = first()
-  if head and not holder then
-    -- Its place ends before the key that is kept for it.
+  local head = first()
+  if head then
+    -- The place of the first ends before the key that is kept for it. What is released or withdrawn ends all
+    -- places as early, if a message can tell their waiters to look: the dead among them end together.
     local most = math.floor(us / 1000) + ARGV[4]
-    if ends > most then redis.pcall('ZADD', alive, most, head) end
+    local function is_long(one)
+      local ends = redis.pcall('ZSCORE', alive, one)
+      return type(ends) == 'string' and tonumber(ends) > most
+    end
+    -- To ask the first and the last in front is enough, as a rule: those behind come in one by one.
+    local last, front = redis.pcall('ZRANGE', alive, -1, -1)[1], {head}
+    if leaves and last and is_long(last) then
+      local edge = redis.pcall('ZRANGE', queue, 255, 255)[1]
+      if not edge or is_long(edge) or is_long(head) then front = redis.pcall('ZRANGE', queue, 0, -1) end
+    end
+    for _, one in ipairs(front) do
+      if is_long(one) then redis.pcall('ZADD', alive, most, one) end
+      -- Those whose places are short, too: they may be about to look more seldom.
+      if ARGV[6] ~= '' and one ~= head then
+        redis.pcall('PUBLISH', ARGV[6] .. '@' .. string.sub(one, 1, 16), 'look ' .. one .. ' ' .. lock)
+      end
+    end
+  end
+  if head and not holder then
     redis.pcall('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[5])
   end
   if ARGV[6] ~= '' then

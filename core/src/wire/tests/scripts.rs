@@ -71,7 +71,8 @@ impl Master {
 fn claim(number: u64) -> Claim {
     let window = FencingWindow { back: SECOND, ahead: SECOND };
     let fences = Arc::new(Keys::one("fence".into()));
-    let ballot = Ballot { fences, number, greatest: number, window, kept: 9 * SECOND };
+    let ballot =
+        Ballot { fences, number, last: number, greatest: number, window, kept: 9 * SECOND };
     Claim {
         keys: Keys::one("r".into()),
         token: Token::new(number.into()),
@@ -81,6 +82,13 @@ fn claim(number: u64) -> Claim {
         unsettled: NodeSet::EMPTY,
         place: None,
     }
+}
+
+/// Returns a claim on `r` with these numbers, one for each guard of its hold.
+fn block(first: u64, last: u64) -> Claim {
+    let mut claim = claim(first);
+    claim.ballot = claim.ballot.map(|ballot| Box::new(Ballot { last, greatest: last, ..*ballot }));
+    claim
 }
 
 /// Returns the script's reason for refusing an acquire; nothing if it is granted.
@@ -118,6 +126,47 @@ fn a_ballot_is_granted_only_above_the_fence_within_the_window() {
         assert_eq!(master.stands("fence"), Some(fence.to_string().as_str()));
         assert_eq!(master.stands("r").is_some(), granted, "{ballot}");
     }
+}
+
+/// The fence of another client may be within the block, and so may the end of the window.
+#[test]
+fn a_block_is_granted_only_if_its_first_number_is_above_the_fence_and_all_are_within_the_window() {
+    const STALE: Option<i64> = Some(-1);
+    const AWAY: Option<i64> = Some(-2);
+    const FENCE: u64 = CLOCK - 2_000_000;
+    for (fence, first, last, answer) in [
+        (FENCE, CLOCK, CLOCK + 9, None),
+        (CLOCK - 1, CLOCK, CLOCK + 9, None),
+        (CLOCK, CLOCK, CLOCK + 9, STALE),
+        (CLOCK + 5, CLOCK, CLOCK + 9, STALE),
+        (CLOCK + 9, CLOCK, CLOCK + 9, STALE),
+        (FENCE, CLOCK - 1_000_000, CLOCK + 1_000_000, None),
+        (FENCE, CLOCK - 1_000_001, CLOCK, AWAY),
+        (FENCE, CLOCK, CLOCK + 1_000_001, AWAY),
+    ] {
+        let mut master = Master::new();
+        master.set("fence", &fence.to_string());
+        let block = block(first, last);
+        let case = format!("{first} to {last} with {fence}");
+        assert_eq!(refusal(&master.acquire(&block)), answer, "{case}");
+        let fence = if answer.is_none() { last } else { fence };
+        assert_eq!(master.stands("fence"), Some(&*fence.to_string()), "{case}");
+        assert_eq!(master.stands("r").is_some(), answer.is_none(), "{case}");
+    }
+}
+
+#[test]
+fn a_top_up_and_a_release_of_a_block_name_its_end_and_a_late_acquire_is_stale() {
+    let (block, end) = (block(CLOCK, CLOCK + 9), (CLOCK + 9).to_string());
+    let mut master = Master::new();
+    let command = block.top_up(&mut master.packer, block.life).to_vec();
+    assert_eq!(master.ask(&command), Reply::Okay);
+    assert_eq!(master.stands("fence"), Some(&*end));
+    let mut master = Master::new();
+    assert_eq!(master.release(&block), Reply::Int(0));
+    assert_eq!(master.stands("fence"), Some(&*end));
+    assert_eq!(refusal(&master.acquire(&block)), Some(-1));
+    assert_eq!(refusal(&master.acquire(&claim(CLOCK + 10))), None, "that of the next client");
 }
 
 #[test]

@@ -71,6 +71,8 @@ pub struct Config {
     pub restarts: u8,
     /// Nodes may not know the script of a release, which is then sent again behind later commands.
     pub forgets: bool,
+    /// A node that has answered nil to the SET of an attempt is sent no rollback of it.
+    pub nil_settles: bool,
     /// How often a message may arrive twice.
     pub duplicates: u8,
     /// How often a node's clock may be set, and by how many ticks.
@@ -97,7 +99,7 @@ settings! {
         extension_ttl: u8, lock_delay: u8, at_least: u8, fence: Fence, ahead: [u8; NODES],
         duplicates: u8, forced: u8, properties: &'static [Property]
     }
-    on { fence_expires, forgets }
+    on { fence_expires, forgets, nil_settles }
 }
 
 impl Config {

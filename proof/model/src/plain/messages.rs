@@ -104,6 +104,9 @@ impl Protocol {
         if self.config.fence == Fence::Counters && reply == Acquired::Granted {
             one.keys[0].fence += 1;
         }
+        if reply != Acquired::Granted && waits && self.config.nil_settles {
+            one.nil |= bit(attempt);
+        }
         if reply == Acquired::Granted && waits {
             one.answers.granted |= bit(attempt);
             if self.config.fence == Fence::Counters {

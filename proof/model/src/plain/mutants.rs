@@ -7,6 +7,7 @@ named! {
     pub enum Mutant {
         DriftDropped: "drift dropped",
         RollbackSkipped: "rollback skipped",
+        NilSettlesHolds: "a nil that settles what a hold tops up later",
         HalfIsAQuorum: "a quorum of N/2",
         ClockStartedLate: "the clock started after the fan-out",
         ExtensionClockStartedLate: "an extension counted from its answers",

@@ -36,6 +36,8 @@ pub struct Node {
     pub force: u8,
 
     pub answers: Answers,
+    /// The attempts to which it has answered nil.
+    pub nil: u8,
     pub forced: u8,
     /// It had not answered when the attempt was detached: a late SET may arrive.
     pub unsettled: u8,
@@ -117,6 +119,7 @@ impl Node {
     /// Forgets the node's answers to an attempt that waits for nothing any more.
     pub fn forget(&mut self, attempt: usize) {
         self.answers.forget(attempt);
+        self.nil &= !bit(attempt);
         self.unsettled &= !bit(attempt);
         self.said[attempt] = 0;
     }

@@ -113,7 +113,13 @@ impl Protocol {
             tokens::won(&mut next, claims, token, self.config.fence);
             delay::won(&self.config, &mut next, attempt);
             self.passes_detached(&mut next, attempt);
-            next.nodes.iter_mut().for_each(|node| node.forget(attempt));
+            for node in &mut next.nodes {
+                let nil = node.nil;
+                node.forget(attempt);
+                if self.config.is(Mutant::NilSettlesHolds) {
+                    node.nil = nil;
+                }
+            }
             let one = &mut next.attempts[attempt];
             // The time from its begin counts for what stays, and for nothing else.
             let since = if self.config.at_least > 0 { one.since } else { 0 };

@@ -103,8 +103,9 @@ impl Protocol {
         };
         let members = self.members(attempt);
         for (place, node) in state.nodes[..self.config.nodes].iter_mut().enumerate() {
+            let set_nothing = node.nil & bit(attempt) != 0;
             node.forget(attempt);
-            if releases && members >> place & 1 == 1 {
+            if releases && !set_nothing && members >> place & 1 == 1 {
                 node.sent.release |= bit(attempt);
             }
         }

@@ -71,6 +71,7 @@ impl Part for Protocol {
             if_any(|one| one.rests > 0, &|one| format!("{} between", plural(one.rests, "tick"))),
             (config.hands_over != 0).then(|| "the first detached and adopted".to_owned()),
             config.forgets.then(|| "scripts forgotten".to_owned()),
+            config.nil_settles.then(|| "nil not undone".to_owned()),
         ];
         let stepped =
             (config.clock_steps > 0).then(|| format!("{steps} of {:+}", config.clock_step));

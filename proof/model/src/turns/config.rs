@@ -28,6 +28,8 @@ pub struct Client {
     pub forgets: bool,
     /// A holder that never lets go.
     pub stays: bool,
+    /// Its first look with a ticket is that of one far back: the next is due late, and its entry lives for long.
+    pub seldom: bool,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -38,6 +40,8 @@ pub struct Config {
     pub ttl: u8,
     /// The ticks for which an entry lives: a look is due in each tick.
     pub entry: u8,
+    /// The ticks between two looks of one that is far back: its entry lives for three times as many.
+    pub seldom: u8,
     /// The ticks for which a key is kept.
     pub kept: u8,
     /// The ticks for which who is named takes the key for kept.
@@ -55,6 +59,8 @@ pub struct Config {
     pub crosswise: bool,
     /// All waiters stand from the beginning, and each key is kept for the first, which no message has named.
     pub released: bool,
+    /// All waiters stand from the beginning, behind a holder. One that is far back has taken its look.
+    pub queued: bool,
     /// The rounds of extension after which the holder is on every node that votes.
     pub rounds: u8,
     /// The most ticks for which a client that could win waits while none holds.
@@ -68,27 +74,29 @@ settings! {
         losses: u8, slow: u8, clocks: u8, ttl: u8, within: u8, rounds: u8,
         states: usize
     }
-    on { crosswise, released, sets }
+    on { crosswise, queued, released, sets }
 }
 
 impl Config {
     /// Creates a run with a client for each letter: `F` is fair, `D` fair and may die, `G` fair and may give
     /// up, `B` fair and
     /// its ballot cannot win, `L` fair and leaves its key, `P` plain,
-    /// `E` plain and extends, `H` holds first, `S` holds and stays.
+    /// `E` plain and extends, `A` fair and far back, `Z` the same and may die, `H` holds first, `S` holds and stays,
+    /// `C` holds first and may die.
     pub fn new(name: &'static str, nodes: usize, letters: &str) -> Self {
         let client = |letter: char| Client {
             kind: match letter {
                 'P' | 'E' => Kind::Plain,
-                'H' | 'S' => Kind::Holder,
+                'H' | 'S' | 'C' => Kind::Holder,
                 _ => Kind::Fair,
             },
-            dies: letter == 'D',
+            dies: matches!(letter, 'C' | 'D' | 'Z'),
             gives_up: letter == 'G',
             barred: letter == 'B',
-            extends: matches!(letter, 'H' | 'S' | 'E'),
+            extends: matches!(letter, 'C' | 'H' | 'S' | 'E'),
             forgets: letter == 'L',
             stays: letter == 'S',
+            seldom: matches!(letter, 'A' | 'Z'),
         };
         Self {
             name,
@@ -96,6 +104,7 @@ impl Config {
             clients: letters.chars().map(client).collect(),
             ttl: 3,
             entry: 3,
+            seldom: 5,
             kept: 4,
             called: 2,
             clocks: 1,

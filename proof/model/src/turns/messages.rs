@@ -106,12 +106,20 @@ impl Turns {
             Out::Leave => {
                 let fair = self.config.clients[who].kind != Kind::Plain;
                 let leaves = if actor.held { Leaves::Hold } else { Leaves::Place };
-                let freed = one.master.leave(&asks, leaves, fair);
+                let (freed, looks) = one.master.leave(&asks, leaves, fair);
                 if choice > 0 {
                     state.actors[who].tells = false;
                 }
                 if choice > 0 && freed {
                     self.tells(state, node, fair, choice);
+                    if choice == TELL && !self.config.is(Mutant::FrontUntold) {
+                        (0..self.count()).filter(|other| looks >> other & 1 == 1).for_each(
+                            |other| {
+                                state.actors[other].rests = 0;
+                                self.happens(state, other, Event::Due);
+                            },
+                        );
+                    }
                 }
                 REFUSED
             }
@@ -232,6 +240,9 @@ impl Turns {
         let event = self.heard(state, who, told(self.membership, able, silent, would, first));
         let older = state.actors[who].wants && matches!(event, Event::First | Event::Others);
         state.actors[who].life = if event == Event::First { life } else { 0 };
+        if event == Event::First {
+            state.actors[who].rests = 0;
+        }
         if !older {
             self.happens(state, who, event);
         }
@@ -241,9 +252,14 @@ impl Turns {
     fn heard(&self, state: &mut State, who: usize, event: Event) -> Event {
         let actor = &mut state.actors[who];
         match event {
-            Event::Silent if actor.unheard >= self.config.entry => return Event::Unheard,
+            Event::Silent if actor.unheard >= actor.lives.max(self.config.entry) => {
+                return Event::Unheard;
+            }
             Event::Silent | Event::Unable => {}
-            _ => actor.unheard = actor.since,
+            _ => {
+                actor.unheard = actor.since;
+                actor.lives = if actor.seldom { 3 * self.config.seldom } else { 0 };
+            }
         }
         event
     }

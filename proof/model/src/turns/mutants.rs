@@ -29,5 +29,8 @@ named! {
         KeptShort: "a key is kept for less long than a place lives",
         NothingKept: "nothing is kept",
         EntriesStay: "entries that never expire",
+        FrontStays: "a release that cuts no entry but the first",
+        FrontUntold: "a release that tells none of those whose entry it cuts",
+        VacantStays: "a look that cuts no entry where none takes what is vacant",
     }
 }

@@ -57,7 +57,10 @@ impl Turns {
             clock,
             barred: self.config.clients[who].barred,
             ttl: self.config.ttl,
-            entry: self.config.entry,
+            entry: match state.actors[who].seldom && state.actors[who].out == Out::Look {
+                true => 3 * self.config.seldom,
+                false => self.config.entry,
+            },
             kept: if self.config.is(Mutant::KeptShort) { 2 } else { self.config.kept },
             mutant: self.config.mutant,
         }
@@ -87,18 +90,30 @@ impl Turns {
 
     /// Those that wait stand in their order, and what was released is kept for the first.
     fn stand_released(&self, state: &mut State) {
-        let Config { nodes, entry, .. } = self.config;
-        for who in (0..self.count()).filter(|who| self.is_kind(*who, Kind::Fair)) {
-            let stamp = who as u8 + 1;
-            for node in &mut state.nodes[..nodes] {
-                (node.master.stamps[who], node.master.lives[who]) = (stamp, entry);
-            }
-            (state.actors[who].stage, state.actors[who].ticket) = (Stage::Waits, stamp);
-        }
+        self.stand_queued(state);
+        let nodes = self.config.nodes;
         let asks = self.asks(state, 0, 1);
         for node in &mut state.nodes[..nodes] {
             let head = node.master.head();
             node.master.keep_for(head, &asks);
+        }
+    }
+
+    /// Those that wait stand in their order.
+    fn stand_queued(&self, state: &mut State) {
+        let Config { nodes, entry, seldom, .. } = self.config;
+        for waiter in (0..self.count()).filter(|client| self.is_kind(*client, Kind::Fair)) {
+            let is_seldom = self.config.clients[waiter].seldom;
+            let life = if is_seldom { 3 * seldom } else { entry };
+            let stamp = waiter as u8 + 1;
+            for node in &mut state.nodes[..nodes] {
+                (node.master.stamps[waiter], node.master.lives[waiter]) = (stamp, life);
+            }
+            let actor = &mut state.actors[waiter];
+            (actor.stage, actor.ticket, actor.done) = (Stage::Waits, stamp, is_seldom);
+            if is_seldom {
+                (actor.nears, actor.rests, actor.lives) = (true, seldom, life);
+            }
         }
     }
 
@@ -121,6 +136,9 @@ impl Model for Turns {
         }
         if self.config.crosswise {
             self.stand_crosswise(&mut state);
+        }
+        if self.config.queued {
+            self.stand_queued(&mut state);
         }
         if self.config.released {
             self.stand_released(&mut state);

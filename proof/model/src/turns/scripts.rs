@@ -92,6 +92,18 @@ impl Master {
         free
     }
 
+    /// Cuts the entries of all in front, who are all that this model has, and returns whose they were, as bits.
+    fn shorten(&mut self, asks: &Asks) -> u8 {
+        let mut cut = 0;
+        for waiter in (0..CLIENTS).filter(|waiter| self.stamps[*waiter] > 0) {
+            if self.lives[waiter] > asks.entry {
+                self.lives[waiter] = asks.entry;
+                cut |= 1 << waiter;
+            }
+        }
+        cut
+    }
+
     /// Keeps the key for who is first. Its place is cut, so that it ends before the key.
     pub fn keep_for(&mut self, head: Option<usize>, asks: &Asks) {
         if let Some(head) = head.filter(|head| self.key != KEPT | token(*head)) {
@@ -135,6 +147,13 @@ impl Master {
         } else {
             Answer::Would
         };
+        let vacant = answer == Answer::Others && self.key == 0 && !asks.tries;
+        if vacant
+            && self.head().is_some_and(|head| self.lives[head] > asks.entry)
+            && mutant != Some(Mutant::VacantStays)
+        {
+            self.shorten(asks);
+        }
         let keeps = asks.tries && !self.is_held() && mutant != Some(Mutant::NothingKept);
         match answer {
             // It is not prolonged.
@@ -147,9 +166,9 @@ impl Master {
         answer
     }
 
-    /// `leave.lua`: a rollback, a release or a withdrawal. Returns whether it is
-    /// free for the next.
-    pub fn leave(&mut self, asks: &Asks, leaves: Leaves, keeps: bool) -> bool {
+    /// `leave.lua`: a rollback, a release or a withdrawal. Returns whether it is free for the next, and which
+    /// waiters a message lets look, as bits.
+    pub fn leave(&mut self, asks: &Asks, leaves: Leaves, keeps: bool) -> (bool, u8) {
         let Asks { who, mutant, .. } = *asks;
         let gone = leaves != Leaves::Nothing;
         let kept = self.key == KEPT | token(who);
@@ -163,10 +182,17 @@ impl Master {
         // Who only stood hands nothing on: a holder may be about to come back here.
         let any = leaves == Leaves::Hold || (gone && mutant == Some(Mutant::WithdrawalTells));
         let left = ours || (gone && kept) || (any && !self.is_held());
+        let mut looks = 0;
+        if let Some(head) = self.head().filter(|_| left && keeps) {
+            self.lives[head] = self.lives[head].min(asks.entry);
+            if gone && mutant != Some(Mutant::FrontStays) {
+                looks = self.shorten(asks);
+            }
+        }
         if left && self.key == 0 && keeps && mutant != Some(Mutant::NothingKept) {
             self.keep_for(self.head(), asks);
         }
-        left
+        (left, looks)
     }
 
     /// `leave.lua` of a place by the waiter's name, under which no key is: what it has won stays.

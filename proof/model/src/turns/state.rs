@@ -68,8 +68,15 @@ pub struct Actor {
     pub tries: u8,
     /// Ticks since the round began.
     pub since: u8,
-    /// Ticks since a quorum has answered it.
+    /// Ticks since a quorum has answered it, and for how many its entry lived from then on.
     pub unheard: u8,
+    pub lives: u8,
+    /// Ticks until its next look, if that is not due in each.
+    pub rests: u8,
+    /// The look under way is one of one far back.
+    pub seldom: bool,
+    /// It has taken that look.
+    pub nears: bool,
     /// It tries once its round has ended.
     pub wants: bool,
     /// It has looked, or extended, in this tick.

@@ -85,12 +85,22 @@ impl Turns {
             node.said[who] = 0;
             node.sent |= u8::from(!refused) << who;
         }
+        let client = &self.config.clients[who];
+        let is_held = state.actors.iter().any(|actor| actor.stage == Stage::Holds);
         let actor = &mut state.actors[who];
         (actor.out, actor.since) = (out, 0);
         match out {
             Out::Join => actor.stage = Stage::Waits,
-            Out::Look | Out::Extend => actor.done = true,
+            Out::Look => {
+                actor.done = true;
+                // One that is far back has others before it, and the lock is theirs first.
+                actor.seldom = client.seldom && !actor.nears && is_held;
+                actor.nears = client.seldom;
+                actor.rests = if actor.seldom { self.config.seldom } else { 0 };
+            }
+            Out::Extend => actor.done = true,
             Out::Try => {
+                (actor.seldom, actor.rests) = (false, 0);
                 (actor.wants, actor.done) = (false, true);
                 let last = u8::from(is_calm);
                 actor.tries = (actor.tries + 1).min(TRIES + last);
@@ -99,7 +109,8 @@ impl Turns {
                 let (holds, phase) = (actor.stage == Stage::Holds, Phase::Behind);
                 *actor = super::state::Actor { out, phase, stage: Stage::Gone, ..*actor };
                 (actor.wants, actor.done, actor.left, actor.life) = (false, false, 0, 0);
-                actor.unheard = 0;
+                (actor.unheard, actor.lives) = (0, 0);
+                (actor.rests, actor.seldom, actor.nears) = (0, false, false);
                 actor.tells = holds || actor.ticket > 0;
                 actor.held = holds;
             }
@@ -246,6 +257,7 @@ impl Turns {
         (actor.stage, actor.out, actor.phase) = (Stage::Holds, Out::Nothing, Phase::Behind);
         (actor.wants, actor.done, actor.beside) = (false, false, false);
         (actor.life, actor.tries, actor.unheard) = (0, 0, 0);
+        (actor.lives, actor.rests, actor.seldom, actor.nears) = (0, 0, false, false);
         state.nodes.iter_mut().for_each(|node| (node.said[who], node.before[who]) = (0, 0));
         state.nodes.iter_mut().for_each(|node| node.absent = 0);
         let stood = state.actors[who].ticket > 0 && !self.config.is(Mutant::WinnersStay);

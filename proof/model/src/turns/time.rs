@@ -104,7 +104,8 @@ impl Turns {
                 }
             }
             Stage::Waits => {
-                actor.unheard = (actor.unheard + 1).min(self.config.entry);
+                actor.unheard = (actor.unheard + 1).min(actor.lives.max(self.config.entry));
+                actor.rests = actor.rests.saturating_sub(1);
                 let lives_end = actor.life == 1;
                 actor.life = actor.life.saturating_sub(1);
                 let kept_ends = actor.phase == Phase::Called && actor.left == 1;
@@ -118,7 +119,9 @@ impl Turns {
                 if state.actors[who].out == Out::Nothing {
                     self.happens(state, who, Event::Pause);
                 }
-                self.happens(state, who, Event::Second);
+                if state.actors[who].rests == 0 {
+                    self.happens(state, who, Event::Due);
+                }
             }
             Stage::Away | Stage::Gone | Stage::Dead => {}
         }

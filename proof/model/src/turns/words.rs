@@ -16,7 +16,8 @@ impl Part for Turns {
 # Turns
 
 Waiters that queue on each node. Commands arrive within a tick, in any order, unless a tick is slow or a
-command is lost. A waiter looks once in a tick; its entry lives for three, a key is kept for four. *In
+command is lost. A waiter looks once in a tick; its entry lives for three, a key is kept for four. One that
+is *far back* looks once with an entry for fifteen, and rests for five, while the queue gets shorter. *In
 within*: the most ticks for which no client holds while one that could win waits and nothing fails.
 ";
 
@@ -119,8 +120,11 @@ const fn words(client: &Client) -> &'static str {
         (Kind::Plain, ..) if client.extends => "a plain client that extends",
         (Kind::Plain, ..) => "a plain client",
         (Kind::Holder, _, _, true) => "a holder that stays",
+        (Kind::Holder, _, true, _) => "a holder that may die",
         (Kind::Holder, ..) => "a holder",
         (Kind::Fair, true, ..) => "a waiter that cannot win",
+        (Kind::Fair, _, true, _) if client.seldom => "a waiter far back that may die",
+        (Kind::Fair, ..) if client.seldom => "a waiter far back",
         (Kind::Fair, _, true, _) => "a waiter that may die",
         (Kind::Fair, ..) if client.forgets => "a waiter that leaves its key",
         (Kind::Fair, ..) if client.gives_up => "a waiter that may give up",

@@ -49,9 +49,13 @@ local sets = {
     return false
   end,
   ZRANGE = function(key, from, to, with)
-    assert(from == to and (from == 0 or from == -1))
     local all, scores = members(key)
-    local member = all[from == 0 and 1 or #all]
+    if from ~= to then
+      assert(from == 0 and to == -1)
+      return all
+    end
+    assert(from == 0 or from == -1 or from >= #all)
+    local member = all[from < 0 and #all or from + 1]
     return {member, member and with and string.format('%.0f', scores[member])}
   end,
   ZRANGEBYSCORE = function(key, from, to)
@@ -62,7 +66,11 @@ local sets = {
     return found
   end,
   PUBLISH = function(channel, message)
-    published = {channel, message}
+    if message:sub(1, 5) == 'look ' then
+      hurried[#hurried + 1] = message
+    else
+      published = {channel, message}
+    end
     return 0
   end,
 }

@@ -30,7 +30,7 @@ impl Flaw {
                  redis.call('ZADD', alive, now + ARGV[5], one) end \
                  local head = redis.call('ZRANGE', queue, 0, 0)[1]",
             ),
-            Self::QueuesStay => (ASK, "redis.call('PEXPIRE', queue, 2 * ARGV[5])", ""),
+            Self::QueuesStay => (ASK, "redis.call('PEXPIRE', queue, lasts)", ""),
             Self::HintRefusesTopUp => (
                 ACQUIRE_READ,
                 "if ARGV[3] == '0' and redis.call('GET', hint)",

@@ -1,5 +1,5 @@
 //! Never re-acquired: what is lost stays lost, and nothing that is over is extended. A deadline
-//! never moves back.
+//! never moves back. A lock that is kept warm has its turns in one client, until its release is written.
 
 use super::Verdict;
 use quorumlock_core::quorum::Instant;
@@ -16,14 +16,31 @@ pub(crate) struct Extended {
 pub(crate) struct NeverReacquired {
     won: BTreeSet<String>,
     over: BTreeSet<String>,
+    /// Those that were given back, and that their clients keep for their next guards.
+    idle: BTreeSet<String>,
 }
 
 impl NeverReacquired {
     pub(crate) fn won(&mut self, token: &str) -> Verdict {
-        if self.won.insert(token.to_owned()) {
+        let is_next = self.idle.remove(token) && !self.over.contains(token);
+        if self.won.insert(token.to_owned()) || is_next {
             return Ok(());
         }
         Err(format!("{token} was won twice"))
+    }
+
+    /// Notes a hold that was given back, and that its client keeps for its next guard.
+    pub(crate) fn leaves_idle(&mut self, token: &str) {
+        self.idle.insert(token.to_owned());
+    }
+
+    pub(crate) fn is_idle(&self, token: &str) -> bool {
+        self.idle.contains(token)
+    }
+
+    /// Notes that a release is written: no guard may have the lock from then on.
+    pub(crate) fn releases(&mut self, token: &str) {
+        self.idle.remove(token);
     }
 
     /// Notes a hold that was lost, or given up.
@@ -58,4 +75,11 @@ fn what_comes_back_from_the_dead_is_found() {
     never.over("t");
     assert!(never.extended("t", &extended(10, 20, 9)).is_err(), "it was lost");
     assert!(never.won("t").is_err(), "won again");
+    assert_eq!(never.won("u"), Ok(()));
+    never.leaves_idle("u");
+    assert!(never.is_idle("u") && never.won("u").is_ok(), "the next guard has it");
+    assert!(never.won("u").is_err(), "and no other at the same time");
+    never.leaves_idle("u");
+    never.releases("u");
+    assert!(never.won("u").is_err(), "it is released");
 }

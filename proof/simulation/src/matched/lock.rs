@@ -282,6 +282,20 @@ impl Lock {
         self.rests("win_extension", token, &rounds, deadline)
     }
 
+    /// A hold goes on with another guard of its client. Nothing changes that the page speaks of.
+    pub(super) fn goes_on(&mut self, now: i64, name: &str, deadline: i64) -> Result<(), String> {
+        let Some(token) = self.token(name).filter(|token| !self.known[*token as usize].has_left)
+        else {
+            return Ok(());
+        };
+        self.tick(now)?;
+        self.stutters += 1;
+        match self.state.value("deadline", &[token]) {
+            known if known == deadline => Ok(()),
+            known => Err(format!("{name} goes to another guard until {deadline}, not {known}")),
+        }
+    }
+
     /// Takes the step by which a deadline rests on the answers of a quorum to one of these rounds.
     fn rests(
         &mut self,

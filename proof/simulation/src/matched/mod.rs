@@ -450,6 +450,21 @@ impl World {
         self.find_unmatched(result);
     }
 
+    /// A lock that is kept warm goes to another guard of its client: to the proof it was held all the while.
+    pub(super) fn match_next(
+        &mut self,
+        place: usize,
+        attempt: AttemptId,
+        token: &str,
+        deadline: Instant,
+    ) {
+        if self.matched.is_on() {
+            self.matched.won.insert((place, attempt), token.to_owned());
+        }
+        let until = exact::when(self.clients[place].clock, deadline);
+        self.match_hold(place, attempt, |lock, now, token| lock.goes_on(now, token, until));
+    }
+
     pub(super) fn match_extended(&mut self, place: usize, attempt: AttemptId, deadline: Instant) {
         let until = exact::when(self.clients[place].clock, deadline);
         self.match_hold(place, attempt, |lock, now, token| lock.extended(now, token, until));

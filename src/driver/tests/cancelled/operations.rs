@@ -1,10 +1,10 @@
 //! Every future that users can obtain, in every form in which the way it is dropped matters.
 
-use super::stage::{Stage, TTL, all_answered, hold};
+use super::stage::{Stage, TTL, all_answered, detach, hold, lent, read, warm, write};
 use crate::driver::clock::Clock;
 use crate::driver::tests::{KEY, MS, settle};
-use crate::kind::{Detachable, Held, Kind};
-use crate::{Acquire, Detached, Guard, ReadGuard, Redlock, WriteGuard};
+use crate::kind::{Held, Kind};
+use crate::{Acquire, Detached, Redlock};
 use std::any::Any;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -81,32 +81,6 @@ fn adopting<K: Kind>(redlock: &Redlock, detached: Detached<K>) -> Begun {
     })
 }
 
-async fn read(redlock: &Redlock) -> ReadGuard {
-    loop {
-        // The scripts may have been forgotten before.
-        if let Ok(guard) = redlock.rw_lock(KEY).read().await {
-            all_answered().await;
-            return guard;
-        }
-    }
-}
-
-async fn write(redlock: &Redlock) -> WriteGuard {
-    let guard = redlock.rw_lock(KEY).write().await.unwrap();
-    all_answered().await;
-    guard
-}
-
-async fn detach<K: Detachable>(mut guard: Guard<K>) -> Detached<K> {
-    loop {
-        // The scripts may have been forgotten before.
-        match guard.detach().await {
-            Ok(detached) => return detached,
-            Err(refused) => guard = refused.guard,
-        }
-    }
-}
-
 pub(super) const ALL: &[Operation] = &[
     operation!("acquire/future::AcquireFuture", "acquire", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY)
@@ -147,6 +121,24 @@ pub(super) const ALL: &[Operation] = &[
         let warm = || stage.redlock.acquire(KEY).keep_warm(20 * MS);
         drop(warm().await);
         acquiring(warm())
+    }),
+    operation!("acquire/future::AcquireFuture", "acquire from the shelf", Wants, |stage| {
+        let redlock = stage.redlock.clone();
+        // What is idle before this begins, another client may have by then.
+        Begun::new(async move {
+            drop(warm(&redlock).await);
+            settle().await;
+            drop(warm(&redlock).await);
+        })
+    }),
+    operation!("guard::extend", "extend, of a guard from the shelf", Holds, |stage| {
+        let guard = Rc::new(lent(&stage.redlock).await);
+        let extended = guard.clone();
+        Begun::new(async move { drop(extended.extend().await) }).keeping(guard)
+    }),
+    operation!("guard::release", "release, of a guard from the shelf", Holds, |stage| {
+        let guard = lent(&stage.redlock).await;
+        Begun::new(async move { drop(guard.release().await) })
     }),
     operation!("run::run", "run, and leave the lock warm", Wants, |stage| {
         let run = stage.redlock.acquire(KEY).keep_warm(20 * MS);
@@ -326,9 +318,28 @@ pub(super) const ALL: &[Operation] = &[
         let lease = guard.lease();
         Begun::new(async move { drop(lease.lost().await) }).keeping(guard)
     }),
+    operation!("guard/wanted::wanted", "wanted", Holds, |stage| {
+        let guard = Rc::new(hold(&stage.redlock).await);
+        let watched = guard.clone();
+        Begun::new(async move { watched.wanted().await }).keeping(guard)
+    }),
+    operation!(
+        "acquire/future::AcquireFuture",
+        "acquire what another client keeps warm",
+        Wants,
+        |stage| {
+            drop(stage.other.acquire(KEY).keep_warm(TTL).await);
+            acquiring(stage.redlock.acquire(KEY))
+        }
+    ),
     operation!("inspect::inspect", "inspect", Neither, |stage| {
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.inspect(KEY).await) })
+    }),
+    operation!("inspect/ask::ask", "ask", Neither, |stage| {
+        let inspection = stage.redlock.inspect(KEY).await.unwrap();
+        let redlock = stage.redlock.clone();
+        Begun::new(async move { drop(redlock.ask(&inspection).await) })
     }),
     operation!("inspect::force_release", "force_release", Holds, |stage| {
         let guard = hold(&stage.other).await;

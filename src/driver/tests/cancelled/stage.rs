@@ -2,9 +2,10 @@
 
 use super::sweep::{PROMPT, Rival};
 use super::wire::{Loses, Wires};
-use crate::driver::tests::{KEY, Observed, SECOND, five};
+use crate::driver::tests::{KEY, MS, Observed, SECOND, five, settle};
 use crate::embedded::{Master, Masters, Memory};
-use crate::{Backoff, Guard, Redlock, RedlockBuilder};
+use crate::kind::Detachable;
+use crate::{Acquire, Backoff, Detached, Guard, ReadGuard, Redlock, RedlockBuilder, WriteGuard};
 use std::ops::Range;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -166,6 +167,51 @@ pub(super) async fn hold(redlock: &Redlock) -> Guard {
     let guard = redlock.acquire(KEY).await.unwrap();
     all_answered().await;
     guard
+}
+
+/// Wants a lock that stays on the shelf for a moment.
+pub(super) fn warm(redlock: &Redlock) -> Acquire {
+    redlock.acquire(KEY).keep_warm(20 * MS)
+}
+
+/// Takes the lock from the shelf. Where another client has waited for it lately, it is released first.
+pub(super) async fn lent(redlock: &Redlock) -> Guard {
+    let requests = || redlock.driver().next_request().0;
+    loop {
+        let before = requests();
+        let guard = warm(redlock).await.unwrap();
+        if requests() == before + 1 {
+            return guard;
+        }
+        drop(guard);
+        settle().await;
+    }
+}
+
+pub(super) async fn read(redlock: &Redlock) -> ReadGuard {
+    loop {
+        // The scripts may have been forgotten before.
+        if let Ok(guard) = redlock.rw_lock(KEY).read().await {
+            all_answered().await;
+            return guard;
+        }
+    }
+}
+
+pub(super) async fn write(redlock: &Redlock) -> WriteGuard {
+    let guard = redlock.rw_lock(KEY).write().await.unwrap();
+    all_answered().await;
+    guard
+}
+
+pub(super) async fn detach<K: Detachable>(mut guard: Guard<K>) -> Detached<K> {
+    loop {
+        // The scripts may have been forgotten before.
+        match guard.detach().await {
+            Ok(detached) => return detached,
+            Err(refused) => guard = refused.guard,
+        }
+    }
 }
 
 /// Waits until the last of the masters has answered.

@@ -3,6 +3,7 @@
 use super::{Kind, REDIALLED, Violation};
 use crate::chaos::client::MAX_TTL;
 use crate::chaos::clock::{Nanos, nanos};
+use crate::chaos::history::{Claim, KEPT_WARM};
 use crate::chaos::story::{Life, Sighting, Story, most_impaired, process};
 use crate::chaos::watch::PATIENCE;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,8 +76,10 @@ fn left_behind(
     let wanted = || {
         story.attempts.iter().any(|attempt| {
             let over = attempt.hold.map_or(attempt.failed.map(|(at, _)| at), |hold| {
-                // A client that has lost the lock deletes the key when it lets go.
-                hold.left
+                // A client that has lost the lock deletes the key when it lets go, and one that keeps it
+                // warm once that time is over.
+                let warm = if attempt.claim == Claim::Warm { nanos(KEPT_WARM) } else { 0 };
+                hold.left.map(|left| left + warm)
             });
             process(&attempt.task) == holder
                 && attempt.resources.contains(resource)
@@ -137,6 +140,19 @@ mod tests {
                 assert_eq!(found(&format!("{asks}{told}{end}")), expected, "{told}{end}");
             }
         }
+    }
+
+    #[test]
+    fn a_process_deletes_what_it_keeps_warm_once_that_time_is_over() {
+        let held = "20 c1.0 enters 1 900 -\n30 c1.0 leaves 1\n";
+        for (claim, at, expected) in
+            [("-", 1_830, &[1_830][..]), ("warm", 1_830, &[]), ("warm", 1_831, &[1_831])]
+        {
+            let lines = format!("10 c1.0 asks 1 r0 {claim} 0 -\n{held}{at} m1 has r0 c1");
+            assert_eq!(found(&lines), expected, "{claim}");
+        }
+        let gone = "31 c1 gone 0\n32 m1 has r0 c1";
+        assert_eq!(found(&format!("10 c1.0 asks 1 r0 warm 0 -\n{held}{gone}")), [32], "shut down");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a task asks for.
 
-use crate::chaos::history::{Claim, PERMITS};
+use crate::chaos::history::{Claim, KEPT_WARM, PERMITS};
 use crate::support::prelude::*;
 use crate::support::seed::Rng;
 use std::time::Duration;
@@ -15,6 +15,13 @@ const READ_AND_WRITTEN: [&str; 1] = ["w0"];
 
 /// Nearly always waited for in turn, with a fencing token or without one.
 const IN_TURN: [&str; 1] = ["t0"];
+
+/// Kept warm by most tasks that hold it, so that it passes from task to task in a process, and is asked for
+/// by those of others.
+const WARM: [&str; 2] = ["k0", "k1"];
+
+/// The only ttl of these: a hold that is idle suits an acquire that asks for the same.
+const WARM_TTL: Duration = Duration::from_millis(2000);
 
 /// A semaphore: its permits are held, not it.
 pub(super) const SEMAPHORE: [&str; 1] = [PERMITS.0];
@@ -33,6 +40,8 @@ pub(super) struct Wish {
     /// Asks as a writer, so that readers make way, and may become a reader.
     pub(super) writes: bool,
     pub(super) ttl: Duration,
+    /// For how long it is kept warm, if it is.
+    pub(super) warm: Option<Duration>,
     pub(super) wait: Duration,
     /// Time after which the task drops the future.
     pub(super) patience: Option<Duration>,
@@ -42,7 +51,9 @@ pub(super) struct Wish {
 impl Wish {
     pub(super) fn random(rng: &mut Rng, max_ttl: Duration) -> Self {
         let (choice, claim) = match rng.within(0..100) {
-            0..38 => (&FENCED[..], Claim::Fenced),
+            0..26 => (&FENCED[..], Claim::Fenced),
+            26..35 => (&WARM[..], Claim::Warm),
+            35..38 => (&WARM[..], *rng.pick(&ALONE)),
             38..45 => (&UNFENCED[..], Claim::Alone),
             45..55 => (&SEMAPHORE[..], Claim::Alone),
             55..63 => (&READ_AND_WRITTEN[..], Claim::Alone),
@@ -60,6 +71,8 @@ impl Wish {
             resources.sort();
         }
         let ttl = (*rng.pick(&[1500 * MS, 2000 * MS, 3000 * MS])).min(max_ttl);
+        let warm = (claim == Claim::Warm).then(|| rng.duration(KEPT_WARM / 6..KEPT_WARM));
+        let ttl = if warm.is_some() { WARM_TTL.min(max_ttl) } else { ttl };
         let wait = if rng.chance(30) { Duration::ZERO } else { rng.duration(ttl / 4..ttl * 2) };
         let (often, longest) = if is_rare { (50, 10 * MS) } else { (15, 40 * MS) };
         let patience = rng.chance(often).then(|| rng.duration(MS / 10..longest));
@@ -67,7 +80,8 @@ impl Wish {
         let turns = claim == Claim::Fenced && resources.len() == 1 && rng.chance(20);
         let claim = if turns { Claim::FairFenced } else { claim };
         let writes = claim == Claim::Alone && choice == READ_AND_WRITTEN && rng.chance(60);
-        Self { resources, claim, writes, ttl, wait, patience, keep_alive: rng.chance(30) }
+        let keep_alive = rng.chance(30);
+        Self { resources, claim, writes, ttl, warm, wait, patience, keep_alive }
     }
 
     /// Repeats the request: within one ttl it should succeed, or report that another client holds

@@ -1,6 +1,7 @@
 //! The scripts of those who wait in turn, run by an embedded master: what each answers, and what it
 //! leaves in the lock, the queue and the fence.
 
+mod front;
 mod kept;
 mod leaves;
 mod looks;

@@ -44,6 +44,10 @@ fn plain() -> Vec<Run> {
         Run::holds(in_order("two clients, two attempts each", 3, &[0, 1, 0, 1])).quick(),
         Run::holds(in_order("three clients, one tries twice", 3, &[0, 1, 2, 0])).quick(),
         Run::holds(in_order("passed on within a process, and another", 3, &[0, 0, 0, 1])).quick(),
+        Run::holds(
+            in_order("two attempts each, nil is not undone", 3, &[0, 1, 0, 1]).nil_settles(),
+        )
+        .quick(),
         Run::holds(forgets("two attempts each, a release late", &[0, 1, 0, 1])).quick(),
         Run::holds(forgets("passed on, and another, a release late", &[0, 0, 0, 1])).quick(),
         Run::holds(Config::new("five nodes, two clients", 5, 2)).quick(),
@@ -56,6 +60,12 @@ fn extended() -> Vec<Run> {
     let two = |name| Config::new(name, 3, 2);
     vec![
         Run::holds(two("an extension each").rounds(&[1, 1])).quick(),
+        Run::holds(
+            in_order("an extension each, nil is not undone", 3, &[0, 1])
+                .nil_settles()
+                .rounds(&[1, 1]),
+        )
+        .quick(),
         Run::holds(two("two extensions each").rounds(&[2, 2])),
         Run::holds(Config::new("three clients, an extension each", 3, 3).rounds(&[1, 1, 1])),
         Run::holds(Config::new("five nodes, an extension each", 5, 2).rounds(&[1, 1])),

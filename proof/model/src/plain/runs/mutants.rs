@@ -40,6 +40,11 @@ pub(super) fn runs() -> Vec<Run> {
             &[Property::FreeAtOnce],
             two("the next has to wait").in_order(&[0, 1]),
         ),
+        caught(
+            Mutant::NilSettlesHolds,
+            ORPHAN,
+            two("topped up after a refusal").in_order(&[0, 1]).nil_settles().rounds(&[1, 0]),
+        ),
         caught(Mutant::NoRestartGuard, EXCLUSION, two("three nodes").restarts(1)),
         caught(Mutant::NoRestartGuard, EXCLUSION, Config::new("five nodes", 5, 2).restarts(1)),
         caught(Mutant::RestartGuardOneShort, EXCLUSION, two("exclusion").restarts(1)),

@@ -18,6 +18,9 @@ pub(super) fn runs() -> Vec<Run> {
         scenes::emptied(),
         scenes::crosswise(),
         scenes::first_dies(),
+        scenes::far_back(),
+        scenes::far_back_dead(),
+        scenes::far_back_vacant(),
     ];
     let short = short.into_iter().map(|config| Run::holds(config).quick());
     short.chain(scenes::long().into_iter().map(Run::holds)).collect()

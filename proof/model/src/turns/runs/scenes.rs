@@ -71,6 +71,30 @@ pub(super) fn first_dies_and_the_next_is_unheard() -> Config {
     first_dies().name("the first may die, two losses").losses(2)
 }
 
+/// It is first as soon as it stands.
+pub(super) fn far_back() -> Config {
+    of("one far back", "HA").within(1)
+}
+
+pub(super) fn far_back_dead() -> Config {
+    of("one far back, behind another that may die", "HZA").queued().within(3)
+}
+
+/// Two that are far back die one behind the other.
+pub(super) fn far_back_all_dead() -> Config {
+    of("two far back that may die", "HZZF").queued().within(3)
+}
+
+/// What the holder leaves is kept for no one.
+pub(super) fn far_back_vacant() -> Config {
+    of("one far back that may die, behind a holder that may", "CZF").queued().ttl(1).within(4)
+}
+
+/// No script runs after which it looks.
+pub(super) fn far_back_forsaken() -> Config {
+    of("one far back, behind a holder that may die", "CA").queued().ttl(1).within(3)
+}
+
 /// Those that take longer.
 pub(super) fn long() -> Vec<Config> {
     let five = |name, letters| Config::new(name, 5, letters);
@@ -85,6 +109,10 @@ pub(super) fn long() -> Vec<Config> {
             .states(12_000_000),
         of("a holder that stays, two give up, a restart", "SGG").ttl(2).restarts(1),
         of("two waiters, any clocks", "HFF").clocks(2),
+        far_back_all_dead(),
+        of("one far back, and a plain client", "HAP"),
+        of("one far back before another waiter, a loss", "HAF").losses(1),
+        of("one far back, a restart", "SA").ttl(2).restarts(1),
         of("two waiters, a loss", "HFF").losses(1),
         of("two waiters, a restart", "HFF").restarts(1).states(12_000_000),
         of("two waiters, a slow tick", "HFF").slow(1),

@@ -3,8 +3,8 @@
 use crate::quorum::{FencingWindow, NodeSet};
 use crate::shared::{Keys, Queue};
 use crate::wire::{
-    ACQUIRE, ASK, Ballot, Claim, EXTEND, Leaves, Millis, NEXT, Packer, Place, Replies, Reply,
-    Token, Way, load, pack,
+    ACQUIRE, ASK, Ballot, Claim, EXTEND, Leaves, Millis, NEXT, PLACE_LIVES, Packer, Place, Replies,
+    Reply, Token, Way, load, pack,
 };
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(super) fn claim(who: u8, ticket: Option<u64>) -> Claim {
         ballot: None,
         label: None,
         unsettled: NodeSet::EMPTY,
-        place: Some(Box::new(Place { waiter: Token::new(who.into()), ticket })),
+        place: Some(Box::new(Place { waiter: Token::new(who.into()), ticket, lives: PLACE_LIVES })),
     }
 }
 
@@ -60,7 +60,14 @@ pub(super) fn fenced(claim: Claim, number: u64) -> Claim {
     let far = Duration::from_micros(WINDOW);
     let window = FencingWindow { back: far, ahead: far };
     let fences = Arc::new(Keys::one(FENCE.into()));
-    let ballot = Ballot { fences, number, greatest: number, window, kept: Duration::from_secs(60) };
+    let ballot = Ballot {
+        fences,
+        number,
+        last: number,
+        greatest: number,
+        window,
+        kept: Duration::from_secs(60),
+    };
     Claim { ballot: Some(Box::new(ballot)), ..claim }
 }
 
@@ -110,6 +117,8 @@ pub(super) struct Stage {
     listener: ClientId,
     now: Duration,
     packer: Packer,
+    /// The messages that let waiters look, since this was last cleared.
+    pub(super) hurried: Vec<String>,
 }
 
 impl Stage {
@@ -119,7 +128,8 @@ impl Stage {
         let (client, listener) = (machine.open(), machine.open());
         machine.receive(listener, now, &pack(&["SUBSCRIBE", "free:r", MAILBOX]));
         while machine.poll_output().is_some() {}
-        let mut stage = Self { machine, client, listener, now, packer: Packer::new(None) };
+        let mut stage =
+            Self { machine, client, listener, now, packer: Packer::new(None), hurried: Vec::new() };
         for script in [ACQUIRE, ASK, EXTEND] {
             stage.sends(&load(script));
         }
@@ -165,6 +175,9 @@ impl Stage {
             }
         }
         assert_eq!(answers.len(), 1, "{answers:?}");
+        let (looks, mail): (Vec<String>, Vec<String>) =
+            mail.into_iter().partition(|letter| letter.starts_with("look "));
+        self.hurried.extend(looks);
         let named = messages.iter().filter(|name| !name.is_empty());
         assert_eq!(mail, named.map(|name| format!("next {name} r")).collect::<Vec<_>>());
         (answers.remove(0), messages)
@@ -235,7 +248,7 @@ impl Stage {
         alive
     }
 
-    fn scores(&mut self, key: &str) -> Vec<(u8, u64)> {
+    pub(super) fn scores(&mut self, key: &str) -> Vec<(u8, u64)> {
         let Reply::Array(parts) = self.ask(&["ZRANGE", key, "0", "-1", "WITHSCORES"]) else {
             panic!("no list");
         };

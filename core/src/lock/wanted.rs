@@ -1,0 +1,42 @@
+//! A client elsewhere asks for a lock that this process holds.
+
+use super::{Attempt, Locks};
+use crate::shared::{AttemptId, Cx, Event, IdleEnd};
+use crate::waiting::Waiters;
+use std::sync::Arc;
+
+impl Locks {
+    /// Gives way to a client elsewhere that has asked for `key`: what is idle there is released. A guard that
+    /// has the key is notified, and keeps it.
+    pub(crate) fn give_way(&mut self, cx: &mut Cx, waiters: &mut Waiters, key: &Arc<str>) {
+        if let Some(id) = waiters.idle(key)
+            && self.release_idle(cx, waiters, id, IdleEnd::Asked)
+        {
+            return;
+        }
+        let has_it = |attempt: &Attempt| {
+            attempt.hold().is_some() && attempt.claim.keys.iter().any(|held| held == key)
+        };
+        let holds: Vec<AttemptId> = self.attempts.ids(has_it);
+        if !holds.is_empty() {
+            waiters.asked_for(key);
+        }
+        holds.into_iter().for_each(|attempt| cx.events.push(Event::Wanted { attempt }));
+    }
+
+    /// Listens for clients elsewhere that ask for this hold.
+    pub(crate) fn hear_asks(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        let Some(attempt) = self.attempts.get_mut(id) else { return };
+        attempt.hears_asks = true;
+        if cx.masters.settings.wake_ups {
+            waiters.open_mailbox(cx, &attempt.claim.keys);
+        }
+    }
+
+    /// Listens again where clients elsewhere now ask for holds of this process: a node has come or gone.
+    pub(crate) fn hear_asks_anew(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
+        for id in self.attempts.ids(|attempt| attempt.hears_asks) {
+            self.hear_asks(cx, waiters, id);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Asking: an acquire that a holder in another process keeps waiting asks that process to give way.
+//!
+//! 1. The first acquire of a process that was refused looks at the key, at the node where its waiters are
+//!    notified. The holder's token there begins with the mailbox of its process.
+//! 2. `ask <key>` is published in that mailbox, at the same node: a process that holds what it would give
+//!    back at once has opened it there.
+//! 3. A hold that is idle is released. One that is in use stays, and its guard is notified.
+//!
+//! Nothing waits for an answer. A message that is lost, and a holder that has no mailbox, cost the time until
+//! the lock would have been free anyway. The acquire asks again after a second.
+
+use super::Waiters;
+use crate::lock::{Beside, holders_in};
+use crate::master::PendingReply;
+use crate::quorum::Instant;
+use crate::shared::{Cx, Keys, RequestId};
+use crate::wire::{self, Reply};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The time after which the same holder is asked again, by whichever acquire of this process.
+const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// The most holders that are asked within that time. Any other gives way later.
+const MOST_ASKED: usize = 1 << 12;
+
+/// The holders that were asked lately, by their tokens.
+#[derive(Default)]
+pub(crate) struct Holders(BTreeMap<Box<str>, Instant>);
+
+impl Holders {
+    /// Notes that a holder is asked now. Returns `false` if that was done a moment ago.
+    fn note(&mut self, token: &str, now: Instant) -> bool {
+        if self.0.len() >= MOST_ASKED {
+            self.0.retain(|_, asked| now < asked.after(ASKED_AGAIN_AFTER));
+        }
+        let is_due = self.0.get(token).is_none_or(|asked| now >= asked.after(ASKED_AGAIN_AFTER));
+        let may_ask = is_due && self.0.len() < MOST_ASKED;
+        if may_ask {
+            self.0.insert(token.into(), now);
+        }
+        may_ask
+    }
+}
+
+impl Waiters {
+    /// Asks the holders of these keys to give way to an acquire that was refused.
+    pub(crate) fn ask_holders(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) {
+        if let Some(contention) = self.acquisitions.contention_mut(request) {
+            ask_holders(cx, &mut contention.asked_at, keys);
+        }
+    }
+
+    /// Handles what stands under a key: asks each holder there in the mailbox of its process.
+    pub(crate) fn holders_seen(&mut self, cx: &mut Cx, node: usize, key: &str, reply: &Reply) {
+        let own = cx.masters.mailbox();
+        for (mailbox, token) in holders_in(reply) {
+            if own != Some(mailbox) && self.holders.note(&token, cx.now) {
+                cx.masters.ask(node, mailbox, key, PendingReply::Uncounted);
+            }
+        }
+    }
+
+    /// Notes that a client elsewhere waits for `key`, which a guard of this process has.
+    pub(crate) fn asked_for(&mut self, key: &str) {
+        self.local_queue.heard(key, true);
+    }
+}
+
+/// Asks the holders of these keys to give way, unless that was done a moment ago.
+pub(super) fn ask_holders(cx: &mut Cx, asked_at: &mut Option<Instant>, keys: &Keys) {
+    let settings = &cx.masters.settings;
+    let is_soon = asked_at.is_some_and(|asked| cx.now < asked.after(ASKED_AGAIN_AFTER));
+    if is_soon || !(settings.wake_ups && settings.asks) {
+        return;
+    }
+    *asked_at = Some(cx.now);
+    // The script counts those that wait in turn, too: of any other set, it counts nothing that matters here.
+    let sets = keys.readers().map(|set| Beside { readers: set.clone(), alive: set.clone() });
+    for (key, channel) in keys.channels() {
+        let Some(node) = cx.masters.first_node(cx.now, channel) else { continue };
+        let command = wire::inspect(key, sets.as_ref());
+        let session = &mut cx.masters.sessions[node];
+        if session.admits(command.len()).is_ok() {
+            session.push(PendingReply::Holders(key.clone()), &command);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    #[test]
+    fn a_holder_is_asked_once_a_second_and_others_meanwhile() {
+        let mut holders = Holders::default();
+        let asked = [("a", 0), ("a", 999), ("b", 999), ("a", 1_000), ("b", 1_001), ("a", 2_000)];
+        let asked = asked.map(|(token, millis)| holders.note(token, at(millis)));
+        assert_eq!(asked, [true, false, true, true, false, true]);
+    }
+
+    #[test]
+    fn no_more_holders_are_remembered_than_there_is_room_for() {
+        let mut holders = Holders::default();
+        let asked = (0..MOST_ASKED + 5).filter(|number| holders.note(&number.to_string(), at(0)));
+        assert_eq!(asked.count(), MOST_ASKED);
+        assert!(!holders.note("another", at(999)) && holders.note("another", at(1_000)));
+        assert_eq!(holders.0.len(), 1);
+    }
+}

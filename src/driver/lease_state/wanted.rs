@@ -1,0 +1,95 @@
+//! A hold that a client elsewhere asks for.
+
+use super::latch::Latch;
+use super::{LeaseState, Watch};
+
+/// What is known of clients elsewhere that ask for a lock.
+#[derive(Debug)]
+pub(super) struct Asks {
+    /// The driver was asked to listen for them.
+    hears: Latch,
+    /// One of them has asked.
+    wanted: Latch,
+}
+
+impl Asks {
+    pub(super) fn new() -> Self {
+        Self { hears: Latch::new(), wanted: Latch::new() }
+    }
+}
+
+impl LeaseState {
+    /// Returns, once, that the driver has yet to listen for clients elsewhere that ask for the lock.
+    pub(crate) fn begin_to_hear(&self) -> bool {
+        self.asks.hears.take()
+    }
+
+    /// Notes that a client elsewhere has asked for the lock, for the driver.
+    pub(crate) fn want(&self) {
+        self.asks.wanted.take();
+        let askers = match &*self.watch() {
+            Watch::Held(watchers) => watchers.askers.clone(),
+            Watch::Over(_) => None,
+        };
+        askers.inspect(|askers| askers.notify_waiters());
+    }
+
+    /// Returns whether a client elsewhere has asked for the lock.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.asks.wanted.is_taken()
+    }
+
+    /// Completes when a client elsewhere has asked for the lock, or the hold is over; at once if that is so.
+    pub(crate) async fn wanted(&self) {
+        let askers = match &mut *self.watch() {
+            Watch::Held(watchers) => watchers.askers.get_or_insert_default().clone(),
+            Watch::Over(_) => return,
+        };
+        // Created before this look, as in `lost`.
+        let notified = askers.notified();
+        if !self.is_wanted() && !self.is_over() {
+            notified.await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{at, hold_until};
+    use crate::failure::LossReason;
+    use futures::FutureExt;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn an_ask_is_seen_by_a_task_that_waited_and_by_one_that_comes_late() {
+        let hold = Arc::new(hold_until(100));
+        let waiter = tokio::spawn({
+            let hold = hold.clone();
+            async move { hold.wanted().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!hold.is_wanted() && !waiter.is_finished());
+        hold.want();
+        waiter.await.unwrap();
+        hold.wanted().await;
+        assert!(hold.is_wanted() && hold.check(at(40)).is_ok(), "it is held all the same");
+        assert!(hold.lost().now_or_never().is_none(), "and not lost");
+        hold.end(at(50), LossReason::Released);
+        assert!(hold.is_wanted(), "once and for all");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_hold_ends_the_wait_for_an_ask() {
+        let hold = Arc::new(hold_until(100));
+        let waiter = tokio::spawn({
+            let hold = hold.clone();
+            async move { hold.wanted().await }
+        });
+        tokio::task::yield_now().await;
+        hold.end(at(50), LossReason::Closed);
+        waiter.await.unwrap();
+        hold.wanted().await;
+        hold.want();
+        assert!(hold.begin_to_hear() && !hold.begin_to_hear(), "the driver is asked once");
+    }
+}

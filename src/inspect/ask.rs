@@ -1,0 +1,49 @@
+//! Asking the holder that an inspection has found.
+
+use super::{Holder, InspectError, Inspection};
+use crate::driver::Request;
+use crate::failure::Closed;
+use crate::redlock::Redlock;
+use tokio::sync::oneshot;
+
+impl Redlock {
+    /// Asks the process of the holder that `inspection` found to give the lock back, as an acquire does that
+    /// waits: a lock that is [kept warm](crate::Acquire::keep_warm) there and idle is released, and a guard
+    /// reports that it is [wanted](crate::Lease::wanted). Of a lock that is read, all readers are asked.
+    ///
+    /// Returns the number of processes that have the message. Zero is no error: there may be no holder, it may be
+    /// another kind of client, its process may not listen, or the master for these messages has not answered
+    /// within the operation timeout. Whether the holder gives way is up to its work; inspect again.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
+    /// let inspection = redlock.inspect("orders:42").await?;
+    /// if redlock.ask(&inspection).await? == 0 {
+    ///     println!("its holder cannot be asked");
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`InspectError::Closed`] after a shutdown.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: once polled, the messages are on their way.
+    pub async fn ask(&self, inspection: &Inspection) -> Result<usize, InspectError> {
+        let holder = inspection.holder();
+        let all =
+            holder.into_iter().flat_map(|holder| [holder].into_iter().chain(holder.readers()));
+        let holders = all.map(|Holder { value, .. }| value.clone()).collect();
+        let channel = match inspection.slot {
+            Some(_) => self.options().slots_channel(&inspection.resource),
+            None => inspection.key.clone(),
+        };
+        let (reply, answer) = oneshot::channel();
+        let (request, key) = (self.driver().next_request(), inspection.key.clone());
+        self.driver().send(Request::Ask { request, key, channel, holders, reply });
+        let heard = answer.await.map_err(|_| Closed)?;
+        Ok(usize::try_from(heard).unwrap_or(usize::MAX))
+    }
+}

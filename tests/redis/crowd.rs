@@ -1,0 +1,99 @@
+//! What a hand-over costs the masters where fifty clients wait, each with connections of its own, as if it were
+//! a process: counted, so that a busy machine does not matter. `turns::crowd` counts it for waiters in turn.
+
+use crate::support::docker::tell;
+use crate::support::prelude::*;
+use futures::future::join_all;
+use quorumlock::Redlock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const MASTERS: usize = 5;
+const WAITERS: usize = 50;
+const PERMITS: usize = 5;
+const HOLD: Duration = Duration::from_millis(2);
+
+/// The sections that are counted.
+const SECTIONS: usize = 300;
+
+/// Each waiter asks all masters so often, whatever it hears.
+const PROBES_PER_SECOND: f64 = 4.0;
+
+/// What one section costs all masters, without what waiters send because time passes.
+#[derive(Debug)]
+struct Cost {
+    sets: f64,
+    scripts: f64,
+    /// How often a waiter asks for how long a key is held: for a permit, the key of each slot.
+    looks: f64,
+}
+
+/// Lets the clients contend, each of which asks again at once, and counts.
+async fn cost_of<F: Future<Output = ()> + Send>(
+    section: impl Fn(Redlock) -> F + Copy + Send + 'static,
+) -> Cost {
+    let masters = Masters::start(MASTERS);
+    let connect = |_| masters.builder().operation_timeout(900 * MS).connect();
+    let clients = join_all((0..WAITERS).map(connect)).await.into_iter().map(Result::unwrap);
+    let (over, sections) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let contending: Vec<_> = clients
+        .map(|client| {
+            let (over, sections) = (over.clone(), sections.clone());
+            tokio::spawn(async move {
+                while !over.load(Ordering::Relaxed) {
+                    section(client.clone()).await;
+                    sections.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        })
+        .collect();
+    let done = || sections.load(Ordering::Relaxed);
+    let counted = async || {
+        let calls = join_all(masters.iter().map(witness::calls)).await;
+        let count = |name: &str| -> u64 { calls.iter().filter_map(|of| of.get(name)).sum() };
+        (Instant::now(), done(), [count("set"), count("eval") + count("evalsha"), count("pttl")])
+    };
+    eventually("they contend", 12 * SOON, async || done() >= WAITERS).await;
+    let before = counted().await;
+    eventually("they go on", 12 * SOON, async || done() >= before.1 + SECTIONS).await;
+    let after = counted().await;
+    over.store(true, Ordering::Relaxed);
+    join_all(contending).await.into_iter().for_each(Result::unwrap);
+
+    let each = 1.0 / (after.1 - before.1) as f64;
+    let seconds = after.0.duration_since(before.0).as_secs_f64();
+    let probes = seconds * PROBES_PER_SECOND * (WAITERS * MASTERS) as f64;
+    let [sets, scripts, looks] = [0, 1, 2].map(|at| (after.2[at] - before.2[at]) as f64);
+    tell(&format!("{} sections in {seconds:.2} s", after.1 - before.1));
+    Cost { sets: (sets - probes) * each, scripts: scripts * each, looks: looks * each }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_release_has_each_of_fifty_ask_one_master_once() {
+    let cost = cost_of(async |client: Redlock| {
+        let guard = client.acquire("r").no_timeout().await.unwrap();
+        tokio::time::sleep(HOLD).await;
+        guard.release().await.unwrap();
+    });
+    let cost = cost.await;
+    tell(&format!("{cost:?}"));
+    // 57 to 59, 11 to 13, and 1 are measured.
+    let most = 1.5 * WAITERS as f64;
+    assert!(cost.sets <= most && cost.scripts <= 25.0 && cost.looks <= 10.0, "{cost:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_released_permit_has_each_of_fifty_look_at_the_slots_twice_at_most() {
+    let cost = cost_of(async |client: Redlock| {
+        let permit = client.semaphore("s", PERMITS).acquire().no_timeout().await.unwrap();
+        tokio::time::sleep(HOLD).await;
+        permit.release().await.unwrap();
+    });
+    let cost = cost.await;
+    tell(&format!("{cost:?}"));
+    // 17 to 39, 12 to 18, and 61 to 162 are measured.
+    let waiters = WAITERS as f64;
+    let looks = 2.0 * waiters * PERMITS as f64;
+    assert!(cost.sets <= 1.5 * waiters && cost.scripts <= 35.0 && cost.looks <= looks, "{cost:?}");
+}
