@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(crate) use elect::{ELECT_EXAMPLES, ElectArgs};
-pub(crate) use look::{DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
+pub(crate) use look::{AskArgs, DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -106,6 +106,9 @@ pub(crate) enum Command {
     List(ListArgs),
     /// List locks continuously: a table on a terminal, otherwise a line for each change.
     Watch(WatchArgs),
+    /// Ask the holder of a lock to give it back: what is kept warm and idle is released, and a command of
+    /// `run --on-wanted term` is ended. It keeps the lock otherwise.
+    Ask(AskArgs),
     /// Force a release. The current holder does not notice before its next extension or its
     /// deadline.
     ForceRelease(ForceReleaseArgs),
@@ -206,6 +209,9 @@ pub(crate) struct RunArgs {
     /// ttl, and never beyond the deadline.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, default_value = "5s")]
     pub(crate) grace: Duration,
+    /// What to do once another client waits for the lock and asks for it.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub(crate) on_wanted: OnWanted,
     /// Write metrics to this file, for node_exporter's textfile collector: at the start, after each
     /// change and at the end. Its name ends with .prom.
     #[arg(long, value_name = "PATH")]
@@ -213,6 +219,16 @@ pub(crate) struct RunArgs {
     /// Exit code if another client holds the lock. Default: 111. With 0, nothing is printed.
     #[arg(short = 'E', long, value_name = "CODE")]
     pub(crate) conflict_exit_code: Option<u8>,
+}
+
+/// What follows once another client waits for a lock that a command has, and asks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OnWanted {
+    /// Nothing.
+    #[default]
+    Ignore,
+    /// Send SIGTERM to the command, once. If it goes on, it keeps the lock.
+    Term,
 }
 
 /// The reason why there are no arguments.

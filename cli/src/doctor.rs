@@ -1,5 +1,6 @@
 //! `quorumlock doctor`: checks whether the masters are fit, and suggests what to do.
 
+mod deadlocks;
 mod fold;
 mod may_stop;
 
@@ -29,11 +30,20 @@ pub(crate) async fn doctor(
     output: Output,
     color: Color,
 ) -> Result<Exit, Failure> {
-    let inspect_only = args.inspect_only || args.may_stop.is_some();
+    let inspect_only = args.inspect_only || args.may_stop.is_some() || args.deadlocks;
     let builder = settings::builder(settings::settings(masters)?).inspect_only(inspect_only);
     let asking = || "asking the masters".to_owned();
     let preflight = progress::during(output, asking, builder.preflight()).await?;
     let style = color.style();
+    if args.deadlocks {
+        let redlock = builder.connect().await?;
+        let scanning = || "looking at the locks".to_owned();
+        let deadlocks =
+            progress::during(output, scanning, deadlocks::Deadlocks::find(&redlock)).await;
+        let _nothing_is_owed = redlock.shutdown().await;
+        let text = format!("{}{}", found(&preflight, style), deadlocks.to_text(style));
+        return output.result(&deadlocks.to_json(&preflight), &text, deadlocks.exit());
+    }
     let Some(node) = args.may_stop else {
         let exit = exit(&preflight);
         let text = format!("{}{}", found(&preflight, style), verdict(&preflight, style));

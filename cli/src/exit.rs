@@ -4,12 +4,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Success,
-    /// `doctor` has found a failure, which time alone does not fix; `force-release` was answered
-    /// with no, or was not confirmed.
+    /// `doctor` has found a failure, which time alone does not fix, or a possible deadlock; `ask` has reached no
+    /// process; `force-release` was answered with no, or was not confirmed.
     Failed,
     /// `doctor --may-stop`: a list of masters, or a lock, would lose its quorum.
     MayNotStop,
-    /// `doctor --may-stop`: the masters do not say enough.
+    /// `doctor --may-stop`, `doctor --deadlocks`: the masters do not say enough.
     NotKnown,
     Held,
     NoQuorum,
@@ -70,9 +70,9 @@ impl Exit {
 /// The exit codes as `--help` shows them.
 pub(crate) const TABLE: &str = "\
 Exit codes:
-  1    doctor found a failure; force-release was answered with no, or is not confirmed
+  1    doctor found a failure; ask reached no process; force-release: no, or not confirmed
   3    doctor --may-stop: a list of masters, or a lock, would lose its quorum
-  4    doctor --may-stop: not known
+  4    doctor --may-stop or --deadlocks: not known
   111  held by another client
   112  no quorum: too few masters could vote (doctor: all are fit, and some must wait)
   113  the lock was lost while the command ran, which was ended

@@ -31,15 +31,12 @@ async fn take_away(
     args: &ForceReleaseArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let inspection = look(redlock, args).await?;
+    let inspection = look(redlock, &args.resource, args.slot).await?;
     let name = inspect::name(&args.resource, inspection.slot());
     match inspection.state() {
         LockState::Held(_) => {}
         LockState::Free => return report(&inspection, false, &free(&name), output),
-        _ => {
-            let problem = format!("{name} is neither held nor free by quorum: try again");
-            return Err(Failure::new(Exit::NoQuorum, problem).with_masters(&inspection));
-        }
+        _ => return Err(unclear(&name, &inspection)),
     }
     if !args.yes && !is_confirmed(&inspection)? {
         return Err(Failure::new(Exit::Failed, format!("{name} was left to its holder")));
@@ -54,16 +51,26 @@ async fn take_away(
 }
 
 /// Inspects the lock, or the permit.
-async fn look(redlock: &Redlock, args: &ForceReleaseArgs) -> Result<Inspection, Failure> {
-    let Some(slot) = args.slot else { return Ok(redlock.inspect(args.resource.as_str()).await?) };
+pub(crate) async fn look(
+    redlock: &Redlock,
+    resource: &str,
+    slot: Option<u8>,
+) -> Result<Inspection, Failure> {
+    let Some(slot) = slot else { return Ok(redlock.inspect(resource).await?) };
     // The last one of so many.
     let permits = usize::from(slot) + 1;
-    let mut found = redlock.semaphore(args.resource.as_str(), permits).inspect().await?;
+    let mut found = redlock.semaphore(resource, permits).inspect().await?;
     found.pop().ok_or_else(|| Failure::usage("--slot is of no semaphore"))
 }
 
-fn free(name: &str) -> String {
+pub(crate) fn free(name: &str) -> String {
     format!("{name} is free: nothing was done")
+}
+
+/// Returns what is reported where no quorum says whether there is a holder.
+pub(crate) fn unclear(name: &str, inspection: &Inspection) -> Failure {
+    let problem = format!("{name} is neither held nor free by quorum: try again");
+    Failure::new(Exit::NoQuorum, problem).with_masters(inspection)
 }
 
 fn report(

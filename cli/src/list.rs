@@ -10,7 +10,7 @@ use crate::output::{Output, json_line, millis};
 use crate::settings;
 use crate::style::{Color, Screen};
 use quorumlock::error::NodeProblem;
-use quorumlock::{ListError, ListedLock, LockState, NodeState, Redlock};
+use quorumlock::{ListError, ListedLock, LockState, NodeState, PossibleDeadlock, Redlock};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 
@@ -23,6 +23,16 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<NodeProblem>,
     /// The reason why locks may be missing.
     pub(crate) error: Option<ListError>,
+    pub(crate) deadlocks: Vec<PossibleDeadlock>,
+}
+
+impl Found {
+    /// Returns the possible deadlock that a lock is part of. A permit is part of none, though its semaphore may
+    /// have the name of a lock that is.
+    fn deadlock_of(&self, lock: &ListedLock) -> Option<&PossibleDeadlock> {
+        let has_it = |found: &&PossibleDeadlock| found.resources().any(|it| it == lock.resource());
+        self.deadlocks.iter().find(has_it).filter(|_| lock.slot().is_none())
+    }
 }
 
 /// Prints a table, or a JSON object for each lock.
@@ -33,7 +43,7 @@ pub(crate) async fn list(
     color: Color,
 ) -> Result<Exit, Failure> {
     let redlock = connect(masters).await?;
-    let found = find(&redlock, &args).await;
+    let found = find(&redlock, args.prefix(), args.all).await;
     let _nothing_is_owed = redlock.shutdown().await;
     for NodeProblem { node, problem, .. } in found.problems.iter().filter(|_| found.error.is_none())
     {
@@ -41,12 +51,18 @@ pub(crate) async fn list(
         output.warn(&format!("{node} is not used: {problem}"));
     }
     if output.json {
-        let lines = found.locks.iter().map(|lock| format!("{}\n", json_line(&to_json(lock))));
+        let locks = found.locks.iter().map(|lock| {
+            let mut value = to_json(lock);
+            value["possible_deadlock"] = json!(found.deadlock_of(lock).map(resources));
+            value
+        });
+        let lines = locks.map(|lock| format!("{}\n", json_line(&lock)));
         Output::plain(&lines.collect::<String>())?;
     } else {
         let rows = found.locks.iter().map(|lock| (lock, None)).collect::<Vec<_>>();
         let table = Table {
             rows: &rows,
+            deadlocks: &found.deadlocks,
             prefix: args.prefix(),
             is_complete: found.error.is_none(),
             columns: Screen::of_stdout().map(|screen| screen.columns),
@@ -63,9 +79,9 @@ pub(crate) async fn connect(masters: MastersArgs) -> Result<Redlock, Failure> {
 }
 
 /// Reads the whole list, to sort it.
-pub(crate) async fn find(redlock: &Redlock, args: &ListArgs) -> Found {
-    let mut list = redlock.list(args.prefix());
-    if args.all {
+pub(crate) async fn find(redlock: &Redlock, prefix: &str, include_free: bool) -> Found {
+    let mut list = redlock.list(prefix);
+    if include_free {
         list = list.include_free();
     }
     let (mut locks, mut error) = (Vec::new(), None);
@@ -76,12 +92,18 @@ pub(crate) async fn find(redlock: &Redlock, args: &ListArgs) -> Found {
         }
     }
     locks.sort_by(in_order);
-    Found { locks, problems: list.problems().to_vec(), error }
+    let deadlocks = PossibleDeadlock::among(&locks);
+    Found { locks, problems: list.problems().to_vec(), error, deadlocks }
 }
 
 /// Sorts by name; permits of one semaphore by slot, behind the lock of that name.
 pub(crate) fn in_order(one: &ListedLock, other: &ListedLock) -> Ordering {
     (one.resource(), one.slot()).cmp(&(other.resource(), other.slot()))
+}
+
+/// Returns the locks of a possible deadlock.
+pub(crate) fn resources(deadlock: &PossibleDeadlock) -> Value {
+    deadlock.resources().collect()
 }
 
 /// Returns the state in a word.

@@ -2,6 +2,7 @@
 //! `docs/cli.md` is its manual.
 
 mod args;
+mod ask;
 mod bench;
 mod doctor;
 mod exit;
@@ -74,6 +75,7 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output, color).await,
             Command::Watch(args) => watch::watch(args, masters, output, color).await,
+            Command::Ask(args) => ask::ask(args, masters, output).await,
             Command::ForceRelease(args) => {
                 force_release::force_release(args, masters, output).await
             }

@@ -19,7 +19,7 @@ mod terminal;
 mod waiting;
 mod watchdog;
 
-use crate::args::{MastersArgs, RunArgs};
+use crate::args::{MastersArgs, OnWanted, RunArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -218,7 +218,10 @@ impl Run<'_> {
         let ended = {
             let (program, grace) = (self.program, self.args.grace);
             match Supervisor::start(&guard, program, &environment, grace, self.output) {
-                Ok(supervisor) => Ok(supervisor.await_end(signals).await),
+                Ok(supervisor) => {
+                    let heeds = self.args.on_wanted == OnWanted::Term;
+                    Ok(supervisor.heeding(heeds).await_end(signals).await)
+                }
                 Err(error) => Err(error),
             }
         };

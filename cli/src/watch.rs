@@ -9,7 +9,7 @@ use crate::output::{Output, json_line, millis, since_1970};
 use crate::style::{Color, Screen, Style};
 use quorumlock::error::NodeProblem;
 use quorumlock::report::{OneLine, Span};
-use quorumlock::{Holder, ListError, ListedLock, LockState};
+use quorumlock::{Holder, ListError, ListedLock, LockState, PossibleDeadlock};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::time::MissedTickBehavior;
@@ -37,10 +37,10 @@ pub(crate) async fn watch(
     let mut ticks = tokio::time::interval(args.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let mut changes = Vec::new();
+        let mut news = Vec::new();
         tokio::select! {
             _ = ticks.tick() => {
-                let found = list::find(&redlock, &args.list).await;
+                let found = list::find(&redlock, args.list.prefix(), args.list.all).await;
                 if let Some(error @ (ListError::InvalidSetting(_) | ListError::WrongContext(_))) =
                     found.error
                 {
@@ -49,18 +49,18 @@ pub(crate) async fn watch(
                 if !is_drawn {
                     watched.warn(&found, output);
                 }
-                changes = watched.take(found);
+                news = watched.take(found);
             }
             () = resizes.next() => {}
         }
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
             Some(screen) => watched.draw(&args.list, screen),
             None => {
-                let shown = |change: &Change| match output.json {
-                    true => format!("{}\n", json_line(&change.to_json())),
-                    false => format!("{}\n", change.to_text()),
+                let shown = |news: &News| match output.json {
+                    true => format!("{}\n", json_line(&news.to_json())),
+                    false => format!("{}\n", news.to_text()),
                 };
-                changes.iter().map(shown).collect()
+                news.iter().map(shown).collect()
             }
         };
         if !Output::is_read(&text)? {
@@ -100,11 +100,20 @@ impl Resizes {
 struct Watched {
     held: Vec<(ListedLock, Instant)>,
     problems: Vec<NodeProblem>,
+    /// Those that this look has found, and the one before it as well: one look may see a hand-over in parts.
+    deadlocks: Vec<PossibleDeadlock>,
+    found_before: Vec<PossibleDeadlock>,
     is_complete: bool,
     style: Style,
 }
 
-/// A change from one look to the next.
+/// What is new at a look.
+enum News {
+    Change(Box<Change>),
+    Deadlock(PossibleDeadlock),
+}
+
+/// A change of a lock from one look to the next.
 struct Change {
     what: &'static str,
     lock: ListedLock,
@@ -114,11 +123,33 @@ struct Change {
 
 impl Watched {
     const fn new(style: Style) -> Self {
-        Self { held: Vec::new(), problems: Vec::new(), is_complete: true, style }
+        Self {
+            held: Vec::new(),
+            problems: Vec::new(),
+            deadlocks: Vec::new(),
+            found_before: Vec::new(),
+            is_complete: true,
+            style,
+        }
     }
 
     /// Takes in what was found; returns what is different now.
-    fn take(&mut self, found: Found) -> Vec<Change> {
+    fn take(&mut self, mut found: Found) -> Vec<News> {
+        let deadlocks = self.take_deadlocks(std::mem::take(&mut found.deadlocks));
+        let changes = self.take_locks(found).into_iter().map(|change| News::Change(change.into()));
+        changes.chain(deadlocks.into_iter().map(News::Deadlock)).collect()
+    }
+
+    /// Returns those that were found at the look before, too, and were not reported then.
+    fn take_deadlocks(&mut self, found: Vec<PossibleDeadlock>) -> Vec<PossibleDeadlock> {
+        let lasts = |it: &&PossibleDeadlock| self.found_before.contains(it);
+        let lasting: Vec<_> = found.iter().filter(lasts).cloned().collect();
+        self.found_before = found;
+        let reported = std::mem::replace(&mut self.deadlocks, lasting.clone());
+        lasting.into_iter().filter(|it| !reported.contains(it)).collect()
+    }
+
+    fn take_locks(&mut self, found: Found) -> Vec<Change> {
         let (now, is_complete) = (Instant::now(), found.error.is_none());
         (self.problems, self.is_complete) = (found.problems, is_complete);
         let mut before = std::mem::take(&mut self.held);
@@ -195,6 +226,7 @@ impl Watched {
         let rows: Vec<_> = rows.collect();
         let table = Table {
             rows: &rows,
+            deadlocks: &self.deadlocks,
             prefix: args.prefix(),
             is_complete: self.is_complete,
             columns: Some(screen.columns),
@@ -222,6 +254,26 @@ impl Watched {
         let all = above.into_iter().chain(lines).chain(below);
         let drawn: String = all.map(|line| format!("{CLEAR_LINE}{line}\n")).collect();
         format!("{HOME}{drawn}{CLEAR_BELOW}")
+    }
+}
+
+impl News {
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Change(change) => change.to_json(),
+            Self::Deadlock(deadlock) => json!({
+                "event": "possible_deadlock",
+                "at_ms": millis(since_1970()),
+                "resources": list::resources(deadlock),
+            }),
+        }
+    }
+
+    fn to_text(&self) -> String {
+        match self {
+            Self::Change(change) => change.to_text(),
+            Self::Deadlock(deadlock) => format!("{} {deadlock}", time()),
+        }
     }
 }
 

@@ -27,6 +27,16 @@ pub(crate) struct ForceReleaseArgs {
     pub(crate) yes: bool,
 }
 
+/// Which holder to ask.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AskArgs {
+    /// What is locked.
+    pub(crate) resource: String,
+    /// Ask the holder of the permit of this slot, which `list` shows, instead of the lock's.
+    #[arg(long, value_name = "SLOT", value_parser = clap::value_parser!(u8).range(0..=63))]
+    pub(crate) slot: Option<u8>,
+}
+
 /// Which locks to list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
@@ -62,6 +72,11 @@ pub(crate) struct DoctorArgs {
     /// is not known. Implies --inspect-only.
     #[arg(long, value_name = "NODE")]
     pub(crate) may_stop: Option<String>,
+    /// Look for clients that may wait for each other, among those that wait in turn (`run --fair`):
+    /// twice, a second apart. Exit code 1 if there are any, 4 if too few masters can be scanned.
+    /// Implies --inspect-only.
+    #[arg(long, conflicts_with = "may_stop")]
+    pub(crate) deadlocks: bool,
     /// Set no key, and do not try the rights that locks need: for a user that only looks.
     #[arg(long)]
     pub(crate) inspect_only: bool,

@@ -3,7 +3,7 @@
 use super::state;
 use crate::style::{Paint, Style};
 use quorumlock::report::{Escaped, Span};
-use quorumlock::{Holder, ListedLock, LockState};
+use quorumlock::{Holder, ListedLock, LockState, PossibleDeadlock};
 use std::fmt;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use std::time::Duration;
 pub(crate) struct Table<'a> {
     /// Each lock, and for how long it has been seen.
     pub(crate) rows: &'a [(&'a ListedLock, Option<Duration>)],
+    pub(crate) deadlocks: &'a [PossibleDeadlock],
     pub(crate) prefix: &'a str,
     /// Whether enough masters could be scanned to find every lock.
     pub(crate) is_complete: bool,
@@ -167,7 +168,7 @@ impl Table<'_> {
 
     /// Returns what stands below the locks, and counts those that are held.
     pub(crate) fn footer(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = self.deadlocks.iter().map(ToString::to_string).collect();
         if self.rows.iter().any(|(lock, _)| !lock.is_ours()) {
             let note = "?: not a token of quorumlock: another client's lock, or no lock at all";
             lines.push(note.to_owned());

@@ -65,6 +65,8 @@ pub(super) struct Supervisor<'a, K: Kind> {
     /// Reported as not extended, though it was time.
     is_overdue: bool,
     was_asked: bool,
+    /// The command is to end once another client asks for the lock.
+    heeds_others: bool,
     output: Output,
 }
 
@@ -98,12 +100,18 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             lost: None,
             is_overdue: false,
             was_asked: false,
+            heeds_others: false,
             output,
         };
         let watched = watchdog.watch(this.group.pid());
         this.watchdog = Some(watchdog);
         this.heed(watched);
         Ok(this)
+    }
+
+    /// Ends the command once another client asks for the lock, or does not.
+    pub(super) fn heeding(self, heeds_others: bool) -> Self {
+        Self { heeds_others, ..self }
     }
 
     /// Returns when no process of the group is left, or none that can be killed.
@@ -128,9 +136,21 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             tokio::select! {
                 biased;
                 lost = guard.lost(), if self.lost.is_none() => self.lose(&lost),
+                () = guard.wanted(), if self.heeds_others => self.give_way(),
                 signal = signals.next() => self.received(signal),
                 () = tokio::time::sleep_until(next.into()) => {}
             }
+        }
+    }
+
+    /// Asks the command to end, once, since another client waits for the lock: it may go on with it.
+    fn give_way(&mut self) {
+        self.heeds_others = false;
+        if self.guard.is_wanted() && matches!(self.stage, Stage::Running) {
+            let resource = Escaped(self.guard.resource());
+            self.output.note(&format!("ending the command: another client waits for {resource:?}"));
+            self.group.signal(Signal::SIGTERM);
+            self.group.signal(Signal::SIGCONT);
         }
     }
 

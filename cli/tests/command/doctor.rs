@@ -114,12 +114,13 @@ async fn bench_measures_so_many_cycles_and_leaves_no_key() {
     witness::assert_no_keys_now(&masters).await;
 }
 
-pub(crate) const COMMANDS: [&str; 10] = [
+pub(crate) const COMMANDS: [&str; 11] = [
     "run",
     "elect",
     "inspect",
     "list",
     "watch",
+    "ask",
     "force-release",
     "doctor",
     "bench",

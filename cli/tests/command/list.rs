@@ -32,8 +32,8 @@ async fn hold(masters: &Masters, label: &str, resources: &[&str]) -> (Redlock, G
     (redlock, guard)
 }
 
-fn lines(told: &Told) -> Vec<Value> {
-    told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn lines(printed: &Told) -> Vec<Value> {
+    printed.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The widths of the columns follow the times.

@@ -6,6 +6,7 @@
 mod bench;
 mod cli;
 mod credentials;
+mod deadlocks;
 mod doctor;
 mod doctor_shown;
 mod elect;
@@ -34,3 +35,4 @@ mod support;
 mod tls;
 mod unfit;
 mod waiting;
+mod wanted;

@@ -1,0 +1,92 @@
+//! `quorumlock ask`: the holder of a lock is asked to give it back.
+
+use crate::args::{AskArgs, MastersArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::force_release::{free, look, unclear};
+use crate::inspect;
+use crate::output::{Output, millis};
+use crate::settings;
+use quorumlock::report::Span;
+use quorumlock::{Holder, LockState, Redlock};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// The time for which a hold is watched that was asked for.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The time between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Inspects the lock, and asks the process of its holder.
+pub(crate) async fn ask(
+    args: AskArgs,
+    masters: MastersArgs,
+    output: Output,
+) -> Result<Exit, Failure> {
+    let redlock = settings::connect_to_inspect(masters, output).await?;
+    let done = asked(&redlock, &args, output).await;
+    let _nothing_is_owed = redlock.shutdown().await;
+    done
+}
+
+async fn asked(redlock: &Redlock, args: &AskArgs, output: Output) -> Result<Exit, Failure> {
+    let inspection = look(redlock, &args.resource, args.slot).await?;
+    let name = inspect::name(&args.resource, inspection.slot());
+    let heard = redlock.ask(&inspection).await?;
+    let mut given_up = None;
+    let (text, exit) = match inspection.state() {
+        LockState::Free => (free(&name), Exit::Success),
+        LockState::Held(holder) if heard > 0 => {
+            given_up = given_up_after(redlock, args, holder).await?;
+            let text = match given_up {
+                Some(after) => {
+                    format!("{name} was {holder}: asked, and given up within {}", Span(after))
+                }
+                None => {
+                    format!("{name} is {holder}: asked, and not given up within {}", Span(PATIENCE))
+                }
+            };
+            (text, Exit::Success)
+        }
+        LockState::Held(holder) => {
+            (format!("{name} is {holder}: its process cannot be asked"), Exit::Failed)
+        }
+        _ => return Err(unclear(&name, &inspection)),
+    };
+    let value = json!({
+        "processes": heard,
+        "given_up_ms": given_up.map(millis),
+        "was": inspect::to_json(&inspection),
+    });
+    output.result(&value, &text, exit)
+}
+
+/// Returns the time until no quorum has the hold any more, at a look; `None` if it stays. No master knows whether
+/// a hold is kept warm and idle, but then this takes about two round trips.
+async fn given_up_after(
+    redlock: &Redlock,
+    args: &AskArgs,
+    holder: &Holder,
+) -> Result<Option<Duration>, Failure> {
+    let asked = Instant::now();
+    loop {
+        let now = look(redlock, &args.resource, args.slot).await?;
+        let after = asked.elapsed();
+        match now.state() {
+            LockState::Free => return Ok(Some(after)),
+            LockState::Held(other) if !has_a_hold_of(other, holder) => return Ok(Some(after)),
+            _ if after >= PATIENCE => return Ok(None),
+            _ => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+/// Checks whether it is the same hold; of a lock that was read, whether one of the readers is left.
+fn has_a_hold_of(now: &Holder, before: &Holder) -> bool {
+    let is_left = |reader: &Holder| now.readers().iter().any(|other| other.same_hold_as(reader));
+    match before.is_shared() && !before.readers().is_empty() {
+        true => now.is_shared() && before.readers().iter().any(is_left),
+        false => now.same_hold_as(before),
+    }
+}
