@@ -8,7 +8,9 @@ pub(crate) use names::{check_label, readers_key};
 
 use crate::address::Address;
 use crate::failure::InvalidSetting;
-use quorumlock_core::coordinator::{Agreement, AtLeast, RestartGuard, Settings, SharedSettings};
+use quorumlock_core::coordinator::{
+    Agreement, AtLeast, Rest, RestartGuard, Settings, SharedSettings,
+};
 use quorumlock_core::quorum::{
     Backoff, ClockDrift, FencingWindow, Membership, NodeSet, agreement, standing, validity,
 };
@@ -21,6 +23,12 @@ const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
 /// The longest `max_ttl` that needs no second word. Whatever it is, masters that have just started do not
 /// vote for that long, and clients with another one are refused for that long after this one was killed.
 const LONGEST_USUAL_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A process that locks once a minute should find its masters confirmed.
+const RESTS_AFTER: Duration = Duration::from_secs(60);
+
+/// All clients of a master may lose it at the same moment: those that can spare it come back over this time.
+const REDIAL_SPREAD: Duration = Duration::from_secs(2);
 
 /// The defaults, with their reasons in the guide's table of options.
 pub(crate) mod default {
@@ -273,6 +281,8 @@ impl Options {
             backoff: self.backoff,
             operation_timeout: self.operation_timeout,
             connect_timeout: self.connect_timeout,
+            rest: Rest { after: RESTS_AFTER, heartbeat: agreement::resting_heartbeat(shared.life) },
+            redial_spread: REDIAL_SPREAD,
             restart_guard: self.restart_guard,
             quarantine: self.quarantine(),
             agreement: match self.inspect_only {

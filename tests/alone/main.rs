@@ -10,6 +10,7 @@ mod half_open;
 mod loss;
 mod lost_on_time;
 mod memory;
+mod redials;
 mod slow_masters;
 #[path = "../support/mod.rs"]
 mod support;

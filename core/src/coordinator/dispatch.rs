@@ -220,8 +220,9 @@ impl Coordinator {
     }
 
     pub(super) fn wake_sessions(&mut self) {
+        let is_idle = self.locks.attempts.len() == 0 && self.waiters.is_empty();
         for node in 0..self.cx.masters.sessions.len() {
-            match self.cx.masters.wake(self.cx.now, node) {
+            match self.cx.masters.wake(self.cx.now, node, is_idle) {
                 Wake::Nothing | Wake::Dial | Wake::Renew => {}
                 Wake::Changed => {
                     self.cx.masters.weigh_numbers(self.cx.now);

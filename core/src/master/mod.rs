@@ -51,6 +51,10 @@ pub struct Masters {
     pub(crate) actions: VecDeque<Action>,
     /// Every node has been reached or has failed once.
     pub(crate) connected: bool,
+    /// When the last round was about to begin, or this client was created.
+    pub(crate) round_at: Instant,
+    /// A session may rest.
+    pub(crate) rests: bool,
     /// The greatest fence and the clocks that this client knows of.
     pub(crate) ballots: Ballots,
     /// The wall clock when it was last read, in microseconds since 1970.
@@ -79,6 +83,8 @@ impl Masters {
             mailbox: None,
             actions: VecDeque::new(),
             connected: false,
+            round_at: now,
+            rests: false,
             ballots: Ballots::new(settings.window),
             wall: (now, 0),
             settings,
@@ -119,10 +125,13 @@ impl Masters {
         self.sessions.iter().map(Session::wake_at).fold(Instant::NEVER, Instant::min)
     }
 
-    /// Wakes the session of `node`, and dials if it is time.
-    pub(crate) fn wake(&mut self, now: Instant, node: usize) -> Wake {
+    /// Wakes the session of `node`, and dials if it is time. It rests if this client `is_idle`, and has been
+    /// for long enough.
+    pub(crate) fn wake(&mut self, now: Instant, node: usize, is_idle: bool) -> Wake {
+        let may_rest = is_idle && now.since(self.round_at) >= self.settings.rest.after;
+        self.rests |= may_rest;
         let Self { sessions, random, packer, actions, .. } = self;
-        let wake = sessions[node].wake(now, &mut **random, packer);
+        let wake = sessions[node].wake(now, may_rest, &mut **random, packer);
         if matches!(wake, Wake::Dial) {
             let epoch = sessions[node].dial();
             actions.push_back(Action::Dial { node, epoch });
@@ -143,11 +152,13 @@ impl Masters {
     /// Closes a session, and returns the commands of rounds that were under way on it.
     pub(crate) fn close(&mut self, now: Instant, node: usize, fault: Fault) -> Vec<Stranded> {
         self.barrier.stir();
+        let others = self.voting(now).difference([node].into_iter().collect());
+        let is_spare = self.settings.membership.is_quorum(others);
         let session = &mut self.sessions[node];
         if session.has_connection() {
             self.actions.push_back(Action::Close { node, epoch: session.epoch() });
         }
-        session.close(now, fault, &mut *self.random)
+        session.close(now, fault, is_spare, &mut *self.random)
     }
 
     /// Returns, once, that every master has been reached or has failed.

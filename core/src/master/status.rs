@@ -57,10 +57,10 @@ impl Masters {
     }
 
     /// Returns the masters that vote; for a client that only looks, those whose reports count.
-    fn voting(&self, now: Instant) -> NodeSet {
+    pub(super) fn voting(&self, now: Instant) -> NodeSet {
         let looks = self.settings.agreement.is_look();
         let votes = |session: &Session| {
-            if looks { session.is_reliable(now) } else { session.may_vote(now) }
+            if looks { session.is_reliable(now) } else { session.may_vote_once_asked(now) }
         };
         NodeSet::places(&self.sessions, votes)
     }
@@ -103,7 +103,7 @@ impl Masters {
         }
         // A client that only looks disagrees with no client, and has nothing confirmed.
         let looks = self.settings.agreement.is_look();
-        match (session.confirmed(now), session.warming_up(now)) {
+        match (session.confirmed_or_rests(now), session.warming_up(now)) {
             (Err(Refusal::Disagreement(cause)), _) if !looks => NodeStanding::Disagrees(cause),
             (_, Some(remaining)) => NodeStanding::WarmingUp { remaining },
             (Err(_), None) if !looks => NodeStanding::Unconfirmed,

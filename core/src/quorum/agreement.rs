@@ -32,6 +32,19 @@ use std::time::Duration;
 /// The longest time that a master's confirmation counts, from when it was asked: `L`.
 pub const LONGEST_SILENCE: Duration = Duration::from_secs(15);
 
+/// The interval at which a master is asked to confirm. A connection that died idle is found by then, before
+/// the next acquire needs it.
+pub const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// The longest such interval of a client that rests.
+const LONGEST_REST: Duration = Duration::from_secs(30);
+
+/// Returns the interval at which a client asks that rests: of its note's life, a third, so that the note
+/// outlives a question that is lost.
+pub fn resting_heartbeat(life: Duration) -> Duration {
+    (life / 3).clamp(HEARTBEAT, LONGEST_REST)
+}
+
 /// Returns whether a confirmation still counts. It was asked for at `asked`, on a clock that counts
 /// suspend.
 ///

@@ -13,6 +13,9 @@ pub struct Settings {
     pub backoff: Backoff,
     pub operation_timeout: Duration,
     pub connect_timeout: Duration,
+    pub rest: Rest,
+    /// The longest pause before a master that was lost is dialled again, if the others are a quorum.
+    pub redial_spread: Duration,
     pub restart_guard: RestartGuard,
     /// How long a master that has started does not vote.
     pub quarantine: Duration,
@@ -25,6 +28,16 @@ pub struct Settings {
     pub asks: bool,
     /// The name of the holder, for clients that inspect a lock; it follows each token.
     pub label: Option<Arc<str>>,
+}
+
+/// The rest of a client that uses no lock: it asks its masters less often, and all of them before its next
+/// round.
+#[derive(Clone, Copy, Debug)]
+pub struct Rest {
+    /// How long it has begun no round before it rests, and has held, waited for and listened to nothing since.
+    pub after: Duration,
+    /// The interval between two heartbeats of a client that rests, once it has begun a round.
+    pub heartbeat: Duration,
 }
 
 impl Settings {

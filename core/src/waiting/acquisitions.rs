@@ -79,6 +79,10 @@ impl Acquisitions {
         self.slots.keys().copied()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn len(&self) -> usize {
         self.slots.len()

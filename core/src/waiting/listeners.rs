@@ -38,6 +38,10 @@ impl Listeners {
         }
     }
 
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     #[cfg(any(test, feature = "testing"))]
     pub(crate) const fn len(&self) -> usize {
         self.len

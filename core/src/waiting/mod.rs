@@ -102,6 +102,11 @@ pub(crate) struct Won {
 }
 
 impl Waiters {
+    /// Returns whether no caller waits, and none listens.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.acquisitions.is_empty() && self.listeners.is_empty() && self.semaphores.is_empty()
+    }
+
     pub(crate) fn step(&mut self, step: Step) {
         self.steps.push(step);
     }

@@ -5,7 +5,8 @@ use super::flaw::Flaw;
 use super::kinds::{self, Kind, Story};
 use super::matched::formulas::Proof;
 use super::seed::Rng;
-use quorumlock_core::coordinator::{Agreement, RestartGuard, Settings};
+use quorumlock_core::coordinator::{Agreement, Rest, RestartGuard, Settings};
+use quorumlock_core::quorum::agreement::HEARTBEAT;
 use quorumlock_core::quorum::{
     Backoff, ClockDrift, FencingWindow, LONGEST_SILENCE, Membership, NodeSet,
 };
@@ -32,6 +33,9 @@ const WARM: u64 = 25;
 
 /// The time within which a refused client comes back.
 pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
+
+/// Clients ask their masters as often whether they use a lock or not.
+const NO_REST: Rest = Rest { after: Duration::MAX, heartbeat: HEARTBEAT };
 
 /// A day in 2023.
 const TODAY: Duration = Duration::from_secs(1_700_000_000);
@@ -69,6 +73,10 @@ pub(super) struct Setup {
     pub(super) quarantine: Duration,
     pub(super) operation_timeout: Duration,
     pub(super) wake_ups: bool,
+    /// When clients rest.
+    pub(super) rest: Rest,
+    /// The longest pause of a client before it dials a master again that it can spare.
+    pub(super) redial_spread: Duration,
     /// The largest distance between wall clocks.
     spread: Duration,
     /// The commands that a user may not run, and the masters that deny them.
@@ -128,6 +136,8 @@ impl Setup {
             max_ttl,
             operation_timeout: millis(*rng.pick(&[50, 100, 200])),
             wake_ups: rng.chance(60),
+            rest: NO_REST,
+            redial_spread: Duration::ZERO,
             spread,
             denied,
             denies,
@@ -161,6 +171,11 @@ impl Setup {
         setup.replaces = flaw.is_none() && !at_odds && setup.trusts() && rng.chance(60);
         setup.is_warm = flaw.is_none() && !at_odds && !setup.is_rush && rng.chance(WARM);
         setup.is_warm |= flaw.is_some_and(Flaw::is_about_blocks);
+        setup.redial_spread = millis(*rng.pick(&[0, 500, 2_000]));
+        setup.rest = Rest {
+            after: millis(*rng.pick(&[500, 2_000, 60_000])),
+            heartbeat: millis(*rng.pick(&[10_000, 30_000])),
+        };
         setup
     }
 
@@ -189,6 +204,8 @@ impl Setup {
             max_ttl,
             operation_timeout: millis(100),
             wake_ups: true,
+            rest: NO_REST,
+            redial_spread: Duration::ZERO,
             spread: millis(1),
             denied: &[],
             denies: NodeSet::EMPTY,
@@ -255,6 +272,8 @@ impl Setup {
             backoff: Backoff { base: millis(5), cap: millis(250) },
             operation_timeout: self.operation_timeout,
             connect_timeout: millis(500),
+            rest: self.rest,
+            redial_spread: self.redial_spread,
             restart_guard: self.guard,
             quarantine: kind.quarantine,
             agreement: self.agreement(kind),
@@ -323,7 +342,7 @@ impl Setup {
             Some(_) => LONGEST_SILENCE + self.linger() + LATEST_RETURN,
             None => Duration::ZERO,
         };
-        (self.quarantine + self.max_ttl) * 2 + at_odds + millis(8_000)
+        (self.quarantine + self.max_ttl) * 2 + at_odds + self.redial_spread + millis(8_000)
     }
 
     fn ppm(rng: &mut Rng) -> i64 {

@@ -98,7 +98,7 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
         "{passed_on} passed on warm, {taken} of them without the machine, and {fenced} fenced"
     );
     assert!(passed_on >= played / 10, "{passed_on} passed on in {played} worlds: too few");
-    assert!(taken >= played / 20, "{taken} taken without the machine in {played} worlds: too few");
+    assert!(taken >= played / 50, "{taken} taken without the machine in {played} worlds: too few");
     assert!(fenced >= played / 50, "{fenced} fenced passed on in {played} worlds: too few");
     assert!(asks >= played / 50, "{asks} guards asked in {played} worlds: too few");
     let matched = matched.into_inner().expect("no thread panicked with it");

@@ -46,6 +46,7 @@ mod release;
 mod remaining;
 mod renewal;
 mod replies;
+mod rest;
 mod rollback;
 mod script;
 mod semaphore;

@@ -1,6 +1,20 @@
 //! Redialling, and late answers on old connections.
 
-use super::{open, play, play_from_the_start};
+use super::{Stage, all_open, open, play, play_from_the_start};
+use crate::master::{Fault, Session};
+use crate::quorum::Instant;
+use crate::shared::Random;
+use crate::wire::{Login, Packer};
+use std::time::Duration;
+
+/// Clients that can spare a master dial it again within two seconds.
+fn spread(masters: usize) -> Stage {
+    let spread = Duration::from_secs(2);
+    all_open(
+        Stage::with(masters, &Login::default(), |settings| settings.redial_spread = spread),
+        masters,
+    )
+}
 
 #[test]
 fn redial_pauses_double_up_to_a_cap_and_restart_after_a_session() {
@@ -31,6 +45,96 @@ fn the_pause_before_a_redial_is_jittered_by_a_fifth_either_way() {
             ),
         );
     }
+}
+
+#[test]
+fn a_master_that_can_be_spared_is_dialled_again_after_a_random_part_of_the_spread() {
+    for (jitter, pause) in [("least", "40ms"), ("middle", "1050ms"), ("most", "2059.999998ms")] {
+        let mut stage = spread(3);
+        stage.steps(&format!("jitter {jitter} \n n1 breaks \n +{pause} \n n1 < DIAL"));
+        // Only once: what fails then is dialled as ever.
+        stage.steps("jitter middle \n n1 unreachable \n +99.999999ms \n n1 < - \n +1ns");
+        stage.play("n1 < DIAL");
+    }
+}
+
+#[test]
+fn masters_without_which_there_is_no_quorum_are_dialled_again_at_once() {
+    spread(3).play(
+        "n1 breaks
+         n2 breaks
+         n3 breaks
+         +50ms
+         n2-3 < DIAL
+         +1s
+         n1 < DIAL",
+    );
+}
+
+#[test]
+fn a_master_that_is_owed_something_is_dialled_again_at_once() {
+    let mut stage = spread(3);
+    stage.steps("acquire 1 r \n n1-3 < SET .. \n n1-3 > ok \n = acquired 1 ..");
+    stage.steps("n1 breaks \n +500ms \n n1 < - \n drop 1 \n n2-3 < EVAL .. \n n2-3 > 1");
+    stage.steps("+49.999999ms \n n1 < - \n +1ns");
+    stage.steps(
+        "n1 greets \n n1 < CLIENT KILL ID 1 \n n1 > 1 \n n1 < EVAL .. \n n1 > 1 \n no faults",
+    );
+    // A rollback on its way is owed, too.
+    stage.steps("acquire 2 r \n n1-3 < SET .. \n n1-3 > ok \n = acquired 2 .. \n drop 2");
+    stage.steps("n1-3 < EVAL .. \n n2-3 > 1 \n n1 breaks \n +49.999999ms \n n1 < - \n +1ns");
+    stage.play("n1 < DIAL");
+}
+
+/// Numbers that look random, and are the same in each run.
+struct Draws(u64);
+
+impl Random for Draws {
+    fn bits(&mut self) -> Option<u128> {
+        Some(u128::from(self.jitter()))
+    }
+
+    fn jitter(&mut self) -> u64 {
+        // "xorshift64", Marsaglia 2003.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+/// Returns how many of ten thousand clients that lose a server at the same time give up their handshake with it.
+/// The server answers one after another, as fast as 8.6 commands each that it refuses (10 us).
+fn given_up(spread: Duration) -> usize {
+    const CLIENTS: usize = 10_000;
+    const HANDSHAKE: Duration = Duration::from_micros(86);
+    let stage = Stage::with(1, &Login::default(), |settings| settings.redial_spread = spread);
+    let (settings, now) = (stage.machine.masters().settings.clone(), stage.now);
+    let (mut random, mut packer) = (Draws(1), Packer::new(None));
+    let client = |_| {
+        let mut session =
+            Session::new("n1".into(), Login::default(), "".into(), now, settings.clone());
+        session.dial();
+        session.connected(now);
+        session.open(now, &mut random, &mut packer);
+        session.close(now, Fault::down("reset"), true, &mut random);
+        session.wake_at()
+    };
+    let mut dials: Vec<_> = (0..CLIENTS).map(client).collect();
+    dials.sort_unstable();
+    let mut answers_from = now;
+    let gives_up = |dialled: &Instant| {
+        answers_from = answers_from.max(*dialled).after(HANDSHAKE);
+        answers_from.since(*dialled) > settings.connect_timeout
+    };
+    dials.iter().copied().filter(gives_up).count()
+}
+
+#[test]
+fn ten_thousand_clients_that_lose_a_server_come_back_without_giving_up_a_handshake() {
+    assert_eq!(given_up(Duration::from_secs(2)), 0);
+    let in_step = given_up(Duration::ZERO);
+    assert!(in_step > 3_000, "{in_step}");
 }
 
 #[test]

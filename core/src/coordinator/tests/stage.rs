@@ -10,7 +10,7 @@ use super::words::{Tokens, command, event};
 use crate::lock::DetachedLock;
 use crate::master::{Agreement, Epoch, RestartGuard, SharedSettings};
 use crate::quorum::{Backoff, ClockDrift, FencingWindow, Instant, Membership, agreement, standing};
-use crate::shared::{AcquireRequest, Action, AttemptId, Event, Random, RequestId, Settings};
+use crate::shared::{AcquireRequest, Action, AttemptId, Event, Random, RequestId, Rest, Settings};
 use crate::wire::{Credentials, Login, Renewal, Replies};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -103,6 +103,8 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         backoff: Backoff { base: Duration::from_millis(5), cap: Duration::from_millis(250) },
         operation_timeout: Duration::from_millis(200),
         connect_timeout: Duration::from_millis(500),
+        rest: Rest { after: Duration::MAX, heartbeat: agreement::HEARTBEAT },
+        redial_spread: Duration::ZERO,
     }
 }
 

@@ -161,6 +161,17 @@ impl Session {
         }
     }
 
+    /// The same for reports: while the client rests, the last answer stands until the next is due.
+    pub(crate) fn confirmed_or_rests(&self, now: Instant) -> Result<(), Refusal> {
+        let confirmed = self.confirmed(now);
+        let next_is_due = self.settings.rest.heartbeat.saturating_mul(2);
+        let stands = self.confirmation.agreed.is_some_and(|asked| now.since(asked) <= next_is_due);
+        match confirmed {
+            Err(Refusal::Unconfirmed) if self.rests && stands => Ok(()),
+            confirmed => confirmed,
+        }
+    }
+
     /// Returns whether this client's note is at the master and outlasts a round.
     fn is_noted(&self, now: Instant) -> bool {
         self.confirmation.noted.is_some_and(|asked| agreement::is_fresh(asked, now))

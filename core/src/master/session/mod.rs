@@ -27,6 +27,7 @@ use super::first_node::hash;
 use super::ledger::Ledger;
 use super::{Debt, Fault};
 use crate::quorum::Instant;
+use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::standing::Start;
 use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Random, RequestId, RoundId, Settings};
@@ -38,7 +39,7 @@ use releases::Known;
 use renewal::Renewal;
 use std::sync::Arc;
 use std::time::Duration;
-use time::jittered;
+use time::{jittered, part_of};
 
 /// A connection is replaced after this many operation timeouts of silence while the server owes an
 /// answer on it. A half-open socket would otherwise live for minutes.
@@ -50,9 +51,6 @@ pub(crate) const LARGEST_QUEUE: usize = 1 << 20;
 
 /// Debts of one master beyond which it gets no new SETs, since each may become another debt.
 pub(crate) const LARGEST_LEDGER: usize = 1 << 16;
-
-/// The interval at which a connection that died idle is found before the next acquire needs it.
-const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// The interval of the questions while this client's settings are not confirmed.
 const RECONFIRM: Duration = Duration::from_secs(2);
@@ -166,6 +164,8 @@ pub(crate) struct Session {
     client: Arc<str>,
     /// No round was ever about to begin: the notes are brief.
     is_brief: bool,
+    /// The client uses no lock: the next heartbeat comes late, and until then the last answer stands.
+    rests: bool,
     departure: Departure,
     /// The server process that was last met under this address, and when it was first met.
     met: Option<(Arc<str>, Instant)>,
@@ -209,6 +209,7 @@ impl Session {
             told: None,
             client,
             is_brief: true,
+            rests: false,
             departure: Departure::default(),
             met: None,
             pipe: Pipe::new(now),
@@ -238,6 +239,7 @@ impl Session {
         self.fault = None;
         self.lost_at = None;
         self.was_tried = true;
+        self.rests = false;
         let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
         self.state = State::Open { heartbeat_at };
         self.ledger.opened(now);
@@ -245,21 +247,28 @@ impl Session {
         self.complete(now);
     }
 
-    /// Ends the connection. Returns the votes that will never be answered.
+    /// Ends the connection, of a master that can be spared for a while or not. Returns the votes that will
+    /// never be answered.
     pub(crate) fn close(
         &mut self,
         now: Instant,
         fault: Fault,
+        is_spare: bool,
         random: &mut dyn Random,
     ) -> Vec<Stranded> {
+        let is_first = self.is_open() && self.failures == 0 && self.ledger.len() == 0;
         self.lost_at = self.is_open().then_some(now);
         if self.is_open() {
             self.predecessor = Some(std::mem::take(&mut self.identity));
         }
         let pause = REDIAL_BASE.saturating_mul(1 << self.failures.min(16)).min(REDIAL_CAP);
+        let pause = match is_first && is_spare {
+            true => jittered(pause, random) + part_of(self.settings.redial_spread, random.jitter()),
+            false => jittered(pause, random),
+        };
         self.failures = self.failures.saturating_add(1);
         self.was_tried = true;
-        self.state = State::Down { redial_at: now.after(jittered(pause, random)) };
+        self.state = State::Down { redial_at: now.after(pause) };
         self.fault = Some(fault);
         let mut stranded = Vec::new();
         for one in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
@@ -269,7 +278,7 @@ impl Session {
                 }
                 PendingReply::Deletion(mut debt, _) => {
                     debt.may_have_run |= one.may_have_left;
-                    self.ledger.owe(debt);
+                    self.owe(now, debt);
                 }
                 _ => {}
             }
@@ -291,6 +300,16 @@ impl Session {
 
     pub(crate) fn push(&mut self, pending: PendingReply, command: &[u8]) {
         self.pipe.push(pending, command);
+    }
+
+    /// Keeps a debt for the next connection, which is then wanted soon.
+    pub(super) fn owe(&mut self, now: Instant, debt: Debt) {
+        self.ledger.owe(debt);
+        if let State::Down { redial_at } = &mut self.state
+            && self.failures == 1
+        {
+            *redial_at = now.after(REDIAL_BASE).min(*redial_at);
+        }
     }
 
     /// Prepares for shutdown: a master that owes something and is down is dialled at once.

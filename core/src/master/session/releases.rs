@@ -65,7 +65,7 @@ impl Session {
     /// Sends a rollback or a release, or keeps it until there is a connection.
     pub(crate) fn send_deletion(&mut self, now: Instant, mut debt: Debt, packer: &mut Packer) {
         if !self.is_open() {
-            return self.ledger.owe(debt);
+            return self.owe(now, debt);
         }
         debt.repeat_while_unkillable(self.unkillable_since);
         let (deletion, mut tells) = (debt.deletion.clone(), debt.tells.clone());

@@ -1,8 +1,9 @@
 //! The timed work of one master.
 
-use super::{HEARTBEAT, State, TIMEOUTS_BEFORE_REPLACEMENT};
+use super::{State, TIMEOUTS_BEFORE_REPLACEMENT};
 use crate::master::{Fault, Session, Wake};
-use crate::quorum::Instant;
+use crate::quorum::agreement::HEARTBEAT;
+use crate::quorum::{Instant, LONGEST_SILENCE};
 use crate::shared::Random;
 use crate::wire::Packer;
 use std::time::Duration;
@@ -25,10 +26,11 @@ impl Session {
         self.told().map_or(of_the_state, |told| of_the_state.min(told.until))
     }
 
-    /// Does the work that is due at `now`.
+    /// Does the work that is due at `now`, for a client that uses no lock or one that may.
     pub(crate) fn wake(
         &mut self,
         now: Instant,
+        may_rest: bool,
         random: &mut dyn Random,
         packer: &mut Packer,
     ) -> Wake {
@@ -49,7 +51,8 @@ impl Session {
             State::Open { heartbeat_at } => {
                 if now >= heartbeat_at {
                     self.beat(now);
-                    let heartbeat_at = now.after(jittered(HEARTBEAT, random));
+                    self.rests = may_rest;
+                    let heartbeat_at = now.after(jittered(self.pace(), random));
                     self.state = State::Open { heartbeat_at };
                 }
                 if self.ledger.retry_at().is_some_and(|at| now >= at) {
@@ -62,6 +65,25 @@ impl Session {
                 Wake::Nothing
             }
             _ => Wake::Nothing,
+        }
+    }
+
+    /// Returns the interval until the next heartbeat.
+    fn pace(&self) -> Duration {
+        if self.rests && !self.is_brief { self.settings.rest.heartbeat } else { HEARTBEAT }
+    }
+
+    /// Asks at once again, or soon, since a round begins: the client rests no longer.
+    pub(crate) fn end_rest(&mut self, now: Instant) {
+        if !std::mem::take(&mut self.rests) {
+            return;
+        }
+        let is_stale = self.heard_at.is_none_or(|at| now.since(at) > LONGEST_SILENCE);
+        if let State::Open { heartbeat_at } = &mut self.state {
+            *heartbeat_at = now.after(HEARTBEAT).min(*heartbeat_at);
+            if is_stale {
+                self.beat(now);
+            }
         }
     }
 
@@ -83,6 +105,11 @@ impl Session {
 /// Returns `span`, changed by up to a fifth, so that clients and nodes fall out of step.
 pub(super) fn jittered(span: Duration, random: &mut dyn Random) -> Duration {
     let fifth = span / 5;
-    let picked = (fifth.as_nanos() * 2 * u128::from(random.jitter())) >> 64;
-    span.saturating_sub(fifth) + Duration::from_nanos(u64::try_from(picked).unwrap_or(0))
+    span.saturating_sub(fifth) + part_of(2 * fifth, random.jitter())
+}
+
+/// Returns the part of `span` that a random number picks.
+pub(super) fn part_of(span: Duration, random: u64) -> Duration {
+    let picked = (span.as_nanos() * u128::from(random)) >> 64;
+    Duration::from_nanos(u64::try_from(picked).unwrap_or(0))
 }

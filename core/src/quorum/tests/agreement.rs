@@ -1,7 +1,8 @@
 //! The rule for when a client may vote while other clients have different settings.
 
 use super::super::agreement::{
-    ForeignList, LONGEST_SILENCE, Numbers, is_fresh, life, shield_life, shields, wins_apart,
+    ForeignList, LONGEST_SILENCE, Numbers, is_fresh, life, resting_heartbeat, shield_life, shields,
+    wins_apart,
 };
 use super::super::{ClockDrift, FencingWindow, Instant, Membership, NodeSet, standing, validity};
 use super::drift::HABIT;
@@ -9,6 +10,17 @@ use super::membership::{set, sets};
 use super::{at, cases, ms};
 use proptest::prelude::*;
 use std::time::Duration;
+
+/// How long a note lives, and the interval at which its client asks while it rests; milliseconds.
+const RESTS: [(u64, u64); 5] =
+    [(15_152, 10_000), (30_000, 10_000), (45_600, 15_200), (90_000, 30_000), (630_000, 30_000)];
+
+#[test]
+fn a_client_that_rests_asks_three_times_while_its_note_lives_every_ten_to_thirty_seconds() {
+    for (life, interval) in RESTS {
+        assert_eq!(resting_heartbeat(ms(life)), ms(interval), "{life}");
+    }
+}
 
 /// The age of the question, and whether the confirmation still counts; milliseconds.
 const FRESH: [(u64, bool); 4] = [(0, true), (14_999, true), (15_000, true), (15_001, false)];

@@ -145,6 +145,10 @@ impl Semaphores {
         waiting.find(|one| self.seekers.get(one).is_some_and(fits))
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seekers.is_empty()
+    }
+
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn len(&self) -> usize {
         self.seekers.len() + self.pools.len()

@@ -72,17 +72,17 @@ if not why then
 end
 -- None in front takes what is vacant: the places of the dead end soon, and together.
 if token == '' and why == 2 and not holder and tonumber(redis.call('ZSCORE', alive, head)) > now + ARGV[5] then
-  for _, one in ipairs(redis.call('ZRANGE', queue, 0, -1)) do
-    local ends = redis.call('ZSCORE', alive, one)
-    if ends and tonumber(ends) > now + ARGV[5] then redis.call('ZADD', alive, now + ARGV[5], one) end
+  for _, member in ipairs(redis.call('ZRANGE', queue, 0, -1)) do
+    local ends = redis.call('ZSCORE', alive, member)
+    if ends and tonumber(ends) > now + ARGV[5] then redis.call('ZADD', alive, now + ARGV[5], member) end
   end
 end
 -- A try that is refused keeps what is vacant for who is first. A look does not: a holder may be about
 -- to come back here.
 if token ~= '' and why ~= 0 and head and holder ~= 'quorumlock:next:' .. head then
   -- Its place ends before the key.
-  local most = now + ARGV[5]
-  if tonumber(redis.call('ZSCORE', alive, head)) > most then redis.call('ZADD', alive, most, head) end
+  local soon = now + ARGV[5]
+  if tonumber(redis.call('ZSCORE', alive, head)) > soon then redis.call('ZADD', alive, soon, head) end
   redis.call('SET', lock, 'quorumlock:next:' .. head, 'PX', ARGV[6])
 end
 return {

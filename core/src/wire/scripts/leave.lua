@@ -35,10 +35,10 @@ if freed or ARGV[3] == 'hold' and (not holder or kept) then
   if head then
     -- The place of the first ends before the key that is kept for it. What is released or withdrawn ends all
     -- places as early, if a message can tell their waiters to look: the dead among them end together.
-    local most = math.floor(us / 1000) + ARGV[4]
-    local function is_long(one)
-      local ends = redis.pcall('ZSCORE', alive, one)
-      return type(ends) == 'string' and tonumber(ends) > most
+    local soon = math.floor(us / 1000) + ARGV[4]
+    local function is_long(member)
+      local ends = redis.pcall('ZSCORE', alive, member)
+      return type(ends) == 'string' and tonumber(ends) > soon
     end
     -- To ask the first and the last in front is enough, as a rule: those behind come in one by one.
     local last, front = redis.pcall('ZRANGE', alive, -1, -1)[1], {head}
@@ -46,11 +46,11 @@ if freed or ARGV[3] == 'hold' and (not holder or kept) then
       local edge = redis.pcall('ZRANGE', queue, 255, 255)[1]
       if not edge or is_long(edge) or is_long(head) then front = redis.pcall('ZRANGE', queue, 0, -1) end
     end
-    for _, one in ipairs(front) do
-      if is_long(one) then redis.pcall('ZADD', alive, most, one) end
+    for _, member in ipairs(front) do
+      if is_long(member) then redis.pcall('ZADD', alive, soon, member) end
       -- Those whose places are short, too: they may be about to look more seldom.
-      if ARGV[6] ~= '' and one ~= head then
-        redis.pcall('PUBLISH', ARGV[6] .. '@' .. string.sub(one, 1, 16), 'look ' .. one .. ' ' .. lock)
+      if ARGV[6] ~= '' and member ~= head then
+        redis.pcall('PUBLISH', ARGV[6] .. '@' .. string.sub(member, 1, 16), 'look ' .. member .. ' ' .. lock)
       end
     end
   end
