@@ -73,7 +73,7 @@ def build(m):
     m.reads("waiting/in_turn/turn.rs",
             "Event::Silent if now >= self.stored_until => return Event::Unheard")
     m.reads("waiting/in_turn/turn.rs", "_ => self.stored_until = self.asked_at.after(self.place.lives)")
-    m.reads("leave.lua", "return type(ends) == 'string' and tonumber(ends) > most")
+    m.reads("leave.lua", "return type(ends) == 'string' and tonumber(ends) > soon")
 
     m.starts(ForAll([w], And(Not(S.come(w)), Not(S.has_ticket(w)), Not(S.stored(w)), Not(S.lives(w)), Not(S.shut(w)))),
              ForAll([w], And(Not(S.out(w)), Not(S.won(w)))), ForAll([n], And(S.boot(n) <= S.now, Not(S.kept(n)))),
