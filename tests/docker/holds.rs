@@ -38,8 +38,9 @@ fn deadline(guard: &Guard) -> Instant {
 }
 
 /// Extends for as long as `killing` takes, and a little longer. Returns the deadline of the last
-/// extension that was won, or of the acquisition, and how many were won and how many not.
-async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u32, u32) {
+/// extension that was won, or of the acquisition, and how many were won and how many not; `None` if that
+/// deadline has passed meanwhile.
+async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> Option<(Instant, u32, u32)> {
     let (mut until, mut won, mut not_won) = (deadline(guard), 0, 0);
     let mut after = 0;
     while after < 3 {
@@ -53,20 +54,34 @@ async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u3
                 assert!(until >= asked + TTL / 2, "a full ttl from the round, less the drift");
             }
             Err(ExtendError::Unextended(_)) => not_won += 1,
+            Err(_) if Instant::now() >= until => {
+                killing.await.expect("the masters are killed");
+                return None;
+            }
             Err(error) => panic!("{error}"),
         }
         tokio::time::sleep(5 * MS).await;
     }
     killing.await.expect("the masters are killed");
-    (until, won, not_won)
+    Some((until, won, not_won))
 }
 
 /// The masters lose their memory when they die, and the guard against early returns is off: they
 /// are restarted when every lock that they may have granted has expired.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lock_extended_while_masters_die_is_kept_or_lost_on_time() {
-    let Some(masters) = Containers::start(Profile::Volatile).await else { return };
-    let masters = Arc::new(masters);
+    for _ in 0..3 {
+        let Some(masters) = Containers::start(Profile::Volatile).await else { return };
+        if is_kept_or_lost_on_time(Arc::new(masters)).await {
+            return;
+        }
+        tell("the third master took longer than a ttl to die: once more");
+    }
+    panic!("each time the third master took longer than a ttl to die");
+}
+
+/// Returns `false` if Docker was too slow to show anything.
+async fn is_kept_or_lost_on_time(masters: Arc<Containers>) -> bool {
     let connect = || masters.builder().ttl(TTL).max_ttl(TTL).connect();
     let (redlock, rival) = (connect().await.unwrap(), connect().await.unwrap());
     let guard = redlock.acquire("r").await.unwrap();
@@ -77,13 +92,15 @@ async fn a_lock_extended_while_masters_die_is_kept_or_lost_on_time() {
     };
 
     for node in 0..2 {
-        let (_, won, not_won) = extend_during(&guard, kill(node)).await;
+        let during = extend_during(&guard, kill(node)).await;
+        let (_, won, not_won) = during.expect("extensions win while a minority dies");
         guard.extend().await.expect("a minority of the masters is dead");
         assert!(rival.try_acquire("r").await.unwrap_err().is_contended());
         tell(&format!("{} killed: {won} extensions won, {not_won} not; kept", node + 1));
     }
 
-    let (until, won, not_won) = extend_during(&guard, kill(2)).await;
+    let during = extend_during(&guard, kill(2)).await;
+    let Some((until, won, not_won)) = during else { return false };
     let dead_since = Instant::now();
     assert!(won > 0 && not_won > 0, "two of five extended a lock");
     assert!(guard.is_valid(), "a failed extension takes nothing away");
@@ -108,4 +125,5 @@ async fn a_lock_extended_while_masters_die_is_kept_or_lost_on_time() {
     drop(guard);
     assert_eq!(next.release().await, Ok(Released::Confirmed));
     eventually("no key is left", SOON, async || masters.count_keys().await == 0).await;
+    true
 }
