@@ -42,8 +42,8 @@ fn deadline(guard: &Guard) -> Instant {
 /// deadline has passed meanwhile.
 async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> Option<(Instant, u32, u32)> {
     let (mut until, mut won, mut not_won) = (deadline(guard), 0, 0);
-    let mut after = 0;
-    while after < 3 {
+    let (mut after, mut has_lapsed) = (0, false);
+    while after < 3 && !has_lapsed {
         after += u32::from(killing.is_finished());
         let asked = Instant::now();
         match guard.extend().await {
@@ -54,16 +54,17 @@ async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> Option<(Inst
                 assert!(until >= asked + TTL / 2, "a full ttl from the round, less the drift");
             }
             Err(ExtendError::Unextended(_)) => not_won += 1,
-            Err(_) if Instant::now() >= until => {
-                killing.await.expect("the masters are killed");
-                return None;
+            Err(ExtendError::Lost(lost))
+                if lost.reason == LossReason::Lapsed && Instant::now() >= until =>
+            {
+                has_lapsed = true;
             }
             Err(error) => panic!("{error}"),
         }
         tokio::time::sleep(5 * MS).await;
     }
     killing.await.expect("the masters are killed");
-    Some((until, won, not_won))
+    (!has_lapsed).then_some((until, won, not_won))
 }
 
 /// The masters lose their memory when they die, and the guard against early returns is off: they
