@@ -143,3 +143,23 @@ fn a_master_that_is_gone_for_good_keeps_no_subscriptions() {
     stage.steps("cancel 1 \n n3 breaks");
     assert_eq!(stage.machine.waiters.topics(), 0);
 }
+
+/// What is unsubscribed from on a connection that is gone is not sent on the next one, ahead of its HELLO.
+#[test]
+fn a_connection_begins_with_hello_whatever_the_one_before_was_about_to_send() {
+    let mut stage = waits();
+    stage.play(
+        "+250ms
+         n1-3 < SET r #3 ..
+         n1 > nil
+         n3 breaks                      // the acquire is refused, and listens elsewhere
+         n2 < EVAL release ..
+         n2 < SUBSCRIBE ..
+         cancel 1
+         +60ms
+         n3 < DIAL
+         n3 connects
+         n3 < HELLO ..
+         n3 asks",
+    );
+}

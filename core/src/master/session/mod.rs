@@ -298,8 +298,12 @@ impl Session {
         }
     }
 
+    /// Sends a command on the connection that there is. Without one it is of no use: what is owed is kept
+    /// elsewhere, and a round knows which of its masters are down.
     pub(crate) fn push(&mut self, pending: PendingReply, command: &[u8]) {
-        self.pipe.push(pending, command);
+        if self.has_connection() {
+            self.pipe.push(pending, command);
+        }
     }
 
     /// Keeps a debt for the next connection, which is then wanted soon.

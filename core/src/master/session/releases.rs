@@ -93,7 +93,7 @@ impl Session {
     /// Notifies those who wait that a key of `channel` is free. It is a hint, and not a debt.
     pub(crate) fn tell(&mut self, channel: &Arc<str>, message: &str, packer: &mut Packer) {
         let command = packer.publish(&self.channels, channel, message);
-        self.pipe.push(PendingReply::Tell(channel.clone()), command);
+        self.push(PendingReply::Tell(channel.clone()), command);
     }
 
     /// Sends all that has waited for a connection, or to be sent again.
