@@ -162,8 +162,7 @@ impl<R> RedlockBuilder<R> {
 
     /// Sets whether a [`max_ttl`](Self::max_ttl) above 24 h is accepted. Masters that have just started do not vote for
     /// that long, and clients with another `max_ttl` are refused for that long once a client with this
-    /// one has used the masters. Default: `false`, and such a `max_ttl` is an
-    /// [`InvalidSetting`](crate::InvalidSetting).
+    /// one has used the masters. Default: `false`: it is an [`InvalidSetting`](crate::InvalidSetting).
     ///
     /// ```
     /// let days = std::time::Duration::from_secs(3 * 86_400);
@@ -313,6 +312,13 @@ impl<R> RedlockBuilder<R> {
     /// Default: `true`.
     pub const fn wake_ups(mut self, wake_ups: bool) -> Self {
         self.options.wake_ups = wake_ups;
+        self
+    }
+
+    /// Sets whether a release calls the first of a list of waiters: a hand-over costs the same, however many
+    /// wait, in no promised order. Set it in all clients of a resource, with `wake_ups`. Default: `false`.
+    pub const fn waitlist(mut self, waitlist: bool) -> Self {
+        self.options.waitlist = waitlist;
         self
     }
 

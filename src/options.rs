@@ -57,6 +57,7 @@ pub(crate) struct Options {
     pub(crate) restart_guard: RestartGuard,
     pub(crate) fencing_window: FencingWindow,
     pub(crate) wake_ups: bool,
+    pub(crate) waitlist: bool,
     pub(crate) fair: bool,
     pub(crate) keep_warm: Duration,
     pub(crate) inspect_only: bool,
@@ -82,6 +83,7 @@ impl Default for Options {
             restart_guard: RestartGuard::default(),
             fencing_window: FencingWindow::default(),
             wake_ups: true,
+            waitlist: false,
             fair: false,
             keep_warm: Duration::ZERO,
             inspect_only: false,
@@ -292,6 +294,7 @@ impl Options {
             window: self.fencing_window,
             wake_ups: self.wake_ups,
             asks: true,
+            waitlists: (self.wake_ups && self.waitlist).then(|| self.waitlists()),
             label: match &self.label {
                 Some(label) => Some(label.clone()).filter(|label| !label.is_empty()),
                 None => Some(process::label().into()),

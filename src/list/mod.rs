@@ -242,7 +242,7 @@ impl ListedLock {
 
     /// Returns how many clients wait for a release; of a permit, for any of the semaphore. A client counts once,
     /// however many of its tasks wait, and not at all if it was built with `wake_ups(false)` or is of
-    /// another kind. Of clients that wait in turn and clients that do not, only the more numerous count.
+    /// another kind. Of clients that wait in turn, in a waitlist, and by listening, only the most numerous count.
     /// `None` if a master does not say.
     #[must_use]
     pub const fn waiting(&self) -> Option<u64> {

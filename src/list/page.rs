@@ -110,15 +110,16 @@ pub(super) fn unknown(said: impl Into<Arc<str>>) -> Answer {
     Answer::Unknown(UnknownCause::Server(said.into()))
 }
 
-/// Packs the question for the waiters in turn; `alive` are the keys of the members alive in each queue.
-pub(super) fn turns(alive: &[Arc<str>]) -> Vec<u8> {
-    let count = alive.len().to_string();
+/// Packs the question for the waiters in queues and waitlists; `keys` are those of the members alive in each
+/// queue, then those of the waitlists.
+pub(super) fn turns(keys: &[Arc<str>]) -> Vec<u8> {
+    let count = keys.len().to_string();
     let mut command = vec!["EVAL", TURNS, &count];
-    command.extend(alive.iter().map(|key| &**key));
+    command.extend(keys.iter().map(|key| &**key));
     wire::pack(&command)
 }
 
-/// Reads, of each of so many queues, how many wait in it, and their processes; `None` if the master does not
+/// Reads, of each of so many queues and waitlists, how many wait in it, and their processes; `None` if the master does not
 /// say.
 pub(super) fn in_turn(reply: &Reply, queues: usize) -> Option<Vec<(u64, Vec<Mailbox>)>> {
     let Reply::Array(parts) = reply else { return None };

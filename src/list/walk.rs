@@ -255,35 +255,42 @@ impl Walker {
             locks.extend(is_listed.then(|| lock.at_slot(slot)));
         }
         self.count_waiting(&mut locks).await?;
-        self.find_in_turn(&mut locks).await?;
+        self.find_enlisted(&mut locks).await?;
         let patience = self.walk.patience();
         self.walk.lister.mark(&mut locks, patience).await;
         Ok(locks)
     }
 
-    /// Finds the clients that wait in turn. They listen to no channel of the key, except for the first.
-    async fn find_in_turn(&mut self, locks: &mut [ListedLock]) -> Result<(), Dropped> {
-        // A permit has no queue.
+    /// Finds the clients that wait in turn, or in a waitlist. They listen to no channel of the key, except for
+    /// the first.
+    async fn find_enlisted(&mut self, locks: &mut [ListedLock]) -> Result<(), Dropped> {
+        // A permit has neither.
         let mut locks: Vec<_> = locks.iter_mut().filter(|lock| lock.slot().is_none()).collect();
         if locks.is_empty() {
             return Ok(());
         }
         let options = &self.walk.options;
         let alive = |lock: &&mut ListedLock| options.queue(lock.resource()).alive;
-        let alive: Vec<Arc<str>> = locks.iter().map(alive).collect();
-        let replies = self.ask_all("EVAL", |_| page::turns(&alive)).await?;
-        let found = |reply: &Option<Reply>| page::in_turn(reply.as_ref()?, alive.len());
+        let waitlist = |lock: &&mut ListedLock| options.waitlist(lock.inspection.key());
+        let (alive, lists) = (locks.iter().map(alive), locks.iter().map(waitlist));
+        let keys: Vec<Arc<str>> = alive.chain(lists).collect();
+        let replies = self.ask_all("EVAL", |_| page::turns(&keys)).await?;
+        let found = |reply: &Option<Reply>| page::in_turn(reply.as_ref()?, keys.len());
         let mut found: Vec<_> = replies.iter().map(found).collect();
+        let all = locks.len();
         for (place, lock) in locks.iter_mut().enumerate() {
-            let mut counts = Vec::new();
+            let (mut in_turn, mut listed) = (Vec::new(), 0);
             for queues in &mut found {
-                let queue = queues.as_mut().map(|queues| std::mem::take(&mut queues[place]));
-                let (count, processes) = queue.unzip();
-                counts.push(count);
-                lock.waiters.extend(processes.into_iter().flatten());
+                let mut take = |at: usize| Some(std::mem::take(&mut queues.as_mut()?[at]));
+                let (queue, waitlist) = (take(place), take(all + place));
+                in_turn.push(queue.as_ref().map(|(count, _)| *count));
+                // A waiter stands in the list of one master.
+                listed += waitlist.as_ref().map_or(0, |(count, _)| *count);
+                let processes = queue.into_iter().chain(waitlist).flat_map(|(_, all)| all);
+                lock.waiters.extend(processes);
             }
-            let in_turn = ticket(self.walk.membership, &counts);
-            lock.waiting = lock.waiting.map(|listening| listening.max(in_turn.unwrap_or(0)));
+            let in_turn = ticket(self.walk.membership, &in_turn).unwrap_or(0);
+            lock.waiting = lock.waiting.map(|listening| listening.max(in_turn).max(listed));
         }
         Ok(())
     }

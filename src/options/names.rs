@@ -115,6 +115,16 @@ impl Options {
         }
     }
 
+    /// Returns the beginning of the names of waitlists: the whole key that is waited for follows.
+    pub(crate) fn waitlists(&self) -> Arc<str> {
+        self.own_key("waitlist:")
+    }
+
+    /// Returns the waitlist of a key.
+    pub(crate) fn waitlist(&self, key: &str) -> Arc<str> {
+        format!("{}{key}", self.waitlists()).into()
+    }
+
     /// Returns a key, or a channel, of our own: no resource has its name.
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()

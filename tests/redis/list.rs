@@ -2,7 +2,7 @@
 
 use crate::support::prelude::*;
 use futures::StreamExt;
-use quorumlock::{ListError, ListedLock, Redlock};
+use quorumlock::{ListError, ListedLock, Redlock, RedlockBuilder};
 use redis::cmd;
 use std::collections::BTreeMap;
 
@@ -138,13 +138,23 @@ async fn a_master_that_is_down_is_a_problem_and_no_error() {
 #[tokio::test]
 async fn who_waits_in_another_process_is_counted() {
     let (masters, redlock) = three().await;
+    counts_two(&redlock, || masters.builder()).await;
+}
+
+#[tokio::test]
+async fn who_waits_in_a_list_is_counted() {
+    let (masters, redlock) = three().await;
+    counts_two(&redlock, || masters.builder().waitlist(true)).await;
+}
+
+async fn counts_two(redlock: &Redlock, builder: impl Fn() -> RedlockBuilder) {
     let _guard = redlock.acquire("r").ttl(LONG).await.unwrap();
-    let others = [(); 2].map(|()| masters.builder().acquire_timeout(LONG).connect());
+    let others = [(); 2].map(|()| builder().acquire_timeout(LONG).connect());
     let others = futures::future::try_join_all(others).await.unwrap();
     // Two tasks of one client wait as one.
     let waiting = others.iter().chain(&others[..1]).map(|other| other.acquire("r"));
     let waiting: Vec<_> = waiting.map(|acquire| tokio::spawn(acquire.into_future())).collect();
-    let counted = async || listed(&redlock, "r").await["r"].waiting() == Some(2);
+    let counted = async || listed(redlock, "r").await["r"].waiting() == Some(2);
     eventually("both are counted", SOON, counted).await;
     waiting.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -81,5 +81,7 @@ mod unfit_masters;
 #[cfg(unix)]
 mod unix_sockets;
 mod waiting;
+#[cfg(feature = "embedded")]
+mod waitlist_scripts;
 #[cfg(all(unix, feature = "config", feature = "embedded", feature = "metrics"))]
 mod web_service;

@@ -42,7 +42,14 @@ impl Coordinator {
                 locks.release_again(cx, node, debt);
             }
             Incoming::Holders(key, reply) => waiters.holders_seen(cx, node, &key, &reply),
-            Incoming::Told { key, listeners } => waiters.counted(node, &key, listeners),
+            Incoming::Told { key, listeners } => waiters.counted(cx, node, &key, listeners),
+            Incoming::Listed(request, waiter, reply) => {
+                waiters.listed(cx, node, request, waiter, &reply);
+            }
+            Incoming::Called { key, called } => waiters.called(cx, node, &key, called),
+            Incoming::NotCalled { key, is_forgotten } => {
+                cx.masters.notify(node, &key, is_forgotten);
+            }
             Incoming::Subscribed(key) => waiters.subscribed(cx, node, &key),
             Incoming::Freed { key, message } => waiters.freed_elsewhere(cx, &key, &message),
         }

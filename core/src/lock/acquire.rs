@@ -3,7 +3,7 @@
 //!
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5.
 
-use super::release::Told;
+use super::release::Announce;
 use super::{Attempt, Hold, Locks, RoundKind, Stage};
 use crate::master::fencing::refusal;
 use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
@@ -100,7 +100,7 @@ impl Locks {
             if attempt.claim.acquires_by_set() {
                 attempt.touched = attempt.touched.difference(set_nothing);
             }
-            self.owe(cx, attempt, None, true, &Told::By(None), Leaves::Nothing);
+            self.owe(cx, attempt, None, &Announce::ROLLBACK, Leaves::Nothing);
         }
     }
 

@@ -153,15 +153,14 @@ impl Locks {
     ) {
         if attempt.stays(cx.now) {
             // They are not free: there is nothing to announce.
-            return self.owe(cx, attempt, round, false, &Told::By(None), Leaves::Hold);
+            return self.owe(cx, attempt, round, &Announce::NOTHING, Leaves::Hold);
         }
-        let Announce { told, by_hash } =
-            waiters.freed(cx, &attempt.claim.keys, attempt.has_places());
+        let announce = waiters.freed(cx, &attempt.claim.keys, attempt.has_places());
         let leaves = match attempt.stage {
             Stage::Asked => Leaves::Place,
             _ => Leaves::Hold,
         };
-        self.owe(cx, attempt, round, by_hash, &told, leaves);
+        self.owe(cx, attempt, round, &announce, leaves);
     }
 
     /// Records the deletion as a debt of every node where the key may exist.
@@ -170,10 +169,10 @@ impl Locks {
         cx: &mut Cx,
         attempt: Attempt,
         round: Option<RoundId>,
-        by_hash: bool,
-        told: &Told,
+        announce: &Announce,
         leaves: Leaves,
     ) {
+        let Announce { told, calls, by_hash } = announce;
         let stays = attempt.stays(cx.now);
         let Attempt { claim, touched, began, staying, .. } = attempt;
         let (keys, ttl) = (claim.keys.clone(), claim.life.span());
@@ -182,10 +181,11 @@ impl Locks {
             None => Deleted::Claim(claim),
         };
         let is_told = told.is_anybody();
-        let deletion = Arc::new(Deletion { what, leaves, ttl, is_told, round, began });
+        let deletion =
+            Arc::new(Deletion { what, leaves, ttl, is_told, calls: *calls, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
-            (debt.tells, debt.by_hash) = (told.by(node, &keys), by_hash);
+            (debt.tells, debt.by_hash) = (told.by(node, &keys), *by_hash);
             cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         }
     }
@@ -217,9 +217,19 @@ pub(crate) enum Told {
 /// How a release announces that keys are free.
 pub(crate) struct Announce {
     pub(crate) told: Told,
+    /// Whether the next waiter in the list of each key is called.
+    pub(crate) calls: bool,
     /// Whether the release may call a script that the server is thought to know. The SET of the next acquire may
     /// follow in the same write: a forgotten script would cost it that vote.
     pub(crate) by_hash: bool,
+}
+
+impl Announce {
+    /// The keys are not free.
+    pub(crate) const NOTHING: Self = Self { told: Told::By(None), calls: false, by_hash: false };
+
+    /// What is rolled back was never won.
+    pub(crate) const ROLLBACK: Self = Self { by_hash: true, ..Self::NOTHING };
 }
 
 impl Told {

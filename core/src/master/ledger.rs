@@ -23,6 +23,8 @@ pub(crate) struct Deletion {
     pub(crate) ttl: Duration,
     /// Waiters in other processes are notified, for each key at one master.
     pub(crate) is_told: bool,
+    /// Waiters may stand in a list, of which the next is called.
+    pub(crate) calls: bool,
     /// The round that waits for the answers, if there is one.
     pub(crate) round: Option<RoundId>,
     /// No SET of the attempt was sent before this instant.

@@ -200,6 +200,16 @@ impl Masters {
         session.push(pending, self.packer.publish(&session.channels, &channel, &message));
     }
 
+    /// Notifies the waiters for `key` at `node` once more that it is free, and calls the next of them if
+    /// that `may_call`.
+    pub(crate) fn notify(&mut self, node: usize, key: &Arc<str>, may_call: bool) {
+        let session = &mut self.sessions[node];
+        match may_call {
+            true => session.call(key, true, &mut self.packer),
+            false => session.tell(key, "", &mut self.packer),
+        }
+    }
+
     /// Publishes `message` on `channel`, at the master where its waiters listen.
     pub(crate) fn publish(&mut self, now: Instant, channel: &Arc<str>, message: &str) {
         if let Some(first) = self.first_node(now, channel) {

@@ -26,6 +26,8 @@ pub struct Settings {
     pub wake_ups: bool,
     /// A waiter asks the holder to give way, if waiters are notified.
     pub asks: bool,
+    /// The beginning of the names of waitlists, if waiters stand in them: the whole key follows.
+    pub waitlists: Option<Arc<str>>,
     /// The name of the holder, for clients that inspect a lock; it follows each token.
     pub label: Option<Arc<str>>,
 }
@@ -41,6 +43,11 @@ pub struct Rest {
 }
 
 impl Settings {
+    /// Returns the waitlist of a key.
+    pub(crate) fn waitlist(&self, key: &str) -> Option<String> {
+        self.waitlists.as_ref().map(|prefix| format!("{prefix}{key}"))
+    }
+
     pub(crate) fn round_timeout(&self, ttl: Duration) -> Duration {
         round_timeout(self.operation_timeout, ttl)
     }

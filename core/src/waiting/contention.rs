@@ -1,6 +1,7 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::in_turn::Turn;
+use super::waitlist::Entry;
 use crate::lock::Begun;
 use crate::master::first_node::Standing;
 use crate::obstacle::Obstacle;
@@ -57,6 +58,10 @@ pub(crate) struct Contention {
     pub(crate) turn: Option<Box<Turn>>,
     /// Too many masters deny it a place: it asks for none again.
     pub(crate) is_denied_turns: bool,
+    /// Its entry in the waitlist of its key, if it has one.
+    pub(crate) entry: Option<Box<Entry>>,
+    /// The master of the waitlist denies it an entry.
+    pub(crate) is_denied_entries: bool,
 }
 
 pub(crate) enum Phase {
@@ -95,6 +100,8 @@ impl Contention {
             standing: Standing::Open,
             turn: None,
             is_denied_turns: false,
+            entry: None,
+            is_denied_entries: false,
         }
     }
 
@@ -104,7 +111,7 @@ impl Contention {
     pub(crate) fn probes(&self, now: Instant, settings: &Settings) -> bool {
         let often = if self.pauses_long(now, settings) { 2 } else { 1 };
         let seldom = self.window(now, settings).saturating_mul(often);
-        self.probes && now < self.until && now < self.asked_all.after(seldom)
+        self.probes && !self.is_called() && now < self.until && now < self.asked_all.after(seldom)
     }
 
     /// Returns whether the next attempt asks for the remaining life of the key that refuses us.
@@ -118,6 +125,9 @@ impl Contention {
         settings: &Settings,
     ) -> bool {
         let may_be_last = now.after(timeout) >= self.until;
+        if self.has_message() {
+            return may_be_last;
+        }
         let asks = !self.listening || self.pauses_long(now, settings) || may_be_last;
         self.attempts == 1 || (self.attempts > 1 && asks)
     }
@@ -226,7 +236,7 @@ impl Contention {
 
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
     /// a quorum is free by now. Otherwise contenders would collide in step.
-    fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
+    pub(super) fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
         let ceiling = self.free_in(settings);
         // The node that was asked first, and refused, speaks for the others.
         let ceiling = ceiling.or_else(|| match *self.remaining {
@@ -244,10 +254,20 @@ impl Contention {
         window.min(ceiling.unwrap_or(window)) / 2 + delay / 2
     }
 
+    /// Returns whether the next attempt follows soon, since a message came before all nodes had the resource
+    /// free.
+    pub(crate) const fn is_early(&self) -> bool {
+        self.told.is_some()
+    }
+
     /// Shortens the pause after another node has reported how long it will be. If the next attempt
     /// is now earlier, returns its old time and its new time.
     pub(crate) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
         let Phase::Waiting { since, .. } = self.phase else { return None };
+        // The pause of a waiter in a list is by its place.
+        if self.entry.is_some() {
+            return None;
+        }
         self.pause_from(since, settings)
     }
 

@@ -31,6 +31,10 @@ impl Waiters {
         let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);
         let has_asked_all = round.held_back.is_none();
         let channel = acquisition.request.keys.messages().next().filter(|_| has_asked_all);
+        let first = cx.masters.first_node(cx.now, acquisition.request.keys.first());
+        let answer = first.and_then(|first| reports.get(first)).map(|report| &report.answer);
+        let is_held_there = matches!(answer, Some(Answer::Refused(Refusal::Held { .. })));
+        let is_free_there = matches!(answer, Some(Answer::Granted));
         let standing = channel.map(|(channel, _)| cx.masters.refused_by(cx.now, channel, &reports));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         if let Some(standing) = standing {
@@ -75,14 +79,23 @@ impl Waiters {
             // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| cx.masters.random.jitter());
             let is_told = failure.kind.is_contended() && cx.masters.settings.wake_ups;
-            let listening = is_told && self.listen(cx, &keys);
+            let enlists = is_told && self.may_ask_waitlist(cx, request, &keys);
+            // Where waiters are known to be called, it need not listen to all releases.
+            let is_called = enlists && self.is_waited_for(cx, &keys);
+            let listening = is_told && (is_called || self.listen(cx, &keys));
             let polls = self.polls(request, &keys);
             let asks = polls && failure.kind.is_contended();
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-            (contention.probes, contention.listening) = (is_told, listening);
+            // The next attempt is due soon: where the list is, the key was free.
+            let is_in_vain = contention.is_in_vain(is_held_there, is_free_there);
+            (contention.probes, contention.listening) = (is_told, listening && !is_in_vain);
             let random = random.filter(|_| polls);
             let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
+            let enlists = enlists && !contention.is_early() && !is_in_vain;
             cx.timers.set(at, Timer::Attempt(request));
+            if enlists {
+                self.ask_waitlist(cx, request);
+            }
             if asks {
                 self.ask_holders(cx, request, &keys);
             }

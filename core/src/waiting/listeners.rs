@@ -69,6 +69,7 @@ impl Waiters {
         for (_, keys) in self.in_turn().collect::<Vec<_>>() {
             self.open_mailbox(cx, &keys);
         }
+        self.move_entries(cx);
         let channels: Vec<_> = self.listeners.by_channel.keys().cloned().collect();
         channels.iter().for_each(|channel| self.listen_at_first(cx, channel));
     }

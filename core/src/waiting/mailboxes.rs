@@ -31,6 +31,10 @@ enum Letter<'a> {
     Next { waiter: &'a str, key: &'a str },
     /// `look <waiter> <key>`: this waiter comes nearer faster than it knows, and its place is shortened.
     Look { waiter: &'a str, key: &'a str },
+    /// `free <waiter> <key>`: the key is free, and this waiter tries.
+    Free { waiter: &'a str, key: &'a str },
+    /// `watch <waiter> <key>`: another waiter was called for the key, in case that is in vain.
+    Watch { waiter: &'a str, key: &'a str },
     /// `ask <key>`: a client elsewhere waits for the key, which this process holds.
     Ask { key: &'a str },
 }
@@ -41,6 +45,8 @@ impl<'a> Letter<'a> {
         match verb {
             "next" => rest.split_once(' ').map(|(waiter, key)| Self::Next { waiter, key }),
             "look" => rest.split_once(' ').map(|(waiter, key)| Self::Look { waiter, key }),
+            "free" => rest.split_once(' ').map(|(waiter, key)| Self::Free { waiter, key }),
+            "watch" => rest.split_once(' ').map(|(waiter, key)| Self::Watch { waiter, key }),
             "ask" => Some(Self::Ask { key: rest }),
             _ => None,
         }
@@ -48,6 +54,11 @@ impl<'a> Letter<'a> {
 }
 
 impl Mailboxes {
+    /// Returns whether messages come from `node`.
+    pub(super) fn is_open_at(&self, node: usize) -> bool {
+        self.opened.contains(node)
+    }
+
     /// Returns whether messages about these keys come.
     pub(super) fn receives(&self, cx: &Cx, keys: &Keys) -> bool {
         let channel = keys.messages().next();
@@ -66,7 +77,7 @@ impl Waiters {
         }
     }
 
-    fn open_mailbox_at(&mut self, cx: &mut Cx, node: usize) {
+    pub(super) fn open_mailbox_at(&mut self, cx: &mut Cx, node: usize) {
         if self.mailboxes.asked.contains(node) {
             return;
         }
@@ -111,7 +122,12 @@ impl Waiters {
                     self.hurry(cx, request, waiter);
                 }
             }
-            Some(Letter::Ask { key }) => self.step(Step::GiveWay(key.into())),
+            Some(Letter::Free { waiter, key }) => self.called_to_try(cx, waiter, key),
+            Some(Letter::Watch { waiter, key }) => self.watch_call(cx, waiter, key),
+            Some(Letter::Ask { key }) => {
+                self.note_waiters(cx, &key.into());
+                self.step(Step::GiveWay(key.into()));
+            }
             None => {}
         }
     }
@@ -133,11 +149,24 @@ mod tests {
         assert_eq!(Letter::in_message("next 01 a key with spaces"), Some(next));
         let look = Letter::Look { waiter: "01", key: "a key with spaces" };
         assert_eq!(Letter::in_message("look 01 a key with spaces"), Some(look));
+        let free = Letter::Free { waiter: "01", key: "a key with spaces" };
+        assert_eq!(Letter::in_message("free 01 a key with spaces"), Some(free));
+        let watch = Letter::Watch { waiter: "01", key: "a key with spaces" };
+        assert_eq!(Letter::in_message("watch 01 a key with spaces"), Some(watch));
         let ask = Letter::Ask { key: "a key with spaces" };
         assert_eq!(Letter::in_message("ask a key with spaces"), Some(ask));
-        for unknown in
-            ["", "ask", "next", "next 01", "look 01", "nextly 01 r", "later 01 r", " next 01 r"]
-        {
+        for unknown in [
+            "",
+            "ask",
+            "next",
+            "next 01",
+            "look 01",
+            "free 01",
+            "watch 01",
+            "nextly 01 r",
+            "later 01 r",
+            " next 01 r",
+        ] {
             assert_eq!(Letter::in_message(unknown), None, "{unknown}");
         }
     }

@@ -19,6 +19,7 @@ mod pause;
 mod permit;
 mod policy;
 mod reader;
+mod waitlist;
 mod wake_ups;
 mod warm;
 mod writer;
@@ -37,6 +38,7 @@ use crate::waiting::local_queue::LocalQueue;
 use crate::waiting::mailboxes::Mailboxes;
 use crate::waiting::permit::Semaphores;
 use crate::waiting::reader::Readers;
+use crate::waiting::waitlist::Waitlists;
 use crate::waiting::wake_ups::WakeUps;
 use crate::waiting::writer::Hints;
 use acquisition::Acquisition;
@@ -54,6 +56,7 @@ pub(crate) struct Waiters {
     pub(crate) local_queue: LocalQueue,
     pub(crate) wake_ups: WakeUps,
     mailboxes: Mailboxes,
+    waitlists: Waitlists,
     holders: Holders,
     pub(crate) listeners: Listeners,
     pub(crate) semaphores: Semaphores,
@@ -136,11 +139,10 @@ impl Waiters {
     ) {
         let mut acquisition = Acquisition { request: acquire, began: cx.now, contention: None };
         if !needs_places || self.local_queue.take(&acquisition.request.keys, request) {
-            let life = acquisition.request.life().span();
             let contention = self.acquisitions.contend(cx.now, acquisition.until());
             acquisition.contention = Some(contention);
             self.acquisitions.insert(request, acquisition);
-            return self.attempt(cx, request, life);
+            return self.try_first(cx, request);
         }
         let is_idle = self.local_queue.has_idle_among(&acquisition.request.keys);
         if !is_idle && !acquisition.may_retry(cx.now) {
@@ -200,7 +202,7 @@ impl Waiters {
             if steps_back {
                 self.step_back(cx, request);
             } else {
-                self.try_again(cx, request);
+                self.try_first(cx, request);
             }
         }
         true
@@ -223,6 +225,13 @@ impl Waiters {
             return self.give_up(cx, request);
         }
         self.resume(cx, request);
+    }
+
+    /// Begins the contention of an acquire: with an attempt, or in the waitlist of a key that others wait for.
+    fn try_first(&mut self, cx: &mut Cx, request: RequestId) {
+        if !self.begins_in_waitlist(cx, request) {
+            self.try_again(cx, request);
+        }
     }
 
     pub(crate) fn try_again(&mut self, cx: &mut Cx, request: RequestId) {

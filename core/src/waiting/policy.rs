@@ -33,6 +33,11 @@ impl Policy {
             More::InTurn(_) => Self::InTurn,
         }
     }
+
+    /// Returns whether an acquire of these keys may stand in a waitlist.
+    fn may_enlist(keys: &Keys) -> bool {
+        matches!(keys.more(), More::Nothing) && keys.len() == 1
+    }
 }
 
 impl Waiters {
@@ -66,6 +71,10 @@ impl Waiters {
         }
         self.withdraw_hint(cx, request, keys, has_won);
         let contention = acquisition.contention.as_mut();
+        if let Some(entry) = contention.and_then(|contention| contention.entry.take()) {
+            self.leave_waitlist(cx, keys, &entry);
+        }
+        let contention = acquisition.contention.as_mut();
         if let Some(turn) = contention.and_then(|contention| contention.turn.take()) {
             self.leave_turn(cx, keys.clone(), *turn, has_won);
         }
@@ -94,10 +103,20 @@ impl Waiters {
         Policy::of(keys) != Policy::Reader || self.readers.wait(keys.first(), request)
     }
 
+    /// Returns whether an acquire of these keys stands in a waitlist while it waits.
+    pub(super) fn enlists(cx: &Cx, keys: &Keys) -> bool {
+        let settings = &cx.masters.settings;
+        settings.waitlists.is_some() && settings.wake_ups && Policy::may_enlist(keys)
+    }
+
     /// Goes on with a wait whose pause is over.
     pub(crate) fn resume(&mut self, cx: &mut Cx, request: RequestId) {
         match self.acquisitions.get(request) {
-            Some(acquisition) if !acquisition.has_turn() => self.try_again(cx, request),
+            Some(acquisition) if !acquisition.has_turn() => {
+                if !self.asks_from_waitlist(cx, request) {
+                    self.try_again(cx, request);
+                }
+            }
             Some(acquisition) if acquisition.may_retry(cx.now) => self.take_turn(cx, request),
             _ => self.give_up(cx, request),
         }
@@ -150,7 +169,8 @@ impl Waiters {
             }
             false => Told::By(None),
         };
+        let calls = tell && self.waitlists.is_any_waited_for(cx.now, keys);
         let by_hash = in_turn || (passed_on.is_none() && !is_waited_for);
-        Announce { told, by_hash }
+        Announce { told, calls, by_hash }
     }
 }

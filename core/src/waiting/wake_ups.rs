@@ -9,10 +9,12 @@
 //! (`contention.rs`). Other clients do not publish, messages get lost, and a master may deny the
 //! permission.
 
+use super::waitlist::Seen;
 use super::{Phase, Waiters};
 use crate::master::PendingReply;
 use crate::shared::{AttemptId, Cx, Keys, RequestId};
 use crate::wire;
+use crate::wire::waitlist::{CALLED, Called};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,6 +31,13 @@ struct Topic {
 
 #[derive(Default)]
 pub(crate) struct WakeUps(BTreeMap<Arc<str>, Topic>);
+
+impl WakeUps {
+    /// Returns whether messages on a channel come, or are about to.
+    pub(super) fn has(&self, channel: &str) -> bool {
+        self.0.contains_key(channel)
+    }
+}
 
 impl Waiters {
     /// Subscribes to `keys`, for which an acquire waits, where that is not done yet. Returns `true`
@@ -106,15 +115,35 @@ impl Waiters {
         if self.is_mailbox(channel) {
             return self.read_mailbox(cx, message);
         }
-        self.wake_contender(cx, channel, Some(message));
-        self.hear(cx, channel, Some(message));
+        // The first waiter of a list was called: for those that stand in none, the key is free.
+        let is_call = &**message == CALLED;
+        let message = if is_call { Arc::from("") } else { message.clone() };
+        if !(is_call && self.watch(cx, channel)) {
+            self.wake_contender(cx, channel, Some(&message));
+        }
+        self.hear(cx, channel, Some(&message));
     }
 
     /// Notes how many listened when `key` was published as free.
-    pub(crate) fn counted(&mut self, node: usize, key: &str, listeners: u64) {
-        let ours = u64::from(self.listens(node, key));
-        self.local_queue.heard(key, listeners > ours);
-        self.slot_heard(key, listeners > ours);
+    pub(crate) fn counted(&mut self, cx: &Cx, node: usize, key: &Arc<str>, listeners: u64) {
+        let is_heard = listeners > u64::from(self.listens(node, key));
+        if is_heard && cx.masters.settings.waitlists.is_some() {
+            self.waitlists.note(cx.now, key, Seen::Listeners);
+        }
+        self.local_queue.heard(key, is_heard);
+        self.slot_heard(key, is_heard);
+    }
+
+    /// Notes which waiter was called for a key that was released, and how many listened.
+    pub(crate) fn called(&mut self, cx: &mut Cx, node: usize, key: &Arc<str>, called: Called) {
+        let Called { is_waited_for, goes_on, listeners } = called;
+        if goes_on {
+            cx.masters.notify(node, key, true);
+        }
+        let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
+        self.waitlists.note(cx.now, key, seen);
+        let is_heard = listeners > u64::from(self.listens(node, key));
+        self.local_queue.heard(key, is_waited_for || is_heard);
     }
 
     /// Makes the contender for `key` try again at once, and the reader that polls for it, unless the message
@@ -122,7 +151,8 @@ impl Waiters {
     pub(crate) fn wake_contender(&mut self, cx: &mut Cx, key: &str, message: Option<&str>) {
         let writer = self.local_queue.contender(key);
         for request in writer.into_iter().chain(self.readers.poller(key)) {
-            if message.is_none_or(str::is_empty) && !self.call(cx, request, message) {
+            let is_for_all = message.is_none_or(str::is_empty);
+            if is_for_all && !self.asks_at_once(cx, request) && !self.call(cx, request, message) {
                 self.wake(cx, request);
             }
         }
@@ -169,6 +199,7 @@ impl Waiters {
             }
             topic.node != node
         });
+        contenders.extend(self.forget_entries(node).into_iter().map(Some));
         for request in contenders.into_iter().flatten() {
             let contention = self.acquisitions.contention_mut(request);
             if let Some(sooner) =

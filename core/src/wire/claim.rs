@@ -3,8 +3,8 @@
 use super::layout::Place;
 use super::resp::Command;
 use super::{
-    ACQUIRE, ACQUIRE_READ, ASK, EXTEND, EXTEND_READ, LEAVE, Millis, RELEASE, RELEASE_ALL,
-    RELEASE_READ, Reply, SHORTEN, Token, millis,
+    ACQUIRE, ACQUIRE_READ, ASK, CALL, EXTEND, EXTEND_READ, LEAVE, Millis, RELEASE, RELEASE_ALL,
+    RELEASE_READ, Reply, SHORTEN, Token, WAIT, millis,
 };
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
@@ -83,6 +83,9 @@ pub struct Packer {
     /// Those of clients that wait in turn.
     pub(super) ask: String,
     pub(super) leave: String,
+    /// Those of waitlists.
+    pub(super) wait: String,
+    pub(super) call: String,
 }
 
 impl Packer {
@@ -168,6 +171,8 @@ impl Packer {
             release_read: hash(RELEASE_READ),
             ask: hash(ASK),
             leave: hash(LEAVE),
+            wait: hash(WAIT),
+            call: hash(CALL),
         }
     }
 }

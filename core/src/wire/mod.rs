@@ -7,6 +7,7 @@ mod replies;
 mod reply;
 mod resp;
 mod token;
+pub(crate) mod waitlist;
 
 pub use claim::{Ballot, Claim, Native, Packer, Way};
 pub(crate) use layout::PLACE_LIVES;
@@ -16,6 +17,7 @@ pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};
 pub use resp::pack;
 pub use token::{Mailbox, Token};
+pub use waitlist::{CALL, WAIT};
 
 use crate::lock::Beside;
 use std::sync::Arc;

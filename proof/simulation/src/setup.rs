@@ -73,6 +73,8 @@ pub(super) struct Setup {
     pub(super) quarantine: Duration,
     pub(super) operation_timeout: Duration,
     pub(super) wake_ups: bool,
+    /// Waiters stand in lists.
+    pub(super) has_waitlists: bool,
     /// When clients rest.
     pub(super) rest: Rest,
     /// The longest pause of a client before it dials a master again that it can spare.
@@ -136,6 +138,7 @@ impl Setup {
             max_ttl,
             operation_timeout: millis(*rng.pick(&[50, 100, 200])),
             wake_ups: rng.chance(60),
+            has_waitlists: false,
             rest: NO_REST,
             redial_spread: Duration::ZERO,
             spread,
@@ -176,6 +179,7 @@ impl Setup {
             after: millis(*rng.pick(&[500, 2_000, 60_000])),
             heartbeat: millis(*rng.pick(&[10_000, 30_000])),
         };
+        setup.has_waitlists = setup.wake_ups && rng.chance(50);
         setup
     }
 
@@ -204,6 +208,7 @@ impl Setup {
             max_ttl,
             operation_timeout: millis(100),
             wake_ups: true,
+            has_waitlists: false,
             rest: NO_REST,
             redial_spread: Duration::ZERO,
             spread: millis(1),
@@ -279,6 +284,7 @@ impl Setup {
             agreement: self.agreement(kind),
             window: kind.window,
             wake_ups: self.wake_ups,
+            waitlists: self.has_waitlists.then(|| "quorumlock:waitlist:".into()),
             // Some clients ask no holder, as those of another version.
             asks: self.is_warm && seat != 1,
         }

@@ -15,7 +15,7 @@ const fn ms(millis: u64) -> Duration {
 type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
 
 /// A key, its value as TOML and as text; no value is the default.
-const OPTIONS: [(&str, &str, &str, ByHand); 21] = [
+const OPTIONS: [(&str, &str, &str, ByHand); 22] = [
     ("ttl", r#""5s""#, "5s", |it| it.ttl(ms(5_000))),
     ("max_ttl", r#""1m 30s""#, "1m 30s", |it| it.max_ttl(ms(90_000))),
     ("allow_long_max_ttl", "true", "true", |it| it.allow_long_max_ttl(true)),
@@ -39,6 +39,7 @@ const OPTIONS: [(&str, &str, &str, ByHand); 21] = [
     }),
     ("restart_guard", r#""off""#, "off", |it| it.restart_guard(RestartGuard::Off)),
     ("wake_ups", "false", "false", |it| it.wake_ups(false)),
+    ("waitlist", "true", "true", |it| it.waitlist(true)),
     ("fair", "true", "true", |it| it.fair(true)),
     ("keep_warm", r#""2s""#, "2s", |it| it.keep_warm(ms(2_000))),
     ("strict", "true", "true", |it| it.strict(true)),

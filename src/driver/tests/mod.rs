@@ -32,6 +32,7 @@ mod tap;
 mod torn;
 mod trusted;
 mod unread;
+mod waitlist;
 mod warm;
 
 use super::clock::Clock;

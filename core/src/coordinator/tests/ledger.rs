@@ -231,6 +231,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
         place: None,
     };
     let deletion = Arc::new(Deletion {
+        calls: false,
         leaves: Leaves::Nothing,
         what: Deleted::Claim(claim),
         ttl: Duration::from_secs(1),

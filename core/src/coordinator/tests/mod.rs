@@ -63,6 +63,8 @@ mod turns;
 mod unfit;
 mod verdicts;
 mod waiting;
+mod waitlist;
+mod waitlist_faults;
 mod waking;
 mod warm;
 mod ways;

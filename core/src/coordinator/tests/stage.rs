@@ -97,6 +97,7 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         agreement: Agreement::new(shared),
         window,
         wake_ups: false,
+        waitlists: None,
         asks: false,
         membership,
         drift,

@@ -40,6 +40,8 @@ impl Tokens {
             ("release_read", wire::RELEASE_READ),
             ("ask", wire::ASK),
             ("leave", wire::LEAVE),
+            ("wait", wire::WAIT),
+            ("call", wire::CALL),
         ];
         for (name, script) in by_hash {
             scripts.push((name, script.to_owned()));
@@ -303,7 +305,16 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let zero = bulk("0");
             format!("*7\r\n:{why}\r\n:{left}\r\n{zero}{clock}{stamp}:{ahead}\r\n{holder}").into()
         }
-        // `held 1500 who`: what is said to a look; milliseconds, the value.
+        // `listed 0 1500 7 2`: what was found, milliseconds, the stamp, how many are ahead.
+        "listed" => {
+            let words: Vec<&str> = rest.split(' ').chain(["", ""]).collect();
+            let bulk = |at: usize| format!("${}\r\n{}\r\n", words[at].len(), words[at]);
+            let (found, left, ahead, sight) = (words[0], words[1], words[3], bulk(4) + &bulk(5));
+            format!("*6\r\n:{found}\r\n:{left}\r\n{}:{ahead}\r\n{sight}", bulk(2)).into()
+        }
+        // `called 1 2 3`: a waiter was, listeners, waiters.
+        "called" => format!("*3\r\n:{}\r\n", rest.replace(' ', "\r\n:")).into(),
+        // `held 1500 who`: the answer to a look.
         "held" => {
             let (left, value) = rest.split_once(' ').expect("a value");
             format!("*2\r\n:{left}\r\n${}\r\n{value}\r\n", value.len()).into()
@@ -322,7 +333,6 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
                 format!("*4\r\n${length}\r\n{value}\r\n:{left}\r\n*0\r\n:{many}\r\n").into()
             }
         },
-        // All others have the same settings, and ours are noted until 1700000000000.
         "confirmed" => b"*2\r\n:1700000000000\r\n:0\r\n".into(),
         // The same, and the server process that was met before is noted there.
         "remembers" => b"*2\r\n:1700000000000\r\n:1\r\n".into(),

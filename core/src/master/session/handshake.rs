@@ -43,8 +43,13 @@ impl Session {
 
     /// Loads a script that the server has forgotten, and with it all others.
     pub(crate) fn reload(&mut self, script: &str) {
-        self.known.loaded.clear();
+        self.forget_scripts();
         self.load(script);
+    }
+
+    /// Notes that the server has forgotten all scripts.
+    pub(crate) fn forget_scripts(&mut self) {
+        self.known.loaded.clear();
     }
 
     /// Loads the scripts that a claim calls by their hashes, if it is the first on this connection that
@@ -58,7 +63,7 @@ impl Session {
     }
 
     #[cold]
-    fn load_all(&mut self, scripts: &[&'static str]) {
+    pub(super) fn load_all(&mut self, scripts: &[&'static str]) {
         for script in scripts {
             if !self.known.loaded.contains(script) {
                 self.known.loaded.push(script);

@@ -16,6 +16,7 @@ mod replies;
 mod server_facts;
 mod standing;
 mod time;
+mod waitlist;
 
 pub(crate) use identity::Identity;
 pub(crate) use pipe::PendingReply;
@@ -31,7 +32,8 @@ use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::standing::Start;
 use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Random, RequestId, RoundId, Settings};
-use crate::wire::{self, Login, Reply};
+use crate::wire::waitlist::Called;
+use crate::wire::{self, Login, Reply, Token};
 use confirmation::Confirmation;
 use departure::Departure;
 use pipe::Pipe;
@@ -89,6 +91,12 @@ pub(crate) enum Incoming {
     Holders(Arc<str>, Reply),
     /// The number of listeners when this key became free.
     Told { key: Arc<str>, listeners: u64 },
+    /// The answer to a waiter in a list.
+    Listed(RequestId, Token, Reply),
+    /// Which waiter was called when this key became free.
+    Called { key: Arc<str>, called: Called },
+    /// No waiter was called, and none notified: the master had forgotten the script, or denies it.
+    NotCalled { key: Arc<str>, is_forgotten: bool },
     /// Messages about this key arrive from now on.
     Subscribed(Arc<str>),
     /// The key of this channel has become free, or what the message says of it.
@@ -298,8 +306,7 @@ impl Session {
         }
     }
 
-    /// Sends a command on the connection that there is. Without one it is of no use: what is owed is kept
-    /// elsewhere, and a round knows which of its masters are down.
+    /// Sends a command on the connection. Without one it is of no use: what is owed is kept elsewhere.
     pub(crate) fn push(&mut self, pending: PendingReply, command: &[u8]) {
         if self.has_connection() {
             self.pipe.push(pending, command);

@@ -3,7 +3,7 @@
 use crate::master::Debt;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, RequestId, RoundId};
-use crate::wire::{Replies, Reply, Way};
+use crate::wire::{Replies, Reply, Token, Way};
 use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -47,6 +47,10 @@ pub(crate) enum PendingReply {
     Deletion(Debt, Way),
     /// The number of listeners for this key, which has become free.
     Tell(Arc<str>),
+    /// Whether this waiter may try, or where it stands in the list.
+    Wait(RequestId, Token),
+    /// Which waiter was called for this key, which has become free.
+    Call { key: Arc<str>, is_repeated: bool },
     /// Answered by a push: messages about this key arrive from now on.
     Subscribe(Arc<str>),
     /// Answered by a push as well: no more of them.

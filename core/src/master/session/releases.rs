@@ -21,6 +21,8 @@ pub(super) struct Known {
     denies_turns: bool,
     /// Our user may not call anything by its hash.
     denies_hashes: bool,
+    /// Our user may not call a waiter.
+    pub(super) denies_calls: bool,
 }
 
 impl Known {
@@ -86,7 +88,10 @@ impl Session {
             return;
         }
         for (channel, message) in tells.iter().flat_map(Keys::messages) {
-            self.tell(channel, message, packer);
+            match deletion.calls && message.is_empty() {
+                true => self.call(channel, false, packer),
+                false => self.tell(channel, message, packer),
+            }
         }
     }
 

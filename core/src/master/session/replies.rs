@@ -35,6 +35,8 @@ impl Session {
                 Reply::Int(told) => Incoming::Told { key, listeners: told.unsigned_abs() },
                 _ => Incoming::Nothing,
             },
+            PendingReply::Wait(request, waiter) => Incoming::Listed(request, waiter, reply),
+            PendingReply::Call { key, is_repeated } => self.call_answered(key, is_repeated, &reply),
             // For the next round, as with a vote.
             PendingReply::Uncounted | PendingReply::TopUp { .. } if reply.is_noscript() => {
                 self.reload(wire::ACQUIRE);

@@ -94,6 +94,7 @@ impl Waiters {
             leaves: Leaves::Place,
             ttl: PLACE_LIVES,
             is_told: false,
+            calls: false,
             round: None,
             began: cx.now,
         });

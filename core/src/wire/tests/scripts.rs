@@ -4,6 +4,7 @@
 mod read;
 mod rights;
 mod turns;
+mod waitlist;
 
 use super::*;
 use crate::quorum::FencingWindow;

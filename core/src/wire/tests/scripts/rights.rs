@@ -4,7 +4,7 @@
 use super::*;
 use crate::wire::{
     ACQUIRE_READ, AGREE, ASK, EXTEND, EXTEND_READ, LEAVE, RELEASE, RELEASE_ALL, RELEASE_READ,
-    SHORTEN, TOP_UP, WITHDRAW,
+    SHORTEN, TOP_UP, WAIT, WITHDRAW,
 };
 
 const MARK: &str = "quorumlock:shared";
@@ -12,6 +12,7 @@ const READERS: &str = "readers";
 const AGREEMENT: &str = "agreement";
 const QUEUE: &str = "queue";
 const ALIVE: &str = "alive";
+const LIST: &str = "list";
 /// Ends of readers that live, in ms of the master's clock, and of one that is dead.
 const SOON: &str = "1000500";
 const LATE: &str = "1009000";
@@ -50,7 +51,7 @@ const READ_ALONE: &[&[&str]] =
 const READ_BY_OTHERS: &[&[&str]] =
     &[SHARED, &["ZADD", READERS, LATE, "other", DEAD, "gone"], &["PEXPIRE", READERS, "10000"]];
 const KEPT: &[&[&str]] = &[&["SET", "r", "quorumlock:next:waiter", "PX", "5000"]];
-const LIST: &str = "n1 n2 n3";
+const NODES: &str = "n1 n2 n3";
 const OURS: &str = "lists\nn1 n2 n3\n";
 const MINE: &str = "by me lists\nn1 n2 n3\n";
 const THEIRS: &str = "by other lists\nn1 n2 n3\n";
@@ -102,6 +103,9 @@ const QUEUED_BEHIND: &[&[&str]] = &[
     &["PEXPIRE", QUEUE, "6000"],
     &["PEXPIRE", ALIVE, "6000"],
 ];
+const LISTED: &[&[&str]] = &[&["ZADD", LIST, "5", "other"], &["PEXPIRE", LIST, "6000"]];
+const LISTED_AND_HELD: &[&[&str]] =
+    &[HELD, &["ZADD", LIST, "5", "other", "9", "waiter"], &["PEXPIRE", LIST, "6000"]];
 /// The mark was deleted by hand.
 const UNMARKED: &[&[&str]] = &[&["ZADD", READERS, LATE, "other"], &["PEXPIRE", READERS, "10000"]];
 
@@ -144,6 +148,14 @@ fn cases() -> Vec<Case> {
             all.push(case(ASK, TURN, looks, before));
         }
     }
+    for before in [&[][..], &[HELD], LISTED, LISTED_AND_HELD] {
+        for waits in [
+            &["waiter", "", "20", "9000", "9", "60000", "", ""],
+            &["waiter", "7", "20", "9000", "9", "60000", "another process ", ""],
+        ] {
+            all.push(case(WAIT, &["r", LIST], waits, before));
+        }
+    }
     // Whatever else it may do, its key goes.
     all.push(case(LEAVE, TURN, &["me", "waiter", "hold", "3000", "4000", ""], &[HELD]));
     const ASKS: &[&str] = &["45000", "30000", "2000", "2000", "me", "run", "before", "n1 n2 n3"];
@@ -151,8 +163,8 @@ fn cases() -> Vec<Case> {
         all.push(case(AGREE, &[AGREEMENT], ASKS, before));
     }
     for before in [NOTED, NOTED_BESIDE, NOTED_FOR_LONGER] {
-        all.push(case(WITHDRAW, &[AGREEMENT], &["me", "0", LIST], before));
-        all.push(case(WITHDRAW, &[AGREEMENT], &["me", "700", LIST], before));
+        all.push(case(WITHDRAW, &[AGREEMENT], &["me", "0", NODES], before));
+        all.push(case(WITHDRAW, &[AGREEMENT], &["me", "700", NODES], before));
     }
     all
 }
@@ -186,7 +198,7 @@ fn everything(master: &mut Master) -> Vec<(String, Reply, Reply)> {
     let mut all = Vec::new();
     for key in keys {
         let value = match key.as_str() {
-            READERS | QUEUE | ALIVE => {
+            READERS | QUEUE | ALIVE | LIST => {
                 master.ask(&pack(&["ZRANGE", &key, "0", "-1", "WITHSCORES"]))
             }
             AGREEMENT => unlapsed(master),

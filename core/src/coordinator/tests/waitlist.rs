@@ -1,0 +1,276 @@
+//! A waiter stands in a list at `n3`, which tells of `r`, and a release calls the first of the list.
+
+use super::all_open;
+use super::stage::Stage;
+use crate::shared::Settings;
+use crate::wire::Login;
+
+/// Opens three masters where waiters stand in lists.
+pub(super) fn listing() -> Stage {
+    let lists = |settings: &mut Settings| {
+        settings.wake_ups = true;
+        settings.waitlists = Some("list:".into());
+    };
+    all_open(Stage::with(3, &Login::default(), lists), 3)
+}
+
+pub(super) const MAILBOX: &str = "@0000000000000000";
+
+/// Request 1 is refused, and asks in the list, of which it knows nothing yet.
+pub(super) const REFUSED: &str = "acquire 1 r wait 30s
+     n1-3 < SET r #1 NX PX 10000
+     n1-2 > nil
+     n3 < EVAL release 1 r #1
+     n3 < SUBSCRIBE quorumlock:free:0:r
+     n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+     n3 < SCRIPT LOAD wait
+     n3 < EVALSHA wait 2 r list:r #2 '' 20 120000 16384 60000 '' ''
+     n3 > nil
+     n3 > 0
+     n3 > subscribed r
+     n3 > subscribed @0000000000000000
+     n3 > text wait";
+
+/// Request 1 stands in the list behind so many.
+pub(super) fn behind(ahead: usize) -> Stage {
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.steps(&format!(
+        "n3 > listed 0 9000 7 {ahead} 00000000000000aa 5
+         = {ahead} ahead of 1
+         n3 < UNSUBSCRIBE quorumlock:free:0:r          // which others are called for
+         n3 > unsubscribed r"
+    ));
+    stage
+}
+
+/// Request 1 is called, and wins under its third token.
+fn called() -> Stage {
+    let mut stage = behind(8);
+    stage.steps(&format!(
+        "n3 > says {MAILBOX} free 00000000000000000000000000000002 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-3 > ok
+         = acquired 1 .."
+    ));
+    stage
+}
+
+/// The same releases, and has called a waiter.
+pub(super) fn has_called() -> Stage {
+    let mut stage = called();
+    stage.steps(
+        "release 2 of 1
+         n1-3 < EVAL release 1 r #3
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n1-3 > 1
+         = released 2
+         n3 > text call",
+    );
+    stage
+}
+
+#[test]
+fn the_further_back_a_waiter_stands_the_more_seldom_it_asks() {
+    for (ahead, pause) in [(4, "187500us"), (8, "375ms"), (80, "3750ms")] {
+        let mut stage = behind(ahead);
+        stage.play(&format!(
+            "+{pause}
+             n1-2 < -
+             n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 00000000000000aa 5
+             cancel 1
+             n3 < ZREM list:r #2
+             n3 > listed 0 9000 7 3 aa 5
+             n3 > 1"
+        ));
+    }
+}
+
+#[test]
+fn the_waiter_that_is_called_asks_all_and_its_release_calls_the_next() {
+    has_called().play("n3 > called 1 1 4");
+}
+
+#[test]
+fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
+    let mut stage = has_called();
+    stage.play(
+        "n3 > called 1 1 4
+         acquire 3 r wait 30s
+         n1-2 < -
+         n3 < EVALSHA wait 2 r list:r #4 '' 20 120000 16384 60000 '' ''
+         n3 > listed 1 0 9 0
+         n1-3 < SET r #5 NX PX 10000
+         n1-3 > ok
+         = acquired 3 ..
+         acquire 4 s wait 30s                // of this one, nothing is known
+         n1-3 < SET s #6 NX PX 10000
+         n1-3 > ok
+         = acquired 4 ..
+         drop 4
+         n1-3 < EVAL release 1 s #6
+         n1 < PUBLISH quorumlock:free:0:s ''
+         n1-3 > 1
+         n1 > 0
+         drop 3
+         n1-3 < EVAL release 1 r #5
+         n3 < EVALSHA call ..
+         n1-3 > 1
+         n3 > called 1 1 4",
+    );
+}
+
+#[test]
+fn one_that_does_not_wait_asks_all_masters() {
+    has_called().play(
+        "n3 > called 1 1 4
+         acquire 3 r
+         n1-3 < SET r #4 NX PX 10000
+         n1-2 > nil
+         n3 < EVAL release 1 r #4
+         = contended 3 ..
+         n3 > nil
+         n3 > 0",
+    );
+}
+
+#[test]
+fn where_a_call_finds_no_waiter_the_next_release_calls_none() {
+    for (answer, is_asked_first) in [("called 0 3 0", false), ("called 0 0 1", true)] {
+        let mut stage = has_called();
+        stage.steps(&format!("n3 > {answer} \n acquire 3 r wait 30s"));
+        if is_asked_first {
+            stage.steps("n3 < EVALSHA wait .. \n n3 > listed 1 0 9 0");
+        }
+        let token = if is_asked_first { "#5" } else { "#4" };
+        stage.steps(&format!("n1-3 < SET r {token} NX PX 10000 \n n1-3 > ok \n = acquired 3 .."));
+        let (calls, answer) = match is_asked_first {
+            true => ("EVALSHA call 2 r list:r quorumlock:free:0: 1000", "called 0 0 0"),
+            false => ("PUBLISH quorumlock:free:0:r ''", "3"),
+        };
+        stage.play(&format!(
+            "drop 3
+             n1-3 < EVAL release 1 r {token}
+             n3 < {calls}
+             n1-3 > 1
+             n3 > {answer}"
+        ));
+    }
+}
+
+#[test]
+fn where_clients_listen_a_release_calls_in_case_they_wait() {
+    listing().play(
+        "acquire 1 r
+         n1-3 < SET r #1 NX PX 10000
+         n1-3 > ok
+         = acquired 1 ..
+         drop 1
+         n1-3 < EVAL release 1 r #1
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n1-3 > 1
+         n3 > 1
+         acquire 2 r wait 1s                 // which says nothing of a list
+         n1-3 < SET r #2 NX PX 10000
+         n1-3 > ok
+         = acquired 2 ..
+         drop 2
+         n1-3 < EVAL release 1 r #2
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n1-3 > 1
+         n3 > text call
+         n3 > called 0 1 0",
+    );
+}
+
+#[test]
+fn a_master_that_denies_calls_notifies_and_one_that_has_forgotten_the_script_calls() {
+    has_called().play(
+        "n3 > -NOPERM no
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n3 > 1",
+    );
+    has_called().play(
+        "n3 > -NOSCRIPT no
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 > text call
+         n3 > called 0 0 0",
+    );
+    has_called().play(
+        "n3 > -NOSCRIPT no
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 > -NOPERM no
+         n3 > -NOSCRIPT no
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n3 > 1",
+    );
+}
+
+#[test]
+fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
+    let mut stage = listing();
+    stage.play(&format!(
+        "{REFUSED}
+         n3 > listed 0 9000 7 0 aa 5
+         = 0 ahead of 1
+         n3 > freed r
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 aa 5
+         n3 > freed r                        // while the question is under way
+         n3 > listed 0 9000 7 0 aa 5
+         n3 > freed r
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 aa 5
+         n3 > listed 2 20 7 0 bb 6
+         +22500us                            // some later than others
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 bb 6
+         n3 > listed 0 9000 7 0 bb 6
+         n3 > says r called                  // which waits for a moment
+         n1-3 < -
+         +20ms
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 bb 6
+         n3 > listed 1 0 7 0 bb 6
+         n1-3 < EVAL look 1 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-3 > held -2 -
+         n1-3 > ok
+         = acquired 1 ..
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 > unsubscribed r
+         drop 1
+         n1-3 < EVAL release ..
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call ..
+         n1-3 > 1
+         n3 > text call
+         n3 > called 0 0 0"
+    ));
+}
+
+#[test]
+fn a_waiter_that_watches_a_call_asks_after_it_and_once_the_holder_has_died() {
+    let mut stage = behind(80);
+    stage.play(&format!(
+        "n3 > says {MAILBOX} watch 00000000000000000000000000000009 r
+         n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
+         n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
+         n1-3 < -
+         +20ms
+         n3 < EVALSHA wait 2 r list:r #2 7 ..
+         n3 > listed 0 600 7 79 aa 5
+         = 79 ahead of 1
+         +602500us
+         n3 < EVALSHA wait 2 r list:r #2 7 ..
+         n3 > listed 0 9000 7 78 aa 5
+         = 78 ahead of 1
+         +3656250us
+         n3 < EVALSHA wait 2 r list:r #2 7 ..
+         n3 > listed 0 9000 7 77 aa 5
+         = 77 ahead of 1
+         cancel 1
+         n3 < ZREM list:r #2
+         n3 > 1"
+    ));
+}

@@ -1,0 +1,258 @@
+//! What becomes of a waiter in a list where messages, masters and rights fail: `waitlist.rs` has the rest.
+
+use super::waitlist::{MAILBOX, REFUSED, behind, has_called, listing};
+
+#[test]
+fn one_that_has_tried_in_vain_keeps_its_place() {
+    let mut stage = behind(8);
+    stage.play(&format!(
+        "n3 > says {MAILBOX} free 00000000000000000000000000000002 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-2 > nil
+         n3 < EVAL release 1 r #3
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 00000000000000aa 5
+         n3 > nil
+         n3 > 0
+         n3 > listed 0 9000 7 0 aa 5
+         = 0 ahead of 1
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         cancel 1
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 < ZREM list:r #2
+         n3 > subscribed r
+         n3 > unsubscribed r
+         n3 > 1"
+    ));
+}
+
+#[test]
+fn one_that_only_some_masters_have_free_tries_again_at_once() {
+    let mut stage = behind(8);
+    stage.play(&format!(
+        "n3 > says {MAILBOX} free 00000000000000000000000000000002 r
+         n1-3 < SET r #3 NX PX 10000
+         n3 > ok
+         n1 > nil
+         n2 > nil
+         n3 < EVAL release 1 r #3
+         n3 > 1
+         +1ms
+         n1-3 < SET r #4 NX PX 10000
+         n1-3 > ok
+         = acquired 1 ..
+         drop 1
+         n1-3 < EVAL release ..
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call ..
+         n1-3 > 1
+         n3 > text call
+         n3 > called 0 0 0"
+    ));
+}
+
+#[test]
+fn the_call_of_a_waiter_that_is_gone_calls_the_next() {
+    let mut stage = behind(8);
+    stage.play(&format!(
+        "cancel 1
+         n3 < ZREM list:r #2
+         n3 > says {MAILBOX} free 00000000000000000000000000000002 r
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 > 0
+         n3 > text call
+         n3 > called 0 0 0"
+    ));
+}
+
+#[test]
+fn a_master_that_denies_the_list_has_waiters_poll() {
+    for error in ["-NOPERM no", "-WRONGTYPE no", "-OOM no"] {
+        let mut stage = listing();
+        stage.play(&format!(
+            "{REFUSED}
+             n3 > {error}
+             n3 > freed r
+             n3 < EVAL look 1 r
+             n3 < SET r #3 NX PX 10000
+             n3 > held 9000 theirs
+             n3 > nil
+             n3 > freed r
+             n3 < SET r #4 NX PX 10000
+             cancel 1
+             n3 < EVAL release ..
+             n3 < PUBLISH quorumlock:free:0:r ''
+             n3 > nil
+             n3 > 0
+             n3 > 0"
+        ));
+    }
+}
+
+#[test]
+fn a_script_that_was_forgotten_is_loaded_once_more() {
+    let mut stage = listing();
+    stage.play(&format!(
+        "{REFUSED}
+         n3 > -NOSCRIPT no
+         n3 < SCRIPT LOAD wait
+         n3 < EVALSHA wait ..
+         n3 > -NOPERM no
+         n3 > -NOSCRIPT no
+         cancel 1"
+    ));
+}
+
+#[test]
+fn where_releases_are_silent_waiters_poll_for_a_minute() {
+    let mut stage = listing();
+    stage.play(&format!(
+        "{REFUSED}
+         n3 > listed 3 9000 0 0
+         n3 > freed r
+         n3 < EVAL look 1 r
+         n3 < SET r #3 NX PX 10000
+         n3 > held -2 -
+         n3 > ok
+         n1-2 < SET r #3 NX PX 10000
+         n1-2 > ok
+         = acquired 1 ..
+         drop 1
+         n1-3 < EVAL release ..
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n1-3 > 1
+         n3 > 5
+         acquire 2 r wait 30s
+         n1-3 < SET r #4 NX PX 10000
+         n1-2 > nil
+         n3 < EVAL release ..
+         n3 > nil
+         n3 > 0
+         n3 > freed r
+         n3 < EVAL look 1 r
+         n3 < SET r #5 NX PX 10000
+         cancel 2
+         n3 < EVAL release ..
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n3 > held 9000 theirs
+         n3 > nil
+         n3 > 0
+         n3 > 0"
+    ));
+}
+
+#[test]
+fn a_waiter_without_an_answer_asks_all_masters() {
+    let mut stage = has_called();
+    stage.play(
+        "n3 > called 1 1 4
+         acquire 3 r wait 30s
+         n3 < EVALSHA wait 2 r list:r #4 '' ..
+         +200ms
+         n1-3 < SET r #5 NX PX 10000
+         n1-2 > ok
+         = acquired 3 ..
+         n3 < ZREM list:r #4
+         n3 > listed 0 9000 7 4 aa 5
+         n3 > ok
+         n3 > 1
+         drop 3
+         n1-3 < EVAL release ..
+         n3 < EVALSHA call ..
+         n1-3 > 1
+         n3 > called 0 0 0",
+    );
+}
+
+#[test]
+fn no_key_that_is_stuck_at_the_first_node_keeps_those_in_front_out() {
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.steps(
+        "n3 > listed 0 -1 7 1 aa 5 \n = 1 ahead of 1 \n n3 < UNSUBSCRIBE .. \n n3 > unsubscribed r",
+    );
+    let mut asked = 0;
+    for _ in 0..20 {
+        stage.steps("+125ms");
+        if stage.wires[0].unseen.iter().any(|sent| sent.starts_with("SET")) {
+            break;
+        }
+        let questions = stage.wires[2].unseen.drain(..).count();
+        (0..questions).for_each(|_| stage.steps("n3 > listed 0 -1 7 1 aa 5"));
+        asked += questions;
+    }
+    assert!((4..=8).contains(&asked), "{asked}");
+    stage.play(
+        "n1-3 < EVAL look 1 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-2 > held -2 -
+         n1-2 > ok
+         = acquired 1 ..
+         n3 > held -1 theirs
+         n3 < ZREM list:r #2
+         n3 > nil
+         n3 > 1
+         drop 1
+         n1-3 < EVAL release ..
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call ..
+         n1-2 > 1
+         n3 > 0
+         n3 > text call
+         n3 > called 0 0 0",
+    );
+}
+
+#[test]
+fn waiters_follow_the_list_to_another_master_and_back() {
+    let mut stage = behind(8);
+    stage.steps("n3 breaks");
+    stage.steps("+125ms");
+    stage.play(
+        "n1-2 < EVAL look 1 r
+         n1-2 < SET r #3 NX PX 10000
+         n1-2 > held 9000 theirs
+         n1 > nil
+         n2 < EVAL release 1 r #3
+         n2 > nil
+         n2 > 0
+         n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n2 < SCRIPT LOAD wait
+         n2 < EVALSHA wait 2 r list:r #4 '' 20 ..
+         n2 > subscribed @0000000000000000
+         n2 > text wait
+         n2 > listed 0 9000 7 5 aa 5
+         = 5 ahead of 1
+         n3 greets
+         n3 < CLIENT KILL ID 1
+         n3 > 1
+         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n3 < SCRIPT LOAD wait
+         n3 < EVALSHA wait 2 r list:r #5 '' 20 ..
+         n2 < ZREM list:r #4
+         n2 > 1
+         n3 > subscribed @0000000000000000
+         n3 > text wait
+         n3 > listed 0 9000 7 5 aa 5
+         cancel 1
+         n3 < ZREM list:r #5
+         n3 > 1",
+    );
+}
+
+#[test]
+fn what_is_no_plain_lock_of_one_resource_stands_in_no_list() {
+    for acquire in ["r+s wait 30s", "write:r wait 30s", "read:r wait 30s", "s@r=3 wait 30s"] {
+        let mut stage = listing();
+        stage.steps(&format!("acquire 1 {acquire}"));
+        for node in 0..3 {
+            let asked = stage.wires[node].unseen.len();
+            for _ in 0..asked {
+                stage.steps(&format!("n{} > nil", node + 1));
+            }
+        }
+        let sent = stage.wires.iter().flat_map(|wire| &wire.unseen);
+        assert!(sent.clone().all(|sent| !sent.contains("list:r")), "{acquire}");
+        assert!(sent.count() > 0, "{acquire}");
+    }
+}

@@ -1,0 +1,70 @@
+//! Waitlists: the commands of a waiter that stands in one, and of a release that calls it.
+
+use crate::master::{Incoming, PendingReply, Session};
+use crate::shared::RequestId;
+use crate::wire::waitlist::{Called, Sight, leave_waitlist};
+use crate::wire::{CALL, Packer, Reply, Token, WAIT};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Session {
+    /// Asks whether a waiter may try, or where it stands. Returns `false` if nothing is asked now.
+    pub(crate) fn wait(
+        &mut self,
+        request: RequestId,
+        key: &str,
+        waiter: (Token, Option<u64>, &Sight),
+        quiet: Duration,
+        packer: &mut Packer,
+    ) -> bool {
+        let Some(list) = self.settings.waitlist(key) else { return false };
+        let (waiter, stamp, sight) = waiter;
+        let command = packer.wait((key, &list), waiter, (stamp, sight), quiet);
+        if self.admits(command.len()).is_err() {
+            return false;
+        }
+        self.load_all(&[WAIT]);
+        self.push(PendingReply::Wait(request, waiter), command);
+        true
+    }
+
+    /// Takes a waiter out of the list. If the command gets lost, a call in vain does it.
+    pub(crate) fn leave_waitlist(&mut self, key: &str, waiter: Token) {
+        let Some(list) = self.settings.waitlist(key) else { return };
+        let command = leave_waitlist(&list, waiter);
+        if self.admits(command.len()).is_ok() {
+            self.push(PendingReply::Uncounted, &command);
+        }
+    }
+
+    /// Calls the next waiter for a key that is free, and notifies those on its channel. It is a hint, and not
+    /// a debt.
+    pub(crate) fn call(&mut self, key: &Arc<str>, is_repeated: bool, packer: &mut Packer) {
+        match self.settings.waitlist(key).filter(|_| !self.known.denies_calls) {
+            Some(list) => {
+                self.load_all(&[CALL]);
+                let command = packer.call((key, &list), &self.channels);
+                let pending = PendingReply::Call { key: key.clone(), is_repeated };
+                self.push(pending, command);
+            }
+            None => self.tell(key, "", packer),
+        }
+    }
+
+    pub(super) fn call_answered(
+        &mut self,
+        key: Arc<str>,
+        is_repeated: bool,
+        reply: &Reply,
+    ) -> Incoming {
+        if let Some(called) = Called::in_reply(reply) {
+            return Incoming::Called { key, called };
+        }
+        let is_forgotten = reply.is_noscript() && !is_repeated;
+        if is_forgotten {
+            self.forget_scripts();
+        }
+        self.known.denies_calls |= reply.is_denied();
+        Incoming::NotCalled { key, is_forgotten }
+    }
+}

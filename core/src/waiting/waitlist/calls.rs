@@ -1,0 +1,123 @@
+//! The calls: of a waiter that is to try, and of one that watches. What becomes of an entry afterwards.
+
+use super::Entry;
+use crate::shared::{Cx, Keys, RequestId, Timer};
+use crate::waiting::{Phase, Waiters};
+use std::sync::Arc;
+
+impl Waiters {
+    /// Lets a waiter try that was called, or that has found the key free.
+    pub(super) fn try_as_called(&mut self, cx: &mut Cx, request: RequestId) {
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        let Some(entry) = &mut contention.entry else { return };
+        entry.is_called = true;
+        match contention.phase {
+            Phase::Waiting { again_at, .. } => {
+                cx.timers.cancel(again_at, Timer::Attempt(request));
+                self.try_again(cx, request);
+            }
+            Phase::Trying { .. } => contention.woken = true,
+            Phase::Confirming => {}
+        }
+    }
+
+    /// Handles the call of a waiter. If it no longer waits here, the next is called.
+    pub(crate) fn called_to_try(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
+        let request = self.waiter_called(waiter, key);
+        let Some(request) = request else {
+            let key: Arc<str> = key.into();
+            if let Some(node) = cx.masters.first_node(cx.now, &key) {
+                cx.masters.notify(node, &key, true);
+            }
+            return;
+        };
+        if let Some(contention) = self.acquisitions.contention_mut(request)
+            && let Some(entry) = &mut contention.entry
+        {
+            // A question under way enters it again.
+            (entry.stands, entry.has_message) = (entry.asked_at.is_some(), true);
+            contention.notice(cx.now, &cx.masters.settings);
+        }
+        self.try_as_called(cx, request);
+    }
+
+    /// Lets a waiter ask once the moment is over in which only the called one tries.
+    pub(crate) fn watch_call(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
+        if let Some(request) = self.waiter_called(waiter, key) {
+            self.watches(cx, request);
+        }
+    }
+
+    /// Does the same for the first of a list. Returns `false` if none here stands in it.
+    pub(crate) fn watch(&mut self, cx: &mut Cx, key: &str) -> bool {
+        let request = self.local_queue.contender(key);
+        request.is_some_and(|request| self.watches(cx, request))
+    }
+
+    fn watches(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
+        let Some(entry) = &mut contention.entry else { return false };
+        entry.watches = true;
+        let at = cx.now.after(entry.quiet());
+        if let Phase::Waiting { again_at, .. } = &mut contention.phase
+            && at < *again_at
+        {
+            let old = std::mem::replace(again_at, at);
+            self.try_sooner(cx, request, (old, at));
+        }
+        true
+    }
+
+    fn waiter_called(&self, waiter: &str, key: &str) -> Option<RequestId> {
+        let request = self.local_queue.contender(key)?;
+        let entry = self.acquisitions.contention(request)?.entry.as_ref()?;
+        entry.is(waiter).then_some(request)
+    }
+
+    /// Takes a waiter out of its list that no longer waits.
+    pub(crate) fn leave_waitlist(&mut self, cx: &mut Cx, keys: &Keys, entry: &Entry) {
+        if entry.listens {
+            self.stop_listening(cx, keys);
+        }
+        if entry.stands {
+            cx.masters.sessions[entry.node].leave_waitlist(keys.first(), entry.waiter);
+        }
+    }
+
+    /// Forgets the entries at a node whose connection is gone, and returns their acquires.
+    pub(crate) fn forget_entries(&mut self, node: usize) -> Vec<RequestId> {
+        let has_entry = |request: &RequestId| {
+            let contention = self.acquisitions.contention(*request);
+            contention.is_some_and(|contention| {
+                contention.entry.as_ref().is_some_and(|entry| entry.node == node)
+            })
+        };
+        let gone: Vec<_> = self.acquisitions.requests().filter(has_entry).collect();
+        for request in &gone {
+            if let Some(contention) = self.acquisitions.contention_mut(*request) {
+                contention.entry = None;
+            }
+        }
+        gone
+    }
+
+    /// Lets those ask again that stand in a list where no release looks for it any more.
+    pub(crate) fn move_entries(&mut self, cx: &mut Cx) {
+        if cx.masters.settings.waitlists.is_none() {
+            return;
+        }
+        let moved = |(request, key): &(RequestId, Arc<str>)| {
+            let entry = self.acquisitions.contention(*request)?.entry.as_ref()?;
+            Some(Some(entry.node) != cx.masters.first_node(cx.now, key))
+        };
+        let all = self.acquisitions.iter();
+        let all = all.map(|(request, one)| (request, one.request.keys.first().clone()));
+        let moved: Vec<_> = all.filter(|entry| moved(entry) == Some(true)).collect();
+        for (request, _) in moved {
+            let contention = self.acquisitions.contention(request);
+            if contention.is_some_and(|found| matches!(found.phase, Phase::Waiting { .. })) {
+                self.ask_waitlist(cx, request);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The entry of an acquire in the list of its key, and its pauses.
+
+use crate::quorum::{Backoff, Instant};
+use crate::shared::Settings;
+use crate::waiting::Contention;
+use crate::wire::Token;
+use crate::wire::waitlist::{Found, LONGEST_QUIET, Sight};
+use std::time::Duration;
+
+/// How long only a waiter that was called tries: for this, or for so many round trips.
+const QUIET: Duration = Duration::from_millis(20);
+const QUIET_TRIPS: u32 = 3;
+
+/// So many waiters in front ask as often as if there were no list. The pause of any other grows by the longest of
+/// theirs for each such number ahead.
+const FRONT: usize = 4;
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// An acquire's entry in the list of its key.
+pub(crate) struct Entry {
+    pub(super) waiter: Token,
+    /// The master of the list.
+    pub(super) node: usize,
+    /// Its place there, which it keeps when it has tried in vain.
+    pub(super) stamp: Option<u64>,
+    /// What the latest answer said of the holder.
+    pub(super) sight: Sight,
+    /// How many were ahead of it at the latest answer.
+    pub(super) ahead: Option<usize>,
+    /// When the question under way was asked.
+    pub(super) asked_at: Option<Instant>,
+    /// How long the latest answer took.
+    pub(super) trip: Duration,
+    /// It may stand in the list.
+    pub(super) stands: bool,
+    /// It was called, or has found the key free, and tries.
+    pub(super) is_called: bool,
+    /// A message has called it.
+    pub(super) has_message: bool,
+    /// It watches a call: its next pause ends with the life of the key.
+    pub(super) watches: bool,
+    /// It listens on the channel of the key, too, since it was first, or no waiter has been called lately: the
+    /// holder may not know of the list.
+    pub(super) listens: bool,
+    /// A question was repeated, since the master had forgotten the script.
+    pub(super) is_repeated: bool,
+}
+
+impl Entry {
+    pub(super) fn new(waiter: Token, node: usize) -> Self {
+        Self {
+            waiter,
+            node,
+            stamp: None,
+            sight: Sight::default(),
+            ahead: None,
+            asked_at: None,
+            trip: Duration::ZERO,
+            stands: false,
+            is_called: false,
+            has_message: false,
+            watches: false,
+            listens: false,
+            is_repeated: false,
+        }
+    }
+
+    pub(super) fn is(&self, waiter: &str) -> bool {
+        waiter.as_bytes() == self.waiter.digits()
+    }
+
+    /// Returns how long only a waiter that was called tries.
+    pub(super) fn quiet(&self) -> Duration {
+        QUIET.max(self.trip.saturating_mul(QUIET_TRIPS)).min(LONGEST_QUIET)
+    }
+
+    /// Returns whether it asks as often as if there were no list.
+    pub(super) fn is_in_front(&self) -> bool {
+        self.stamp.is_none() || self.ahead.is_none_or(|ahead| ahead < FRONT)
+    }
+}
+
+impl Contention {
+    /// Returns whether a waiter in a list was called, and tries.
+    pub(crate) fn is_called(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.is_called)
+    }
+
+    /// Returns whether a lost attempt has shown that the key is free where the list is, and held elsewhere. Its
+    /// waiter pauses: it would find the key free there again.
+    pub(crate) fn is_in_vain(&self, is_held_there: bool, is_free_there: bool) -> bool {
+        self.is_called() && if self.has_message() { is_free_there } else { !is_held_there }
+    }
+
+    /// Returns whether a message has called it: others know that the key is free.
+    pub(crate) fn has_message(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.is_called && entry.has_message)
+    }
+
+    /// Returns the pause until the next question, after this answer.
+    pub(super) fn pause_in_waitlist(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        found: Found,
+        random: u64,
+    ) -> Option<Duration> {
+        let node = self.entry.as_ref()?.node;
+        let life = match found {
+            Found::Held(life) => life,
+            Found::Free | Found::OtherCalled(_) | Found::Silent => None,
+        };
+        self.remaining = life.into_iter().map(|life| (node, life)).collect();
+        let as_in_front = self.delay(now, settings, random);
+        let Backoff { base, cap } = settings.backoff;
+        let jitter = Backoff { base, cap: base }.delay(0, None, random);
+        let entry = self.entry.as_mut()?;
+        let (is_in_front, watches) = (entry.is_in_front(), std::mem::take(&mut entry.watches));
+        let steps = u32::try_from(entry.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
+        let window = cap.saturating_mul(steps) / FRONT as u32;
+        let window = window.min(LONGEST_PAUSE);
+        let by_place = match is_in_front {
+            true => as_in_front,
+            false => window / 2 + Backoff { base: window, cap: window }.delay(0, None, random) / 2,
+        };
+        Some(match found {
+            Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
+            Found::Held(Some(life)) if watches => by_place.min(life + jitter),
+            _ => by_place,
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! Waitlists: an acquire that was refused waits in a list at the key's first node, and a release calls the first
+//! waiter there. So a hand-over costs the same, however many wait.
+//!
+//! 1. An acquire that was refused asks `wait.lua`, which enters it, and says how many are ahead. The further back
+//!    it stands, the more seldom it asks again.
+//! 2. A release by a client that knows of waiters calls the first of them (`call.lua`), in the mailbox of its
+//!    process. For a moment, no other waiter tries.
+//! 3. The waiter that is called asks all masters, as any acquire does.
+//!
+//! A list decides only which client tries when: it gives no vote. A call that is lost, or whose waiter has
+//! stopped, costs that moment: the last of the list watches each call. What is lost besides is found by
+//! polling. Whatever has been seen to be waited for lately is asked for in its list first.
+
+mod calls;
+mod entry;
+
+use super::Waiters;
+use super::contention::Phase;
+use crate::obstacle::Obstacle;
+use crate::quorum::Instant;
+use crate::shared::{AttemptId, Cx, Event, Failure, Keys, RequestId, Timer};
+use crate::wire::waitlist::{Found, KNOWN_FOR, Listed};
+use crate::wire::{Reply, Token};
+pub(crate) use entry::Entry;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a key is known to be waited for after that was last seen.
+const REMEMBERED_FOR: Duration = KNOWN_FOR;
+
+/// The most keys that are remembered. Any other is released, and asked for, as one that no client waits for.
+const MOST_REMEMBERED: usize = 1 << 12;
+
+/// The waiters in front ask all masters after so many of the longest pauses: so no key that is stuck at the first
+/// node keeps them out.
+const ASKS_ALL_AFTER: u32 = 4;
+
+/// What was seen of a key lately.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Clients listen on its channel. They may wait in its list.
+    Listeners,
+    Waiters,
+    /// A call has found no waiter, whichever clients listen.
+    NoWaiters,
+    /// It is released silently: waiters poll as if there were no lists.
+    Silent,
+}
+
+/// What this process knows of the lists of keys.
+#[derive(Default)]
+pub(crate) struct Waitlists(BTreeMap<Arc<str>, (Instant, Seen)>);
+
+impl Waitlists {
+    /// Notes what was seen of a key.
+    pub(super) fn note(&mut self, now: Instant, key: &Arc<str>, seen: Seen) {
+        let known = self.seen(now, key);
+        if known.is_some() && (seen == Seen::Listeners || known == Some(Seen::Silent)) {
+            return;
+        }
+        if self.0.len() >= MOST_REMEMBERED {
+            self.0.retain(|_, (at, _)| now < at.after(REMEMBERED_FOR));
+        }
+        if self.0.len() < MOST_REMEMBERED || self.0.contains_key(key) {
+            self.0.insert(key.clone(), (now, seen));
+        }
+    }
+
+    fn seen(&self, now: Instant, key: &str) -> Option<Seen> {
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.get(key).filter(|(at, _)| now < at.after(REMEMBERED_FOR)).map(|(_, seen)| *seen)
+    }
+
+    /// Returns whether a waiter may stand in the list of one of `keys`.
+    pub(super) fn is_any_waited_for(&self, now: Instant, keys: &Keys) -> bool {
+        let may_wait = |seen| matches!(seen, Some(Seen::Listeners | Seen::Waiters));
+        !self.0.is_empty() && keys.iter().any(|key| may_wait(self.seen(now, key)))
+    }
+}
+
+impl Waiters {
+    /// Returns whether an acquire that was refused asks in the list of its key.
+    pub(super) fn may_ask_waitlist(&self, cx: &Cx, request: RequestId, keys: &Keys) -> bool {
+        Self::enlists(cx, keys)
+            && self.waitlists.seen(cx.now, keys.first()) != Some(Seen::Silent)
+            && self
+                .acquisitions
+                .contention(request)
+                .is_some_and(|found| !found.is_denied_entries && found.standing.speaker().is_none())
+            && cx.masters.first_node(cx.now, keys.first()).is_some()
+    }
+
+    /// Returns whether waiters were seen in the list of a key lately.
+    pub(super) fn is_waited_for(&self, cx: &Cx, keys: &Keys) -> bool {
+        self.waitlists.seen(cx.now, keys.first()) == Some(Seen::Waiters)
+    }
+
+    /// Notes that a client elsewhere waits for a key: the next release of it calls.
+    pub(super) fn note_waiters(&mut self, cx: &Cx, key: &Arc<str>) {
+        if cx.masters.settings.waitlists.is_some() {
+            self.waitlists.note(cx.now, key, Seen::Waiters);
+        }
+    }
+
+    /// Asks in the list first if the key of an acquire was waited for lately. Returns `false` if its first
+    /// attempt is due.
+    pub(super) fn begins_in_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        if cx.masters.settings.waitlists.is_none() {
+            return false;
+        }
+        let Some(acquisition) = self.acquisitions.get(request) else { return false };
+        let (keys, until) = (acquisition.request.keys.clone(), acquisition.until());
+        if !(self.is_waited_for(cx, &keys)
+            && cx.now < until
+            && self.may_ask_waitlist(cx, request, &keys))
+        {
+            return false;
+        }
+        let random = Some(cx.masters.random.jitter());
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
+        let failure = Failure::contended(Obstacle::Holder(None), 0);
+        let (failed, since) = (AttemptId::NONE, cx.now);
+        contention.phase = Phase::Waiting { failed, since, random, again_at: since, failure };
+        contention.listening = true;
+        self.ask_waitlist(cx, request)
+    }
+
+    /// Asks in the list instead of the attempt that is due. Returns `false` if the attempt is due.
+    pub(super) fn asks_from_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(acquisition) = self.acquisitions.get(request) else { return false };
+        let keys = &acquisition.request.keys;
+        if cx.now >= acquisition.until() || !self.may_ask_waitlist(cx, request, keys) {
+            return false;
+        }
+        let Some(contention) = &acquisition.contention else { return false };
+        let Some(entry) = &contention.entry else { return false };
+        let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
+        let asks_all = entry.is_in_front() && cx.now >= contention.asked_all.after(seldom);
+        // One that has no answer in time asks all masters.
+        let asks = entry.asked_at.is_none() && !entry.is_called && !asks_all;
+        asks && self.ask_waitlist(cx, request)
+    }
+
+    /// Asks at once, since the key is said to be free. Returns `false` if it does not wait in a list.
+    pub(super) fn asks_at_once(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
+        match &contention.entry {
+            Some(entry) if matches!(contention.phase, Phase::Waiting { .. }) => {
+                entry.asked_at.is_some() || self.ask_waitlist(cx, request)
+            }
+            _ => false,
+        }
+    }
+
+    /// Asks whether a waiter may try, or where it stands. Returns `false` if nothing is asked.
+    pub(super) fn ask_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return false };
+        let (until, key) = (acquisition.until(), acquisition.request.keys.first().clone());
+        let timeout = cx.masters.settings.round_timeout(acquisition.request.ttl.span());
+        let Some(contention) = &mut acquisition.contention else { return false };
+        let Some(node) = cx.masters.first_node(cx.now, &key) else { return false };
+        if let Some(old) = contention.entry.take_if(|entry| entry.node != node) {
+            cx.masters.sessions[old.node].leave_waitlist(&key, old.waiter);
+        }
+        if contention.entry.is_none() {
+            let Some(waiter) = cx.masters.token() else { return false };
+            let listens = self.wake_ups.has(&key);
+            contention.entry = Some(Box::new(Entry { listens, ..Entry::new(waiter, node) }));
+        }
+        let Some(entry) = &mut contention.entry else { return false };
+        (entry.is_called, entry.has_message) = (false, false);
+        self.open_mailbox_at(cx, node);
+        let masters = &mut cx.masters;
+        let session = &mut masters.sessions[node];
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
+        let Some(entry) = &mut contention.entry else { return false };
+        let waiter = (entry.waiter, entry.stamp, &entry.sight);
+        if !session.wait(request, &key, waiter, entry.quiet(), &mut masters.packer) {
+            return false;
+        }
+        (entry.asked_at, entry.stands) = (Some(cx.now), true);
+        // For an answer that does not come.
+        if let Phase::Waiting { again_at, .. } = &mut contention.phase
+            && *again_at <= cx.now
+        {
+            *again_at = cx.now.after(timeout).min(until);
+            cx.timers.set(*again_at, Timer::Attempt(request));
+        }
+        true
+    }
+
+    /// Handles the answer to a waiter.
+    pub(crate) fn listed(
+        &mut self,
+        cx: &mut Cx,
+        node: usize,
+        request: RequestId,
+        waiter: Token,
+        reply: &Reply,
+    ) {
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let keys = acquisition.request.keys.clone();
+        let Some(contention) = &mut acquisition.contention else { return };
+        let Some(entry) = &mut contention.entry else { return };
+        if entry.waiter != waiter || entry.node != node {
+            return;
+        }
+        let asked_at = entry.asked_at.take().unwrap_or(cx.now);
+        let Some(listed) = Listed::in_reply(reply) else {
+            if reply.is_noscript() && !std::mem::replace(&mut entry.is_repeated, true) {
+                cx.masters.sessions[node].forget_scripts();
+                self.ask_waitlist(cx, request);
+                return;
+            }
+            contention.is_denied_entries = true;
+            return self.wait_without_list(cx, request, &keys);
+        };
+        entry.is_repeated = false;
+        entry.trip = cx.now.since(asked_at);
+        entry.stamp = listed.stamp;
+        (entry.ahead, entry.sight) = (Some(listed.ahead), listed.sight);
+        let seen = match listed.what {
+            Found::Silent => Seen::Silent,
+            _ => Seen::Waiters,
+        };
+        self.waitlists.note(cx.now, keys.first(), seen);
+        match listed.what {
+            Found::Silent => self.wait_without_list(cx, request, &keys),
+
+            Found::Free => {
+                entry.stands = false;
+                self.try_as_called(cx, request);
+            }
+            found => self.stand(cx, request, &keys, found),
+        }
+    }
+
+    /// Lets an acquire wait as if there were no lists.
+    fn wait_without_list(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) {
+        let listening = self.listen(cx, keys);
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        (contention.entry, contention.listening) = (None, listening);
+        if contention.attempts == 0 {
+            self.retry(cx, request);
+        }
+    }
+
+    /// Waits by its place in the list.
+    fn stand(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys, found: Found) {
+        let random = cx.masters.random.jitter();
+        let settings = cx.masters.settings.clone();
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let until = acquisition.until();
+        let Some(contention) = &mut acquisition.contention else { return };
+        let Some(entry) = &mut contention.entry else { return };
+        let ahead = entry.ahead;
+        let is_reached = self.mailboxes.is_open_at(entry.node);
+        match is_reached {
+            true => contention.listening = true,
+            false => entry.ahead = None,
+        }
+        let listens = ahead == Some(0) || !is_reached || !entry.sight.has_call();
+        let has_listened = std::mem::replace(&mut entry.listens, listens);
+        let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, found, random) else {
+            return;
+        };
+        if let Phase::Waiting { again_at, failure, .. } = &mut contention.phase {
+            let at = cx.now.after(pause).min(until);
+            let old = std::mem::replace(again_at, at);
+            if std::mem::replace(&mut failure.ahead, ahead) != ahead {
+                cx.events.push(Event::Ahead { request, ahead });
+            }
+            self.try_sooner(cx, request, (old, at));
+        }
+        match (has_listened, listens) {
+            (false, true) => _ = self.listen(cx, keys),
+            (true, false) => self.stop_listening(cx, keys),
+            _ => {}
+        }
+        if listens {
+            self.ask_holders(cx, request, keys);
+        }
+        self.observe_wait(cx, request);
+    }
+}

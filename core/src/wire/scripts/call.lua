@@ -1,0 +1,45 @@
+-- KEYS: what was released, and its waitlist. ARGV: the prefix of the channels, and ms for which a list lives in
+-- which no waiter stands. Returns {waiters called (-1: too many had gone, and another call goes on), clients that
+-- listen on the channel of the key, waiters left}.
+local lock, list, prefix, called = KEYS[1], KEYS[2], ARGV[1], 0
+-- Without one of these rights there is an error before any message.
+local left, time = redis.call('PTTL', lock), redis.call('TIME')
+redis.call('ZCARD', list)
+redis.call('ZSCORE', list, '-')
+redis.call('ZRANGE', list, 0, 0)
+redis.call('ZREM', list, '-')
+-- Writes to a waiter's mailbox, and returns the waiter, or how many that had gone it has taken out. A denied
+-- right takes out no waiter.
+local function write(verb, place)
+  for gone = 0, 63 do
+    local waiter = redis.call('ZRANGE', list, place, place)[1]
+    if not waiter or #waiter < 2 then return nil, gone end
+    local channel = prefix .. '@' .. string.sub(waiter, 1, 16)
+    local heard = redis.pcall('PUBLISH', channel, verb .. ' ' .. waiter .. ' ' .. lock)
+    if type(heard) == 'table' then return nil, gone end
+    if heard > 0 then return waiter, gone end
+    redis.call('ZREM', list, waiter)
+  end
+  return nil, 64
+end
+if left == -2 then
+  local waiter, gone = write('free', 0)
+  if waiter then
+    called = 1
+    -- Before the list may end: it has a life.
+    redis.pcall('ZADD', list, string.format('%.0f', 4e15 + time[1] * 1000000 + time[2]), '')
+    redis.call('ZREM', list, waiter)
+  elseif gone == 64 then
+    called = -1
+  end
+end
+-- Behind all waiters is what is none: see wait.lua.
+local silent = redis.call('ZSCORE', list, '!')
+local marks = (redis.call('ZSCORE', list, '') and 1 or 0) + (silent and 1 or 0)
+-- The last, in case the call is in vain: waiters that stop together stand together.
+if called == 1 then write('watch', -1 - marks) end
+local heard = redis.pcall('PUBLISH', prefix .. lock, called == 1 and 'called' or '')
+local waiting = redis.call('ZCARD', list) - marks
+-- A call counts for no longer.
+if waiting == 0 and not silent then redis.pcall('PEXPIRE', list, ARGV[2]) end
+return {called, type(heard) == 'table' and 0 or heard, waiting}

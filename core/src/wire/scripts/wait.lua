@@ -1,0 +1,56 @@
+-- KEYS: what is waited for, and its waitlist. ARGV: waiter, its stamp ('' for none yet), ms after a call for
+-- which only the called waiter tries, ms for which the list lives, the most that stand in it, ms for which a
+-- call, or a silent release, is known, the process that held the key and the latest call at the last
+-- answer ('' for none). Returns {what, ms, stamp (0: the list is full), how many are ahead, process, call}: 1 the
+-- key is free, and the waiter may try, 0 it is held for ms (-1: for good), 2 another waiter was called, and any
+-- other asks again in ms, 3 the key is released silently, and no waiter stands in the list.
+local lock, list, waiter, stamp = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
+-- Without memory, or without a right that is needed, or if something else has the list's name, there is an
+-- error before anything is written: no waiter has the name '-'.
+local left, holder = redis.call('PTTL', lock), redis.pcall('GET', lock)
+if type(holder) == 'table' and string.sub(holder.err, 1, 9) ~= 'WRONGTYPE' then return holder end
+local process = type(holder) == 'string' and string.sub(holder, 1, 16) or ''
+local time = redis.call('TIME')
+local us = time[1] * 1000000 + time[2]
+redis.call('ZCARD', list)
+redis.call('ZSCORE', list, '-')
+redis.call('ZRANK', list, '-')
+redis.call('ZRANGE', list, 0, 0)
+redis.call('ZADD', list, 'XX', 0, '-')
+redis.call('ZREM', list, '-')
+redis.call('PEXPIRE', list, ARGV[4])
+-- What is no waiter is behind all stamps: '' for the latest call, '!' for the latest silent release. Returns
+-- for how many ms one of them still counts.
+local function counts(mark, ms)
+  local at = redis.call('ZSCORE', list, mark)
+  local since = at and (4e15 + us - at) / 1000
+  return since and since >= 0 and math.max(0, math.ceil(ms - since)) or 0
+end
+local function mark(which)
+  redis.call('ZADD', list, string.format('%.0f', 4e15 + us), which)
+  redis.call('PEXPIRE', list, ARGV[4])
+end
+local called = counts('', ARGV[6]) > 0 and redis.call('ZSCORE', list, '') or ''
+if process ~= '' and ARGV[7] ~= '' and ARGV[7] ~= process and ARGV[8] == called then mark('!') end
+if counts('!', ARGV[6]) > 0 then
+  redis.call('ZREM', list, waiter)
+  return {3, left, '0', 0, process, called}
+end
+stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
+local quiet = counts('', ARGV[3])
+if left == -2 and quiet == 0 then
+  redis.call('ZREM', list, waiter)
+  -- What others wait for, this one tries alone for a while.
+  if redis.call('ZCARD', list) > 0 then mark('') end
+  return {1, 0, string.format('%.0f', stamp or us), 0, '', ''}
+end
+local size = redis.call('ZCARD', list)
+if not stamp and size < tonumber(ARGV[5]) then stamp = us end
+if stamp then
+  redis.call('ZADD', list, string.format('%.0f', stamp), waiter)
+  redis.call('PEXPIRE', list, ARGV[4])
+end
+return {
+  left == -2 and 2 or 0, left == -2 and quiet or left, string.format('%.0f', stamp or 0),
+  redis.call('ZRANK', list, waiter) or size, process, called,
+}

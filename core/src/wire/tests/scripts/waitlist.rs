@@ -1,0 +1,304 @@
+//! The scripts of waitlists, run by an embedded master: what each answers, and the messages and the list that
+//! it leaves.
+
+use crate::wire::waitlist::{Called, Found, Listed, Sight, leave_waitlist};
+use crate::wire::{CALL, Packer, Replies, Reply, Token, WAIT, load, pack};
+use quorumlock_embedded::{ClientId, Machine, Output};
+use std::time::Duration;
+
+const LOCK: &str = "r";
+const LIST: &str = "list";
+const QUIET: Duration = Duration::from_millis(20);
+
+/// The name of a waiter of a process: each has a mailbox.
+fn waiter(process: u8, number: u8) -> Token {
+    Token::new(u128::from(process) << 64 | u128::from(number))
+}
+
+/// One master, a client that asks, and a client for each process that reads its mailbox.
+struct Stage {
+    machine: Machine,
+    client: ClientId,
+    now: Duration,
+    packer: Packer,
+    readers: Vec<ClientId>,
+}
+
+impl Stage {
+    /// Creates a master at which these processes read their mailboxes, and one client the channel of the key.
+    fn new(processes: &[u8]) -> Self {
+        let now = Duration::from_micros(1_700_000_000_123_456);
+        let mut machine = Machine::new(1, now);
+        let client = machine.open();
+        let mailbox = |process: &u8| format!("free:@{}", waiter(*process, 0).mailbox());
+        let channels = processes.iter().map(mailbox).chain(["free:r".into()]);
+        let readers = channels.map(|channel| {
+            let reader = machine.open();
+            machine.receive(reader, now, &pack(&["SUBSCRIBE", &channel]));
+            reader
+        });
+        let readers = readers.collect();
+        while machine.poll_output().is_some() {}
+        let mut stage = Self { machine, client, now, packer: Packer::new(None), readers };
+        for script in [WAIT, CALL] {
+            assert!(matches!(stage.asks(&load(script)).0, Reply::Text(_)));
+        }
+        stage
+    }
+
+    /// Returns the answer to a command, and the messages that it has led to.
+    fn asks(&mut self, command: &[u8]) -> (Reply, Vec<String>) {
+        self.machine.receive(self.client, self.now, command);
+        let (mut answer, mut messages) = (None, Vec::new());
+        while let Some(output) = self.machine.poll_output() {
+            let Output::Send(to, bytes) = output else { panic!("{output:?}") };
+            let mut replies = Replies::new();
+            replies.receive(&bytes);
+            while let Some(reply) = replies.next().unwrap() {
+                match (to == self.client, reply) {
+                    (true, reply) => answer = Some(reply),
+                    (false, Reply::Array(parts)) => {
+                        messages.push(parts[2].text().unwrap().to_owned());
+                    }
+                    (false, other) => panic!("{other:?}"),
+                }
+            }
+        }
+        (answer.expect("an answer"), messages)
+    }
+
+    fn pass(&mut self, millis: u64) {
+        self.now += Duration::from_millis(millis);
+    }
+
+    fn set(&mut self, value: &str) {
+        assert_eq!(self.asks(&pack(&["SET", LOCK, value, "PX", "5000"])).0, Reply::Okay);
+    }
+
+    fn free(&mut self) {
+        self.asks(&pack(&["DEL", LOCK]));
+    }
+
+    fn waits_with(&mut self, name: Token, stamp: Option<u64>, sight: &Sight) -> Listed {
+        let command = self.packer.wait((LOCK, LIST), name, (stamp, sight), QUIET).to_vec();
+        let (answer, messages) = self.asks(&command);
+        assert_eq!(messages, [""; 0]);
+        Listed::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}"))
+    }
+
+    fn waits(&mut self, name: Token) -> Listed {
+        self.waits_with(name, None, &Sight::default())
+    }
+
+    fn calls(&mut self) -> (Called, Vec<String>) {
+        let command = self.packer.call((LOCK, LIST), "free:").to_vec();
+        let (answer, messages) = self.asks(&command);
+        (Called::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}")), messages)
+    }
+
+    /// Returns those that stand in the list.
+    fn listed(&self) -> Vec<String> {
+        let all = self.machine.sorted_set(LIST.as_bytes(), self.now).iter();
+        let names = all.map(|(member, _)| String::from_utf8(member.clone()).unwrap());
+        names.filter(|name| name.len() > 1).collect()
+    }
+
+    fn life(&self) -> Option<Duration> {
+        self.machine.time_to_live(LIST.as_bytes(), self.now)
+    }
+}
+
+const HELD: Found = Found::Held(Some(Duration::from_secs(5)));
+
+fn names(waiters: &[Token]) -> Vec<String> {
+    waiters.iter().map(Token::to_string).collect()
+}
+
+#[test]
+fn waiters_stand_in_the_order_in_which_they_came_and_each_has_one_place() {
+    let mut stage = Stage::new(&[]);
+    stage.set("theirs");
+    let waiters = [waiter(3, 1), waiter(1, 1), waiter(2, 1)];
+    for (ahead, name) in waiters.into_iter().enumerate() {
+        let listed = stage.waits(name);
+        assert_eq!(listed.ahead, ahead);
+        assert!(matches!(listed.what, Found::Held(Some(_))));
+        stage.pass(1);
+    }
+    // A waiter that asks again stays where it stands, also with its stamp after a call in vain.
+    let listed = stage.waits(waiters[1]);
+    assert_eq!(listed.ahead, 1);
+    stage.asks(&leave_waitlist(LIST, waiters[1]));
+    assert_eq!(stage.listed(), names(&[waiters[0], waiters[2]]));
+    assert_eq!(stage.waits_with(waiters[1], listed.stamp, &Sight::default()).ahead, 1);
+    assert_eq!(stage.listed(), names(&waiters));
+    assert_eq!(stage.life(), Some(Duration::from_secs(120)));
+}
+
+#[test]
+fn of_a_free_key_the_first_that_asks_may_try_and_for_a_moment_no_other() {
+    let mut stage = Stage::new(&[]);
+    assert_eq!(stage.waits(waiter(1, 1)).what, Found::Free);
+    assert_eq!((stage.listed(), stage.life()), (vec![], None), "nothing is left of it");
+    stage.set("theirs");
+    stage.waits(waiter(1, 1));
+    stage.waits(waiter(2, 1));
+    stage.free();
+    // Nothing had been called: whichever waiter asks first may try.
+    assert_eq!(stage.waits(waiter(2, 1)).what, Found::Free);
+    assert_eq!(stage.waits(waiter(1, 1)).what, Found::OtherCalled(QUIET));
+    stage.pass(19);
+    assert_eq!(stage.waits(waiter(3, 1)).what, Found::OtherCalled(Duration::from_millis(1)));
+    stage.pass(1);
+    assert_eq!(stage.waits(waiter(3, 1)).what, Found::Free);
+}
+
+#[test]
+fn a_clock_that_was_set_back_keeps_no_waiter_out() {
+    let mut stage = Stage::new(&[]);
+    stage.set("theirs");
+    stage.waits(waiter(1, 1));
+    stage.free();
+    stage.waits(waiter(2, 1));
+    stage.now -= Duration::from_millis(50);
+    assert_eq!(stage.waits(waiter(1, 1)).what, Found::Free);
+}
+
+#[test]
+fn a_call_takes_out_the_first_and_tells_the_last_to_watch() {
+    let mut stage = Stage::new(&[1, 2, 3]);
+    stage.set("theirs");
+    let waiters = [1, 2, 3].map(|process| waiter(process, 9));
+    for name in waiters {
+        stage.waits(name);
+        stage.pass(1);
+    }
+    let called = |is_waited_for, listeners| Called { is_waited_for, goes_on: false, listeners };
+    // What is held again is no reason to call any.
+    assert_eq!(stage.calls(), (called(true, 1), vec!["".into()]));
+    stage.free();
+    let [first, second, last] = waiters;
+    let messages = [format!("free {first} r"), format!("watch {last} r"), "called".into()];
+    assert_eq!(stage.calls(), (called(true, 1), messages.into()));
+    assert_eq!(stage.listed(), names(&[second, last]));
+    assert_eq!(stage.waits(second).what, Found::OtherCalled(QUIET));
+    // One that waits alone watches no call of its own.
+    let messages = [format!("free {second} r"), format!("watch {last} r"), "called".into()];
+    assert_eq!(stage.calls(), (called(true, 1), messages.into()));
+    let messages = [format!("free {last} r"), "called".into()];
+    assert_eq!(stage.calls(), (called(true, 1), messages.into()));
+    assert_eq!(stage.calls(), (called(false, 1), vec!["".into()]));
+    assert_eq!(stage.listed(), [""; 0]);
+    assert_eq!(stage.life(), Some(Duration::from_secs(1)), "the call ends the list");
+}
+
+#[test]
+fn waiters_whose_connections_are_gone_are_passed_over_in_one_call() {
+    let mut stage = Stage::new(&[7, 9]);
+    stage.set("theirs");
+    for process in 1..=9 {
+        stage.waits(waiter(process, 0));
+        stage.pass(1);
+    }
+    stage.free();
+    let messages =
+        [format!("free {} r", waiter(7, 0)), format!("watch {} r", waiter(9, 0)), "called".into()];
+    assert_eq!(stage.calls().1, messages);
+    assert_eq!(stage.listed(), names(&[waiter(8, 0), waiter(9, 0)]));
+    // Those at the end, too.
+    stage.waits(waiter(10, 0));
+    stage.machine.close(stage.readers[1]);
+    let mut none = stage.calls().1;
+    assert_eq!((none.pop(), none.len()), (Some("".into()), 0));
+    assert_eq!(stage.listed(), [""; 0]);
+}
+
+#[test]
+fn a_call_passes_over_so_many_and_another_goes_on() {
+    let mut stage = Stage::new(&[200]);
+    stage.set("theirs");
+    for process in 1..=200 {
+        stage.waits(waiter(process, 0));
+        stage.pass(1);
+    }
+    stage.free();
+    for left in [136, 72, 8] {
+        let called = Called { is_waited_for: true, goes_on: true, listeners: 1 };
+        assert_eq!(stage.calls(), (called, vec!["".into()]));
+        assert_eq!(stage.listed().len(), left);
+    }
+    let called = Called { is_waited_for: true, goes_on: false, listeners: 1 };
+    let messages = vec![format!("free {} r", waiter(200, 0)), "called".into()];
+    assert_eq!(stage.calls(), (called, messages));
+}
+
+#[test]
+fn a_master_that_denies_publish_loses_no_waiter_and_one_without_memory_calls() {
+    let mut stage = Stage::new(&[1, 2]);
+    stage.set("theirs");
+    for process in 1..=2 {
+        stage.waits(waiter(process, 0));
+        stage.pass(1);
+    }
+    stage.free();
+    stage.machine.deny(&["publish"]).unwrap();
+    let (called, messages) = stage.calls();
+    let of_none = Called { is_waited_for: true, goes_on: false, listeners: 0 };
+    assert_eq!((called, messages), (of_none, vec![]));
+    assert_eq!(stage.listed().len(), 2);
+    stage.machine.deny(&["zadd"]).unwrap();
+    assert_eq!(stage.calls().1.len(), 3);
+    for right in ["pttl", "time", "zcard", "zscore", "zrange", "zrem"] {
+        stage.machine.deny(&[right]).unwrap();
+        let command = stage.packer.call((LOCK, LIST), "free:").to_vec();
+        let (answer, messages) = stage.asks(&command);
+        assert!(answer.is_denied() && messages.is_empty(), "{right}: {answer:?}");
+    }
+    stage.machine.deny(&[]).unwrap();
+    assert_eq!(stage.listed().len(), 1);
+}
+
+#[test]
+fn a_key_that_goes_to_another_process_without_a_call_has_no_list_for_a_minute() {
+    const SILENT: u64 = 60_000;
+    let mut stage = Stage::new(&[1, 2]);
+    let holder = |process: u8, number: u8| format!("{}:a label", waiter(process, number));
+    stage.set(&holder(8, 1));
+    let seen = stage.waits(waiter(1, 1)).sight;
+    stage.pass(1);
+    stage.waits(waiter(2, 1));
+    // The same process may pass it on within itself.
+    stage.set(&holder(8, 2));
+    let again = stage.waits_with(waiter(1, 1), None, &seen);
+    assert_eq!((again.what, &again.sight), (HELD, &seen));
+    stage.free();
+    // A call says that the key was released by a client that knows of the list.
+    assert_eq!(stage.calls().1.len(), 3);
+    stage.set(&holder(9, 1));
+    let called = stage.waits_with(waiter(1, 1), None, &seen);
+    assert_eq!(called.what, HELD);
+    stage.set(&holder(7, 1));
+    assert_eq!(stage.waits_with(waiter(1, 1), None, &called.sight).what, Found::Silent);
+    assert_eq!(stage.waits(waiter(2, 1)).what, Found::Silent);
+    assert_eq!(stage.waits(waiter(3, 1)).what, Found::Silent);
+    assert_eq!(stage.listed(), [""; 0]);
+    stage.pass(SILENT - 1);
+    stage.free();
+    assert_eq!(stage.waits(waiter(3, 1)).what, Found::Silent);
+    stage.pass(1);
+    assert_eq!(stage.waits(waiter(3, 1)).what, Found::Free);
+}
+
+#[test]
+fn a_list_that_is_full_gives_no_place() {
+    let mut stage = Stage::new(&[]);
+    stage.set("theirs");
+    let mut full = vec!["ZADD".to_owned(), LIST.into()];
+    for number in 0..1_u32 << 14 {
+        full.extend([number.to_string(), format!("{number:032x}")]);
+    }
+    stage.asks(&pack(&full));
+    let listed = stage.waits(waiter(1, 1));
+    assert_eq!((listed.stamp, listed.ahead), (None, 1 << 14));
+    assert_eq!(stage.listed().len(), 1 << 14);
+}

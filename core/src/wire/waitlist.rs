@@ -1,0 +1,196 @@
+//! The waitlist of a key: what is asked of it, and what it answers.
+//!
+//! It stands at one master, as the key does, and decides only which client tries when. It grants nothing: a waiter
+//! that is called sends the same commands to all masters as any other.
+
+use super::resp::{Command, pack};
+use super::{Packer, Reply, Token, millis};
+use std::time::Duration;
+
+/// The script by which a waiter asks for its key: see there.
+pub const WAIT: &str = include_str!("scripts/wait.lua").trim_ascii_end();
+
+/// The script by which a release calls the next waiter: see there.
+pub const CALL: &str = include_str!("scripts/call.lua").trim_ascii_end();
+
+/// What is published on the channel of a key when a waiter was called: all others wait on.
+pub(crate) const CALLED: &str = "called";
+
+/// How long a list lives after a waiter has asked: twice the longest pause between two of its questions.
+const LIST_LIVES: Duration = Duration::from_secs(120);
+
+/// The longest time for which only a waiter that was called tries.
+pub(crate) const LONGEST_QUIET: Duration = Duration::from_secs(1);
+
+/// The most waiters that stand in a list. Any others wait without a place.
+const MOST_LISTED: u64 = 1 << 14;
+
+/// How long it is known that the holders of a key know of its list, or do not: no waiter stands in a list for so
+/// long after a release without a call.
+pub(crate) const KNOWN_FOR: Duration = Duration::from_secs(60);
+
+/// The answer to a waiter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Listed {
+    pub(crate) what: Found,
+    /// Where it stands; `None` if the list is full.
+    pub(crate) stamp: Option<u64>,
+    /// How many are ahead of it.
+    pub(crate) ahead: usize,
+    pub(crate) sight: Sight,
+}
+
+/// What a waiter has seen: the process that held the key, and when a waiter was last called. With another
+/// process and no other call, the key was released silently.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Sight {
+    holder: Box<str>,
+    call: Box<str>,
+}
+
+impl Sight {
+    /// Returns whether a waiter was called lately: then clients that release the key know of the list.
+    pub(crate) fn has_call(&self) -> bool {
+        !self.call.is_empty()
+    }
+}
+
+/// What a waiter's question has found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// The key is free, and the waiter is out of the list: it may try.
+    Free,
+    /// The key is held for so long; `None` if it never ends.
+    Held(Option<Duration>),
+    /// Another waiter was called. Any other asks again after so long.
+    OtherCalled(Duration),
+    /// The key is released silently, and no waiter stands in the list.
+    Silent,
+}
+
+impl Listed {
+    pub(crate) fn in_reply(reply: &Reply) -> Option<Self> {
+        let Reply::Array(parts) = reply else { return None };
+        let [Reply::Int(what), Reply::Int(left), stamp, Reply::Int(ahead), holder, call] =
+            &parts[..]
+        else {
+            return None;
+        };
+        let span = u64::try_from(*left).ok().map(Duration::from_millis);
+        let what = match what {
+            0 => Found::Held(span),
+            1 => Found::Free,
+            2 => Found::OtherCalled(span?),
+            3 => Found::Silent,
+            _ => return None,
+        };
+        let stamp = stamp.text()?.parse().ok().filter(|stamp| *stamp > 0);
+        let sight = Sight {
+            // It may be anything, if another client has set it.
+            holder: holder.text().unwrap_or_default().into(),
+            call: call.text()?.into(),
+        };
+        Some(Self { what, stamp, ahead: usize::try_from(*ahead).ok()?, sight })
+    }
+}
+
+/// The answer to a release that calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Called {
+    pub(crate) is_waited_for: bool,
+    /// None was, since too many in front had gone: another call goes on.
+    pub(crate) goes_on: bool,
+    /// How many listen on the channel of the key.
+    pub(crate) listeners: u64,
+}
+
+impl Called {
+    pub(crate) fn in_reply(reply: &Reply) -> Option<Self> {
+        let Reply::Array(parts) = reply else { return None };
+        let [Reply::Int(called), Reply::Int(listeners), Reply::Int(left)] = parts[..] else {
+            return None;
+        };
+        let listeners = listeners.unsigned_abs();
+        let is_waited_for = called > 0 || left > 0;
+        Some(Self { is_waited_for, goes_on: called < 0 && left > 0, listeners })
+    }
+}
+
+impl Packer {
+    /// Packs the question of a waiter. For `quiet` after a call, only the called waiter tries.
+    pub(crate) fn wait(
+        &mut self,
+        (key, list): (&str, &str),
+        waiter: Token,
+        (stamp, sight): (Option<u64>, &Sight),
+        quiet: Duration,
+    ) -> &[u8] {
+        let command = Command::new(&mut self.room, 13).arg("EVALSHA").arg(&self.wait);
+        let command = command.number(2).arg(key).arg(list).token(waiter, None);
+        let command = match stamp {
+            Some(stamp) => command.number(stamp),
+            None => command.arg(""),
+        };
+        let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
+        let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
+        command.arg(&*sight.holder).arg(&*sight.call).done()
+    }
+
+    /// Packs the call of the next waiter for a key that was released.
+    pub(crate) fn call(&mut self, (key, list): (&str, &str), channels: &str) -> &[u8] {
+        let command = Command::new(&mut self.room, 7).arg("EVALSHA").arg(&self.call);
+        let command = command.number(2).arg(key).arg(list).arg(channels);
+        command.number(millis(LONGEST_QUIET)).done()
+    }
+}
+
+/// Packs the end of a waiter's place.
+pub(crate) fn leave_waitlist(list: &str, waiter: Token) -> Vec<u8> {
+    pack(&[&b"ZREM"[..], list.as_bytes(), &waiter.digits()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(parts: impl IntoIterator<Item = Reply>) -> Reply {
+        Reply::Array(parts.into_iter().collect())
+    }
+
+    fn listed(what: i64, left: i64, stamp: &str, ahead: i64) -> Option<Listed> {
+        let stamp = Reply::Text(stamp.as_bytes().into());
+        let (holder, call) = (Reply::Text((*b"01").into()), Reply::Text((*b"7").into()));
+        let parts = [Reply::Int(what), Reply::Int(left), stamp, Reply::Int(ahead), holder, call];
+        Listed::in_reply(&array(parts))
+    }
+
+    #[test]
+    fn an_answer_to_a_waiter_says_what_it_does_next_and_where_it_stands() {
+        let sight = || Sight { holder: "01".into(), call: "7".into() };
+        let found = |what, stamp, ahead| Some(Listed { what, stamp, ahead, sight: sight() });
+        let ms = Duration::from_millis;
+        assert_eq!(listed(0, 7, "5", 3), found(Found::Held(Some(ms(7))), Some(5), 3));
+        assert_eq!(listed(0, -1, "5", 3), found(Found::Held(None), Some(5), 3));
+        assert_eq!(listed(1, 0, "5", 0), found(Found::Free, Some(5), 0));
+        assert_eq!(listed(2, 7, "0", 9), found(Found::OtherCalled(ms(7)), None, 9));
+        assert_eq!(listed(3, 7, "0", 0), found(Found::Silent, None, 0));
+        for (what, left, stamp, ahead) in [(4, 0, "5", 0), (2, -1, "5", 0), (0, 0, "5", -1)] {
+            assert_eq!(listed(what, left, stamp, ahead), None, "{what} {left} {stamp} {ahead}");
+        }
+        assert_eq!(Listed::in_reply(&Reply::Error("NOSCRIPT".into())), None);
+        assert_eq!(Listed::in_reply(&array([Reply::Int(1)])), None);
+    }
+
+    #[test]
+    fn an_answer_to_a_call_says_whether_anyone_waits() {
+        let called = |parts: [i64; 3]| Called::in_reply(&array(parts.map(Reply::Int)));
+        let answer =
+            |is_waited_for, listeners| Some(Called { is_waited_for, goes_on: false, listeners });
+        assert_eq!(called([1, 0, 0]), answer(true, 0));
+        assert_eq!(called([0, 2, 1]), answer(true, 2));
+        assert_eq!(called([0, 2, 0]), answer(false, 2));
+        assert_eq!(called([-1, 2, 0]), answer(false, 2));
+        assert!(called([-1, 0, 3]).is_some_and(|called| called.goes_on));
+        assert_eq!(Called::in_reply(&Reply::Int(1)), None);
+    }
+}

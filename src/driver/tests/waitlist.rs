@@ -1,0 +1,278 @@
+//! Waitlists: a hand-over costs the same, however many wait, and no waiter is left out.
+
+use super::*;
+use crate::embedded::Memory;
+
+/// How long each guard is held.
+const HOLD: Duration = Duration::from_millis(2);
+
+/// What came of a crowd: the sections of each client, and the longest that one of them has waited.
+struct Crowd {
+    sections: Vec<u32>,
+    longest: Duration,
+    span: Duration,
+}
+
+impl Crowd {
+    /// Has these clients, each as in a process of its own, want one lock for `span`.
+    async fn of(clients: Vec<Redlock>, span: Duration) -> Self {
+        let until = now().after(span);
+        let tasks = clients.into_iter().map(|redlock| {
+            tokio::spawn(async move {
+                let (mut sections, mut longest) = (0_u32, Duration::ZERO);
+                while now() < until {
+                    let asked = now();
+                    let guard = redlock.acquire(KEY).timeout(2 * span).await.unwrap();
+                    longest = longest.max(now().since(asked));
+                    sections += u32::from(now() < until);
+                    sleep(HOLD).await;
+                    guard.release().await.unwrap();
+                }
+                (sections, longest)
+            })
+        });
+        let mut crowd = Self { sections: Vec::new(), longest: Duration::ZERO, span };
+        for task in tasks.collect::<Vec<_>>() {
+            let (sections, longest) = task.await.unwrap();
+            crowd.sections.push(sections);
+            crowd.longest = crowd.longest.max(longest);
+        }
+        crowd
+    }
+
+    /// Returns how many sections there were in a second.
+    fn speed(&self) -> f64 {
+        f64::from(self.sections.iter().sum::<u32>()) / self.span.as_secs_f64()
+    }
+
+    /// Returns the longest wait, as a part of the time in which each client has its turn once.
+    fn longest(&self) -> f64 {
+        self.longest.as_secs_f64() * self.speed() / self.sections.len() as f64
+    }
+
+    /// Returns the ratio of the fewest sections of a client to the most.
+    fn fairness(&self) -> f64 {
+        let all = || self.sections.iter().copied().map(f64::from);
+        all().fold(f64::INFINITY, f64::min) / all().fold(0.0, f64::max)
+    }
+}
+
+fn distant() -> Masters {
+    let masters = five();
+    masters.iter().for_each(|master| master.set_latency(MS));
+    masters
+}
+
+async fn listed(masters: &Masters, clients: usize) -> Vec<Redlock> {
+    let mut all = Vec::new();
+    for _ in 0..clients {
+        all.push(connect(masters.builder().waitlist(true)).await);
+    }
+    all
+}
+
+/// Returns the node where the list of the key is.
+async fn first_node(masters: &Masters) -> usize {
+    let (redlock, observed) = Observed::connect(masters.builder()).await;
+    let first = {
+        let driver = observed.driver.lock().unwrap();
+        driver.as_ref().and_then(|driver| driver.machine.masters().first_node(now(), KEY)).unwrap()
+    };
+    redlock.shutdown().await.unwrap();
+    first
+}
+
+fn list() -> String {
+    format!("quorumlock:waitlist:{KEY}")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_is_served_evenly_and_as_fast_as_two_clients() {
+    let mut speeds = Vec::new();
+    for clients in [2, 10, 40] {
+        let masters = distant();
+        let crowd = Crowd::of(listed(&masters, clients).await, 4 * SECOND).await;
+        assert!(crowd.longest() < 1.7, "{clients}: {}", crowd.longest());
+        assert!(crowd.fairness() > 0.9, "{clients}: {:?}", crowd.sections);
+        speeds.push(crowd.speed());
+        sleep(2 * SECOND).await;
+        for master in masters.iter() {
+            assert!(!master.keys().contains(&list()), "a list of no waiter ends");
+        }
+    }
+    // A hold of 2 ms, a message and a round trip: 4 ms.
+    assert!(speeds.iter().all(|speed| (245.0..255.0).contains(speed)), "{speeds:?}");
+}
+
+/// Enters waiters of one process in the list, in front of all others.
+async fn enter(master: &Master, process: &str, waiters: usize) {
+    for waiter in 0..waiters {
+        operate(
+            master,
+            &["ZADD", &list(), &waiter.to_string(), &format!("{process}{waiter:016x}")],
+        )
+        .await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiters_that_have_died_or_stopped_cost_the_others_a_moment_each() {
+    const STOPPED: usize = 20;
+    let masters = distant();
+    let first = &masters[first_node(&masters).await];
+    // Its connection lives, and it answers no call.
+    let mut stopped = first.dialer()().await.unwrap();
+    let channel = "quorumlock:free:0:@00000000000000aa";
+    let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
+    stopped.write_all(&subscribe).await.unwrap();
+    enter(first, "00000000000000aa", STOPPED).await;
+    enter(first, "00000000000000bb", 200).await;
+    let crowd = Crowd::of(listed(&masters, 10).await, 4 * SECOND).await;
+    // Of the time for each stopped waiter, 20 ms are those in which no other tries.
+    let lost = (1.0 - crowd.speed() / 250.0) * 4_000.0 / STOPPED as f64;
+    assert!((15.0..40.0).contains(&lost), "{lost} ms for each");
+    assert!(crowd.fairness() > 0.8, "{:?}", crowd.sections);
+    assert!(crowd.longest < SECOND, "{:?}", crowd.longest);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_master_of_the_list_that_dies_and_comes_back_stops_no_crowd() {
+    let masters = distant();
+    let first = first_node(&masters).await;
+    let clients = listed(&masters, 10).await;
+    let befalls = async {
+        sleep(SECOND).await;
+        masters[first].kill();
+        sleep(SECOND).await;
+        masters[first].restart(Memory::Lost).unwrap();
+    };
+    let (crowd, ()) = tokio::join!(Crowd::of(clients, 6 * SECOND), befalls);
+    assert!(crowd.speed() > 200.0, "{}", crowd.speed());
+    assert!(crowd.longest < SECOND && crowd.fairness() > 0.7, "{:?}", crowd.sections);
+}
+
+#[tokio::test(start_paused = true)]
+async fn masters_that_forget_scripts_keep_the_list() {
+    let masters = distant();
+    let clients = listed(&masters, 5).await;
+    let forgets = async {
+        loop {
+            sleep(100 * MS).await;
+            for master in masters.iter() {
+                operate(master, &["SCRIPT", "FLUSH"]).await;
+            }
+        }
+    };
+    let crowd = tokio::select! {
+        crowd = Crowd::of(clients, 4 * SECOND) => crowd,
+        () = forgets => unreachable!(),
+    };
+    assert!(crowd.speed() > 200.0 && crowd.fairness() > 0.8, "{:?}", crowd.sections);
+}
+
+/// Returns how long after its release a lock has gone to a waiter in another process.
+async fn handed_over(masters: &Masters) -> Duration {
+    let [holder, waiter] = [(); 2].map(|()| masters.builder().waitlist(true));
+    let (holder, waiter) = (connect(holder).await, connect(waiter).await);
+    let mut longest = Duration::ZERO;
+    for _ in 0..8 {
+        let guard = holder.acquire(KEY).timeout(9 * SECOND).await.unwrap();
+        let waiting = async {
+            let guard = waiter.acquire(KEY).timeout(9 * SECOND).await.unwrap();
+            (now(), guard)
+        };
+        let holding = async {
+            sleep(SECOND).await;
+            guard.release().await.unwrap();
+            now()
+        };
+        let ((won, guard), released) = tokio::join!(waiting, holding);
+        longest = longest.max(won.since(released));
+        guard.release().await.unwrap();
+    }
+    longest
+}
+
+#[tokio::test(start_paused = true)]
+async fn masters_that_deny_a_right_have_waiters_poll() {
+    for (right, at_most) in [
+        ("zadd", 5 * MS),
+        ("zrank", 5 * MS),
+        ("zcard", 5 * MS),
+        ("publish", 300 * MS),
+        ("subscribe", 300 * MS),
+    ] {
+        let masters = distant();
+        masters.iter().for_each(|master| master.deny(&[right]).unwrap());
+        let took = handed_over(&masters).await;
+        assert!(took <= at_most, "without {right}: {took:?}");
+    }
+}
+
+/// Returns the sections of clients that wait in lists, or do not, among four that release silently.
+async fn among_others(waitlist: bool) -> u32 {
+    let masters = distant();
+    let mut clients = Vec::new();
+    for _ in 0..10 {
+        clients.push(connect(masters.builder().waitlist(waitlist)).await);
+    }
+    for _ in 0..4 {
+        clients.push(connect(masters.builder().wake_ups(false)).await);
+    }
+    let crowd = Crowd::of(clients, 6 * SECOND).await;
+    crowd.sections[..10].iter().sum()
+}
+
+#[tokio::test(start_paused = true)]
+async fn among_clients_that_release_silently_no_share_is_lost() {
+    let (mut before, mut after) = (0, 0);
+    for _ in 0..4 {
+        before += among_others(false).await;
+        after += among_others(true).await;
+    }
+    // They are the same over many times; a single time may have half as many as another.
+    assert!(after * 10 >= before * 6, "{before} sections without lists, {after} with them");
+}
+
+/// Returns how long after the end of what is idle, or kept by a crashed holder, a waiter has it.
+async fn has_it_after(held: impl AsyncFnOnce(&Redlock)) -> Duration {
+    let masters = distant();
+    let [holder, waiter] = [(); 2].map(|()| masters.builder().waitlist(true));
+    let (holder, waiter) = (connect(holder).await, connect(waiter).await);
+    // Both know that others wait.
+    for client in [&holder, &waiter] {
+        let guard = holder.acquire(KEY).await.unwrap();
+        let waiting = tokio::spawn(client.acquire(KEY).into_future());
+        sleep(SECOND).await;
+        guard.release().await.unwrap();
+        waiting.await.unwrap().unwrap().release().await.unwrap();
+    }
+    held(&holder).await;
+    let began = now();
+    let guard = waiter.acquire(KEY).timeout(60 * SECOND).await.unwrap();
+    let waited = now().since(began);
+    guard.release().await.unwrap();
+    waited
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_lock_is_asked_for_and_called_for() {
+    let waited = has_it_after(async |holder| {
+        drop(holder.acquire(KEY).keep_warm(4 * SECOND).await.unwrap());
+        sleep(100 * MS).await;
+    });
+    // A question, a look, a message and its call, and an attempt.
+    assert!(waited.await <= 6 * MS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_whose_holder_has_crashed_is_had_soon_after_its_ttl() {
+    for ttl in [2 * SECOND, 10 * SECOND] {
+        let waited = has_it_after(async |holder| {
+            let guard = holder.acquire(KEY).ttl(ttl).await.unwrap();
+            guard.forget();
+        });
+        let late = waited.await.saturating_sub(ttl);
+        assert!(late <= 300 * MS, "{late:?} after {ttl:?}");
+    }
+}
