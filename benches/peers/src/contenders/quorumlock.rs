@@ -4,7 +4,7 @@ use super::client::Peer;
 use super::{Client, Contender, one_thread, two_workers};
 use crate::cell::Cell;
 use crate::workloads::{Locker, Measured, Workload, alone, crowd};
-use quorumlock::{AcquireError, Guard, Redlock, Released, RestartGuard};
+use quorumlock::{AcquireError, Guard, Redlock, RedlockBuilder, Released, RestartGuard};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -43,10 +43,13 @@ impl Contender for Quorumlock {
 }
 
 pub(super) async fn connect(masters: &[SocketAddr]) -> Redlock {
+    builder(masters).connect().await.expect("masters that answer")
+}
+
+pub(super) fn builder(masters: &[SocketAddr]) -> RedlockBuilder {
     let urls = masters.iter().map(|address| format!("redis://{address}"));
     // The masters have been started for this: nothing was granted before.
-    let builder = Redlock::builder().nodes(urls).restart_guard(RestartGuard::Off);
-    builder.connect().await.expect("masters that answer")
+    Redlock::builder().nodes(urls).restart_guard(RestartGuard::Off)
 }
 
 /// Checks whether an acquire goes on: a crowd may keep masters and clients too busy for votes in time.
