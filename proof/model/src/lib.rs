@@ -8,6 +8,7 @@
 pub mod agreement;
 pub mod checker;
 mod digest;
+pub mod listed;
 pub mod masters;
 pub mod named;
 pub mod net;

@@ -180,5 +180,6 @@ pub fn all() -> Vec<Box<dyn AnyRun>> {
     }
     let plain = boxed(crate::plain::runs::all()).chain(boxed(crate::agreement::runs::all()));
     let shared = boxed(crate::sharing::runs::all()).chain(boxed(crate::waiting::runs::all()));
-    plain.chain(shared).chain(boxed(crate::turns::runs::all())).collect()
+    let lines = boxed(crate::turns::runs::all()).chain(boxed(crate::listed::runs::all()));
+    plain.chain(shared).chain(lines).collect()
 }

@@ -1,0 +1,38 @@
+//! What a release sends, and to which waiters.
+
+use super::mutants::Mutant;
+use super::protocol::Listed;
+use super::state::{Phase, State};
+
+impl Listed {
+    /// Calls the first of the list whose connection lives, and has the last one watch.
+    pub(super) fn calls(&self, state: &mut State) {
+        for waiter in state.listed() {
+            let client = &mut state.clients[waiter];
+            client.place = 0;
+            if client.phase == Phase::Gone && !self.config.is(Mutant::GoneIsCalled) {
+                continue;
+            }
+            client.called = client.phase == Phase::Waiting;
+            (state.is_quiet, state.has_called) = (true, true);
+            break;
+        }
+        let last = state.listed().into_iter().rev();
+        let mut reached = last.filter(|waiter| state.clients[*waiter].phase != Phase::Gone);
+        if let Some(last) = reached.next().filter(|_| !self.config.is(Mutant::NoWatch)) {
+            state.clients[last].watch = state.clients[last].phase == Phase::Waiting;
+        }
+    }
+
+    /// Publishes on the channel of the key.
+    pub(super) fn publishes(&self, state: &mut State) {
+        if self.config.is(Mutant::NoneListens) {
+            return;
+        }
+        for client in &mut state.clients {
+            if client.phase == Phase::Waiting && client.listens {
+                client.due = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Rules of waitlists that are broken on purpose.
+
+use crate::named::named;
+
+named! {
+    pub enum Mutant {
+        NoWatch: "no waiter watches a call",
+        NoneListens: "no waiter listens to releases",
+        CallForGood: "a call counts for good",
+        NoPolls: "a waiter far back never asks again",
+        ListDecides: "those in front ask no other master",
+        GoneIsCalled: "a call reaches a waiter that is gone",
+    }
+}

@@ -1,0 +1,46 @@
+//! The runs that are explored, and their expected results.
+
+use super::Listed;
+use super::config::Config;
+use super::mutants::Mutant;
+use super::protocol::SERVED;
+use super::state::{CLIENTS, FAR};
+use crate::run::Kind;
+
+pub type Run = crate::run::Run<Listed>;
+
+/// Returns all runs, in the order of the report.
+pub fn all() -> Vec<Run> {
+    let of = Config::new;
+    let holds = [
+        of("three wait", 3).unaware(),
+        of("one that is called stops", 4).stops(1),
+        of("one that is called ends", 4).ends(1),
+        of("one that is called ends, and the one that watches", 4).ends(2).within(FAR),
+        of("one stops, and holders may not know of the list", 4).stops(1).unaware().within(FAR),
+        of("a key is stuck at the first node", 3).stuck().within(FAR),
+        of("the master of the list restarts", 4).restarts(2).unaware(),
+        of("messages get lost", 4).lossy().unaware().within(FAR),
+        of("first nodes differ, and a hold lacks its own", 4).cut().unaware().within(FAR),
+        of("all of it", 4).stops(1).ends(1).restarts(1).lossy().cut().unaware().within(FAR),
+    ];
+    let broken = [
+        (Mutant::NoWatch, of("one that is called stops", 4).stops(1)),
+        (Mutant::CallForGood, of("one that is called stops", 4).stops(1)),
+        (Mutant::NoPolls, of("messages get lost", 4).lossy().within(FAR)),
+        (Mutant::ListDecides, of("a key is stuck at the first node", 3).stuck().within(FAR)),
+    ];
+    let margin = [
+        (Mutant::GoneIsCalled, of("two wait for one that ends", 3).ends(1)),
+        (Mutant::NoneListens, of("three wait", 3).unaware()),
+    ];
+    let margin = margin.into_iter().map(|(mutant, config)| Run::margin(config.mutant(mutant)));
+    let holds = holds.into_iter().map(|config| {
+        let is_small = config.clients < CLIENTS || config.cut && !config.lossy;
+        if is_small { Run::holds(config).quick() } else { Run::holds(config) }
+    });
+    let broken = broken
+        .into_iter()
+        .map(|(mutant, config)| Run::violates(Kind::Mutant, SERVED, config.mutant(mutant)));
+    holds.chain(broken).chain(margin).collect()
+}

@@ -1,0 +1,97 @@
+//! Everything that clients and the first node remember, and everything in flight.
+
+use crate::digest::digest;
+
+/// The most clients.
+pub const CLIENTS: usize = 4;
+
+/// The pause of a waiter that is not in front, in ticks.
+pub const FAR: u8 = 3;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub enum Phase {
+    #[default]
+    Idle,
+    Waiting,
+    Holds,
+    /// Its connections live, and it does nothing.
+    Stopped,
+    /// Its connections are gone.
+    Gone,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Client {
+    pub phase: Phase,
+    /// Its place in the list, by its stamp; 0 if it does not stand there.
+    pub place: u8,
+    /// The stamp that it keeps.
+    pub stamp: u8,
+    /// It has stood in the list: it knows that others may.
+    pub is_aware: bool,
+    /// It knows that it is first.
+    pub is_first: bool,
+    /// It listens to releases: it is first, or has heard of no call.
+    pub listens: bool,
+    /// Ticks until it asks again.
+    pub due: u8,
+    /// It watches a call, until its next answer.
+    pub watches: bool,
+    /// Messages to it that are under way: it is called; it is to watch a call.
+    pub called: bool,
+    pub watch: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct State {
+    pub clients: [Client; CLIENTS],
+    /// A hold has the key of the first node, too, or another client's value is stuck there.
+    pub is_held_there: bool,
+    /// Only a waiter that was called tries.
+    pub is_quiet: bool,
+    /// A waiter was called.
+    pub has_called: bool,
+    pub stops: u8,
+    pub ends: u8,
+    pub restarts: u8,
+    /// The ticks for which the lock has been free while a client waited.
+    pub drought: u8,
+}
+
+impl State {
+    pub fn digest(&self, clients: usize) -> u64 {
+        let rest = (
+            self.is_held_there,
+            self.is_quiet,
+            self.has_called,
+            self.stops,
+            self.ends,
+            self.restarts,
+        );
+        digest((&self.clients[..clients], rest, self.drought))
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.clients.iter().any(|client| client.phase == Phase::Holds)
+    }
+
+    /// Returns those that stand in the list, in their order.
+    pub fn listed(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..CLIENTS).filter(|who| self.clients[*who].place > 0).collect();
+        all.sort_unstable_by_key(|who| self.clients[*who].place);
+        all
+    }
+
+    /// Numbers the stamps anew: only their order matters.
+    pub fn renumber(&mut self) {
+        let mut stamps: Vec<u8> = self.clients.iter().map(|client| client.stamp).collect();
+        stamps.retain(|stamp| *stamp > 0);
+        stamps.sort_unstable();
+        let number =
+            |stamp: u8| stamps.iter().position(|known| *known == stamp).map_or(0, |at| at + 1);
+        for client in &mut self.clients {
+            client.stamp = number(client.stamp) as u8;
+            client.place = number(client.place) as u8;
+        }
+    }
+}
