@@ -25,6 +25,27 @@ fn one_that_has_tried_in_vain_keeps_its_place() {
     ));
 }
 
+/// The hold lacks its key where the list is: a question would find it free there again and again.
+#[test]
+fn one_that_finds_the_key_free_there_and_held_elsewhere_pauses() {
+    let mut stage = has_called();
+    stage.play(
+        "n3 > called 1 1 4
+         acquire 3 r wait 30s
+         n3 < EVALSHA wait ..
+         n3 > listed 1 0 9 0
+         n1-3 < SET r #5 NX PX 10000
+         n3 > ok
+         n1-2 > nil
+         n3 < EVAL release 1 r #5
+         n3 > 1
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n1-3 < -
+         cancel 3
+         n3 > subscribed r",
+    );
+}
+
 #[test]
 fn one_that_only_some_masters_have_free_tries_again_at_once() {
     let mut stage = behind(8);
