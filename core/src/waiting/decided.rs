@@ -31,10 +31,6 @@ impl Waiters {
         let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);
         let has_asked_all = round.held_back.is_none();
         let channel = acquisition.request.keys.messages().next().filter(|_| has_asked_all);
-        let first = cx.masters.first_node(cx.now, acquisition.request.keys.first());
-        let answer = first.and_then(|first| reports.get(first)).map(|report| &report.answer);
-        let is_held_there = matches!(answer, Some(Answer::Refused(Refusal::Held { .. })));
-        let is_free_there = matches!(answer, Some(Answer::Granted));
         let standing = channel.map(|(channel, _)| cx.masters.refused_by(cx.now, channel, &reports));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         if let Some(standing) = standing {
@@ -87,7 +83,7 @@ impl Waiters {
             let asks = polls && failure.kind.is_contended();
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             // The next attempt is due soon: where the list is, the key was free.
-            let is_in_vain = contention.is_in_vain(is_held_there, is_free_there);
+            let is_in_vain = contention.is_in_vain(&failure.reports);
             (contention.probes, contention.listening) = (is_told, listening && !is_in_vain);
             let random = random.filter(|_| polls);
             let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);

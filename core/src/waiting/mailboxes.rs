@@ -6,6 +6,7 @@
 //!
 //! A message is only a hint, as on every channel: what it says is looked up before anything follows.
 
+use super::waitlist::Seen;
 use super::{Step, Waiters};
 use crate::master::PendingReply;
 use crate::quorum::NodeSet;
@@ -125,7 +126,7 @@ impl Waiters {
             Some(Letter::Free { waiter, key }) => self.called_to_try(cx, waiter, key),
             Some(Letter::Watch { waiter, key }) => self.watch_call(cx, waiter, key),
             Some(Letter::Ask { key }) => {
-                self.note_waiters(cx, &key.into());
+                self.note_seen(cx, &key.into(), Seen::Waiters);
                 self.step(Step::GiveWay(key.into()));
             }
             None => {}

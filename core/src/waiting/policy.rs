@@ -70,12 +70,11 @@ impl Waiters {
             (_, None) => self.local_queue.forget(keys, request),
         }
         self.withdraw_hint(cx, request, keys, has_won);
-        let contention = acquisition.contention.as_mut();
-        if let Some(entry) = contention.and_then(|contention| contention.entry.take()) {
+        let Some(contention) = &mut acquisition.contention else { return };
+        if let Some(entry) = contention.entry.take() {
             self.leave_waitlist(cx, keys, &entry);
         }
-        let contention = acquisition.contention.as_mut();
-        if let Some(turn) = contention.and_then(|contention| contention.turn.take()) {
+        if let Some(turn) = contention.turn.take() {
             self.leave_turn(cx, keys.clone(), *turn, has_won);
         }
     }

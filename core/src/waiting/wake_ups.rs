@@ -90,6 +90,11 @@ impl Waiters {
         self.wake_ups.0.get(key).is_some_and(|topic| topic.node == node && topic.confirmed)
     }
 
+    /// Returns whether another client is among so many listeners.
+    fn is_heard(&self, node: usize, key: &str, listeners: u64) -> bool {
+        listeners > u64::from(self.listens(node, key))
+    }
+
     /// Returns whether messages on this channel come.
     pub(crate) fn hears(&self, channel: &str) -> bool {
         self.wake_ups.0.get(channel).is_some_and(|topic| topic.confirmed)
@@ -126,9 +131,9 @@ impl Waiters {
 
     /// Notes how many listened when `key` was published as free.
     pub(crate) fn counted(&mut self, cx: &Cx, node: usize, key: &Arc<str>, listeners: u64) {
-        let is_heard = listeners > u64::from(self.listens(node, key));
-        if is_heard && cx.masters.settings.waitlists.is_some() {
-            self.waitlists.note(cx.now, key, Seen::Listeners);
+        let is_heard = self.is_heard(node, key, listeners);
+        if is_heard {
+            self.note_seen(cx, key, Seen::Listeners);
         }
         self.local_queue.heard(key, is_heard);
         self.slot_heard(key, is_heard);
@@ -142,7 +147,7 @@ impl Waiters {
         }
         let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
         self.waitlists.note(cx.now, key, seen);
-        let is_heard = listeners > u64::from(self.listens(node, key));
+        let is_heard = self.is_heard(node, key, listeners);
         self.local_queue.heard(key, is_waited_for || is_heard);
     }
 

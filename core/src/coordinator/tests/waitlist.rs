@@ -44,17 +44,31 @@ pub(super) fn behind(ahead: usize) -> Stage {
     stage
 }
 
-/// Request 1 is called, and wins under its third token.
-fn called() -> Stage {
+/// Request 1 is called, and tries.
+pub(super) fn tries() -> Stage {
     let mut stage = behind(8);
     stage.steps(&format!(
         "n3 > says {MAILBOX} free 00000000000000000000000000000002 r
-         n1-3 < SET r #3 NX PX 10000
-         n1-3 > ok
-         = acquired 1 .."
+         n1-3 < SET r #3 NX PX 10000"
     ));
     stage
 }
+
+/// The same, and it wins under its third token.
+fn called() -> Stage {
+    let mut stage = tries();
+    stage.steps("n1-3 > ok \n = acquired 1 ..");
+    stage
+}
+
+/// Request 1 releases, for the first time by a call, which finds no waiter.
+pub(super) const LAST: &str = "drop 1
+     n1-3 < EVAL release ..
+     n3 < SCRIPT LOAD call
+     n3 < EVALSHA call ..
+     n1-3 > 1
+     n3 > text call
+     n3 > called 0 0 0";
 
 /// The same releases, and has called a waiter.
 pub(super) fn has_called() -> Stage {
@@ -239,13 +253,7 @@ fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
          = acquired 1 ..
          n3 < UNSUBSCRIBE quorumlock:free:0:r
          n3 > unsubscribed r
-         drop 1
-         n1-3 < EVAL release ..
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call ..
-         n1-3 > 1
-         n3 > text call
-         n3 > called 0 0 0"
+         {LAST}"
     ));
 }
 

@@ -1,6 +1,7 @@
 //! The calls: of a waiter that is to try, and of one that watches. What becomes of an entry afterwards.
 
 use super::Entry;
+use super::entry::Trial;
 use crate::shared::{Cx, Keys, RequestId, Timer};
 use crate::waiting::{Phase, Waiters};
 use std::sync::Arc;
@@ -10,7 +11,8 @@ impl Waiters {
     pub(super) fn try_as_called(&mut self, cx: &mut Cx, request: RequestId) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Some(entry) = &mut contention.entry else { return };
-        entry.is_called = true;
+        // A message that has come, too, says more.
+        entry.trial.get_or_insert(Trial::FoundFree);
         match contention.phase {
             Phase::Waiting { again_at, .. } => {
                 cx.timers.cancel(again_at, Timer::Attempt(request));
@@ -35,7 +37,7 @@ impl Waiters {
             && let Some(entry) = &mut contention.entry
         {
             // A question under way enters it again.
-            (entry.stands, entry.has_message) = (entry.asked_at.is_some(), true);
+            (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
             contention.notice(cx.now, &cx.masters.settings);
         }
         self.try_as_called(cx, request);
@@ -86,13 +88,11 @@ impl Waiters {
 
     /// Forgets the entries at a node whose connection is gone, and returns their acquires.
     pub(crate) fn forget_entries(&mut self, node: usize) -> Vec<RequestId> {
-        let has_entry = |request: &RequestId| {
-            let contention = self.acquisitions.contention(*request);
-            contention.is_some_and(|contention| {
-                contention.entry.as_ref().is_some_and(|entry| entry.node == node)
-            })
-        };
-        let gone: Vec<_> = self.acquisitions.requests().filter(has_entry).collect();
+        let gone = self.acquisitions.iter().filter_map(|(request, acquisition)| {
+            let entry = acquisition.contention.as_ref()?.entry.as_ref()?;
+            (entry.node == node).then_some(request)
+        });
+        let gone: Vec<_> = gone.collect();
         for request in &gone {
             if let Some(contention) = self.acquisitions.contention_mut(*request) {
                 contention.entry = None;
@@ -106,18 +106,15 @@ impl Waiters {
         if cx.masters.settings.waitlists.is_none() {
             return;
         }
-        let moved = |(request, key): &(RequestId, Arc<str>)| {
-            let entry = self.acquisitions.contention(*request)?.entry.as_ref()?;
-            Some(Some(entry.node) != cx.masters.first_node(cx.now, key))
-        };
-        let all = self.acquisitions.iter();
-        let all = all.map(|(request, one)| (request, one.request.keys.first().clone()));
-        let moved: Vec<_> = all.filter(|entry| moved(entry) == Some(true)).collect();
-        for (request, _) in moved {
-            let contention = self.acquisitions.contention(request);
-            if contention.is_some_and(|found| matches!(found.phase, Phase::Waiting { .. })) {
-                self.ask_waitlist(cx, request);
-            }
+        let moved = self.acquisitions.iter().filter_map(|(request, acquisition)| {
+            let contention = acquisition.contention.as_ref()?;
+            let (entry, key) = (contention.entry.as_ref()?, acquisition.request.keys.first());
+            let waits = matches!(contention.phase, Phase::Waiting { .. });
+            let moves = waits && Some(entry.node) != cx.masters.first_node(cx.now, key);
+            moves.then_some(request)
+        });
+        for request in moved.collect::<Vec<_>>() {
+            self.ask_waitlist(cx, request);
         }
     }
 }

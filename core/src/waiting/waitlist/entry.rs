@@ -1,6 +1,7 @@
 //! The entry of an acquire in the list of its key, and its pauses.
 
 use crate::quorum::{Backoff, Instant};
+use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::Settings;
 use crate::waiting::Contention;
 use crate::wire::Token;
@@ -15,6 +16,15 @@ const QUIET_TRIPS: u32 = 3;
 /// theirs for each such number ahead.
 const FRONT: usize = 4;
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Why a waiter in a list tries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trial {
+    /// A message has called it: others know that the key is free.
+    Called,
+    /// It has asked, and found the key free.
+    FoundFree,
+}
 
 /// An acquire's entry in the list of its key.
 pub(crate) struct Entry {
@@ -33,10 +43,8 @@ pub(crate) struct Entry {
     pub(super) trip: Duration,
     /// It may stand in the list.
     pub(super) stands: bool,
-    /// It was called, or has found the key free, and tries.
-    pub(super) is_called: bool,
-    /// A message has called it.
-    pub(super) has_message: bool,
+    /// Why it tries, if it does.
+    pub(super) trial: Option<Trial>,
     /// It watches a call: its next pause ends with the life of the key.
     pub(super) watches: bool,
     /// It listens on the channel of the key, too, since it was first, or no waiter has been called lately: the
@@ -57,8 +65,7 @@ impl Entry {
             asked_at: None,
             trip: Duration::ZERO,
             stands: false,
-            is_called: false,
-            has_message: false,
+            trial: None,
             watches: false,
             listens: false,
             is_repeated: false,
@@ -81,20 +88,32 @@ impl Entry {
 }
 
 impl Contention {
-    /// Returns whether a waiter in a list was called, and tries.
+    fn trial(&self) -> Option<Trial> {
+        self.entry.as_ref()?.trial
+    }
+
+    /// Returns whether a waiter in a list was called, or has found the key free, and tries.
     pub(crate) fn is_called(&self) -> bool {
-        self.entry.as_ref().is_some_and(|entry| entry.is_called)
+        self.trial().is_some()
     }
 
     /// Returns whether a lost attempt has shown that the key is free where the list is, and held elsewhere. Its
     /// waiter pauses: it would find the key free there again.
-    pub(crate) fn is_in_vain(&self, is_held_there: bool, is_free_there: bool) -> bool {
-        self.is_called() && if self.has_message() { is_free_there } else { !is_held_there }
+    pub(crate) fn is_in_vain(&self, reports: &[NodeReport]) -> bool {
+        let Some(entry) = &self.entry else { return false };
+        let answer = reports.get(entry.node).map(|report| &report.answer);
+        match entry.trial {
+            Some(Trial::Called) => answer == Some(&Answer::Granted),
+            Some(Trial::FoundFree) => {
+                !matches!(answer, Some(Answer::Refused(Refusal::Held { .. })))
+            }
+            None => false,
+        }
     }
 
     /// Returns whether a message has called it: others know that the key is free.
     pub(crate) fn has_message(&self) -> bool {
-        self.entry.as_ref().is_some_and(|entry| entry.is_called && entry.has_message)
+        self.trial() == Some(Trial::Called)
     }
 
     /// Returns the pause until the next question, after this answer.

@@ -98,10 +98,10 @@ impl Waiters {
         self.waitlists.seen(cx.now, keys.first()) == Some(Seen::Waiters)
     }
 
-    /// Notes that a client elsewhere waits for a key: the next release of it calls.
-    pub(super) fn note_waiters(&mut self, cx: &Cx, key: &Arc<str>) {
+    /// Notes what was seen of a key, if there are lists: after waiters, the next release of it calls.
+    pub(super) fn note_seen(&mut self, cx: &Cx, key: &Arc<str>, seen: Seen) {
         if cx.masters.settings.waitlists.is_some() {
-            self.waitlists.note(cx.now, key, Seen::Waiters);
+            self.waitlists.note(cx.now, key, seen);
         }
     }
 
@@ -140,7 +140,7 @@ impl Waiters {
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
         let asks_all = entry.is_in_front() && cx.now >= contention.asked_all.after(seldom);
         // One that has no answer in time asks all masters.
-        let asks = entry.asked_at.is_none() && !entry.is_called && !asks_all;
+        let asks = entry.asked_at.is_none() && entry.trial.is_none() && !asks_all;
         asks && self.ask_waitlist(cx, request)
     }
 
@@ -171,7 +171,7 @@ impl Waiters {
             contention.entry = Some(Box::new(Entry { listens, ..Entry::new(waiter, node) }));
         }
         let Some(entry) = &mut contention.entry else { return false };
-        (entry.is_called, entry.has_message) = (false, false);
+        entry.trial = None;
         self.open_mailbox_at(cx, node);
         let masters = &mut cx.masters;
         let session = &mut masters.sessions[node];
@@ -229,7 +229,6 @@ impl Waiters {
         self.waitlists.note(cx.now, keys.first(), seen);
         match listed.what {
             Found::Silent => self.wait_without_list(cx, request, &keys),
-
             Found::Free => {
                 entry.stands = false;
                 self.try_as_called(cx, request);
