@@ -86,7 +86,7 @@ impl Waiters {
     }
 
     /// Returns whether messages of `key` from `node` come to us, too.
-    fn listens(&self, node: usize, key: &str) -> bool {
+    pub(super) fn listens(&self, node: usize, key: &str) -> bool {
         self.wake_ups.0.get(key).is_some_and(|topic| topic.node == node && topic.confirmed)
     }
 
@@ -110,6 +110,7 @@ impl Waiters {
             && topic.node == node
         {
             topic.confirmed = true;
+            self.forget_holder(key);
             self.wake_contender(cx, key, None);
             self.hear(cx, key, None);
         }
@@ -120,6 +121,7 @@ impl Waiters {
         if self.is_mailbox(channel) {
             return self.read_mailbox(cx, message);
         }
+        self.forget_holder(channel);
         // The first waiter of a list was called: for those that stand in none, the key is free.
         let is_call = &**message == CALLED;
         let message = if is_call { Arc::from("") } else { message.clone() };

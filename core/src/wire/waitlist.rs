@@ -40,8 +40,7 @@ pub(crate) struct Listed {
     pub(crate) sight: Sight,
 }
 
-/// What a waiter has seen: the process that held the key, and when a waiter was last called. With another
-/// process and no other call, the key was released silently.
+/// What a waiter has seen: the process that held the key, and when a waiter was last called.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sight {
     holder: Box<str>,
@@ -52,6 +51,18 @@ impl Sight {
     /// Returns whether a waiter was called lately: then clients that release the key know of the list.
     pub(crate) fn has_call(&self) -> bool {
         !self.call.is_empty()
+    }
+
+    /// Forgets the process: its release may have been announced, or may yet be.
+    pub(crate) fn forget_holder(&mut self) {
+        self.holder = Box::default();
+    }
+
+    /// Returns whether the key has gone from one process to another, `later`, without a call: for a waiter to which
+    /// each message comes, it was released silently.
+    pub(crate) fn is_followed_silently_by(&self, later: &Self) -> bool {
+        let [before, after] = [&self.holder, &later.holder];
+        !before.is_empty() && !after.is_empty() && before != after && self.call == later.call
     }
 }
 
@@ -117,15 +128,16 @@ impl Called {
 }
 
 impl Packer {
-    /// Packs the question of a waiter. For `quiet` after a call, only the called waiter tries.
+    /// Packs the question of a waiter, which says whether it has seen a silent release. For `quiet` after a call,
+    /// only the called waiter tries.
     pub(crate) fn wait(
         &mut self,
         (key, list): (&str, &str),
         waiter: Token,
-        (stamp, sight): (Option<u64>, &Sight),
+        (stamp, saw_silent_release): (Option<u64>, bool),
         quiet: Duration,
     ) -> &[u8] {
-        let command = Command::new(&mut self.room, 13).arg("EVALSHA").arg(&self.wait);
+        let command = Command::new(&mut self.room, 12).arg("EVALSHA").arg(&self.wait);
         let command = command.number(2).arg(key).arg(list).token(waiter, None);
         let command = match stamp {
             Some(stamp) => command.number(stamp),
@@ -133,7 +145,7 @@ impl Packer {
         };
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
-        command.arg(&*sight.holder).arg(&*sight.call).done()
+        command.arg(if saw_silent_release { "1" } else { "" }).done()
     }
 
     /// Packs the call of the next waiter for a key that was released.

@@ -219,19 +219,20 @@ async fn among_others(waitlist: bool) -> u32 {
     for _ in 0..4 {
         clients.push(connect(masters.builder().wake_ups(false)).await);
     }
-    let crowd = Crowd::of(clients, 6 * SECOND).await;
+    let crowd = Crowd::of(clients, 3 * SECOND).await;
     crowd.sections[..10].iter().sum()
 }
 
 #[tokio::test(start_paused = true)]
 async fn among_clients_that_release_silently_no_share_is_lost() {
     let (mut before, mut after) = (0, 0);
-    for _ in 0..4 {
+    for _ in 0..8 {
         before += among_others(false).await;
         after += among_others(true).await;
     }
-    // They are the same over many times; a single time may have half as many as another.
-    assert!(after * 10 >= before * 6, "{before} sections without lists, {after} with them");
+    // They are the same over many times; a single time may have half as many as another. Of eight times, one in a
+    // thousand has half of the sum; waiters that note no silent release have a tenth.
+    assert!(after * 10 >= before * 4, "{before} sections without lists, {after} with them");
 }
 
 /// Returns how long after the end of what is idle, or kept by a crashed holder, a waiter has it.

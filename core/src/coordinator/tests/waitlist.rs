@@ -24,7 +24,7 @@ pub(super) const REFUSED: &str = "acquire 1 r wait 30s
      n3 < SUBSCRIBE quorumlock:free:0:r
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
-     n3 < EVALSHA wait 2 r list:r #2 '' 20 120000 16384 60000 '' ''
+     n3 < EVALSHA wait 2 r list:r #2 '' 20 120000 16384 60000 ''
      n3 > nil
      n3 > 0
      n3 > subscribed r
@@ -92,7 +92,7 @@ fn the_further_back_a_waiter_stands_the_more_seldom_it_asks() {
         stage.play(&format!(
             "+{pause}
              n1-2 < -
-             n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 00000000000000aa 5
+             n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
              cancel 1
              n3 < ZREM list:r #2
              n3 > listed 0 9000 7 3 aa 5
@@ -113,7 +113,7 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
         "n3 > called 1 1 4
          acquire 3 r wait 30s
          n1-2 < -
-         n3 < EVALSHA wait 2 r list:r #4 '' 20 120000 16384 60000 '' ''
+         n3 < EVALSHA wait 2 r list:r #4 '' 20 120000 16384 60000 ''
          n3 > listed 1 0 9 0
          n1-3 < SET r #5 NX PX 10000
          n1-3 > ok
@@ -232,19 +232,19 @@ fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
          n3 > listed 0 9000 7 0 aa 5
          = 0 ahead of 1
          n3 > freed r
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 aa 5
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
          n3 > freed r                        // while the question is under way
          n3 > listed 0 9000 7 0 aa 5
          n3 > freed r
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 aa 5
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
          n3 > listed 2 20 7 0 bb 6
          +22500us                            // some later than others
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 bb 6
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
          n3 > listed 0 9000 7 0 bb 6
          n3 > says r called                  // which waits for a moment
          n1-3 < -
          +20ms
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 bb 6
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
          n3 > listed 1 0 7 0 bb 6
          n1-3 < EVAL look 1 r
          n1-3 < SET r #3 NX PX 10000

@@ -8,7 +8,7 @@ fn one_that_has_tried_in_vain_keeps_its_place() {
     stage.play(
         "n1-2 > nil
          n3 < EVAL release 1 r #3
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 00000000000000aa 5
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
          n3 > nil
          n3 > 0
          n3 > listed 0 9000 7 0 aa 5
@@ -149,6 +149,44 @@ fn where_releases_are_silent_waiters_poll_for_a_minute() {
          n3 > nil
          n3 > 0
          n3 > 0"
+    ));
+}
+
+#[test]
+fn a_waiter_that_hears_of_each_release_notes_a_silent_one() {
+    let mut stage = listing();
+    stage.play(&format!(
+        "{REFUSED}
+         n3 > listed 0 9000 7 0 aa 5
+         = 0 ahead of 1
+         n3 > freed r
+         n3 < EVALSHA wait ..
+         n3 > listed 0 40 7 0 bb 5
+         +42500us
+         n3 < EVALSHA wait ..
+         n3 > listed 0 40 7 0 bb 6
+         +42500us
+         n3 < EVALSHA wait ..
+         n3 > listed 0 9000 7 0 cc 6
+         n3 < EVALSHA wait 2 r list:r #2 7 67 120000 16384 60000 1
+         n3 > listed 3 9000 0 0
+         cancel 1"
+    ));
+}
+
+#[test]
+fn a_waiter_that_does_not_listen_notes_no_silent_release() {
+    let mut stage = behind(80);
+    stage.play(&format!(
+        "n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
+         +20ms
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+         n3 > listed 0 9000 7 79 bb 5
+         = 79 ahead of 1
+         n1-3 < -
+         cancel 1
+         n3 < ZREM list:r #2
+         n3 > 1"
     ));
 }
 

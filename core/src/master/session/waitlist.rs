@@ -2,7 +2,7 @@
 
 use crate::master::{Incoming, PendingReply, Session};
 use crate::shared::RequestId;
-use crate::wire::waitlist::{Called, Sight, leave_waitlist};
+use crate::wire::waitlist::{Called, leave_waitlist};
 use crate::wire::{CALL, Packer, Reply, Token, WAIT};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,12 @@ impl Session {
         &mut self,
         request: RequestId,
         key: &str,
-        waiter: (Token, Option<u64>, &Sight),
+        (waiter, stamp, saw_silent_release): (Token, Option<u64>, bool),
         quiet: Duration,
         packer: &mut Packer,
     ) -> bool {
         let Some(list) = self.settings.waitlist(key) else { return false };
-        let (waiter, stamp, sight) = waiter;
-        let command = packer.wait((key, &list), waiter, (stamp, sight), quiet);
+        let command = packer.wait((key, &list), waiter, (stamp, saw_silent_release), quiet);
         if self.admits(command.len()).is_err() {
             return false;
         }

@@ -76,6 +76,16 @@ impl Waiters {
         entry.is(waiter).then_some(request)
     }
 
+    /// Notes a message on the channel of a key.
+    pub(crate) fn forget_holder(&mut self, key: &str) {
+        if let Some(request) = self.local_queue.contender(key)
+            && let Some(contention) = self.acquisitions.contention_mut(request)
+            && let Some(entry) = &mut contention.entry
+        {
+            entry.sight.forget_holder();
+        }
+    }
+
     /// Takes a waiter out of its list that no longer waits.
     pub(crate) fn leave_waitlist(&mut self, cx: &mut Cx, keys: &Keys, entry: &Entry) {
         if entry.listens {

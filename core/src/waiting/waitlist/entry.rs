@@ -33,8 +33,10 @@ pub(crate) struct Entry {
     pub(super) node: usize,
     /// Its place there, which it keeps when it has tried in vain.
     pub(super) stamp: Option<u64>,
-    /// What the latest answer said of the holder.
+    /// What the latest answer said of the holder, if each message on the channel of the key has come since.
     pub(super) sight: Sight,
+    /// It has seen a silent release.
+    pub(super) saw_silent_release: bool,
     /// How many were ahead of it at the latest answer.
     pub(super) ahead: Option<usize>,
     /// When the question under way was asked.
@@ -61,6 +63,7 @@ impl Entry {
             node,
             stamp: None,
             sight: Sight::default(),
+            saw_silent_release: false,
             ahead: None,
             asked_at: None,
             trip: Duration::ZERO,

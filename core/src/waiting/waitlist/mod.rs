@@ -177,7 +177,7 @@ impl Waiters {
         let session = &mut masters.sessions[node];
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
         let Some(entry) = &mut contention.entry else { return false };
-        let waiter = (entry.waiter, entry.stamp, &entry.sight);
+        let waiter = (entry.waiter, entry.stamp, std::mem::take(&mut entry.saw_silent_release));
         if !session.wait(request, &key, waiter, entry.quiet(), &mut masters.packer) {
             return false;
         }
@@ -201,9 +201,10 @@ impl Waiters {
         waiter: Token,
         reply: &Reply,
     ) {
-        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
         let keys = acquisition.request.keys.clone();
-        let Some(contention) = &mut acquisition.contention else { return };
+        let listens = self.listens(node, keys.first());
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Some(entry) = &mut contention.entry else { return };
         if entry.waiter != waiter || entry.node != node {
             return;
@@ -221,7 +222,12 @@ impl Waiters {
         entry.is_repeated = false;
         entry.trip = cx.now.since(asked_at);
         entry.stamp = listed.stamp;
-        (entry.ahead, entry.sight) = (Some(listed.ahead), listed.sight);
+        entry.ahead = Some(listed.ahead);
+        let saw_silent_release = listens && entry.sight.is_followed_silently_by(&listed.sight);
+        (entry.saw_silent_release, entry.sight) = (saw_silent_release, listed.sight);
+        if !listens {
+            entry.sight.forget_holder();
+        }
         let seen = match listed.what {
             Found::Silent => Seen::Silent,
             _ => Seen::Waiters,
@@ -233,6 +239,7 @@ impl Waiters {
                 entry.stands = false;
                 self.try_as_called(cx, request);
             }
+            _ if saw_silent_release && self.ask_waitlist(cx, request) => {}
             found => self.stand(cx, request, &keys, found),
         }
     }

@@ -1,9 +1,9 @@
 -- KEYS: what is waited for, and its waitlist. ARGV: waiter, its stamp ('' for none yet), ms after a call for
 -- which only the called waiter tries, ms for which the list lives, the most that stand in it, ms for which a
--- call, or a silent release, is known, the process that held the key and the latest call at the last
--- answer ('' for none). Returns {what, ms, stamp (0: the list is full), how many are ahead, process, call}: 1 the
--- key is free, and the waiter may try, 0 it is held for ms (-1: for good), 2 another waiter was called, and any
--- other asks again in ms, 3 the key is released silently, and no waiter stands in the list.
+-- call, or a silent release, is known, '1' if the waiter has seen a silent release. Returns {what, ms, stamp (0:
+-- the list is full), how many are ahead, process that holds the key, latest call}: 1 the key is free, and the waiter
+-- may try, 0 it is held for ms (-1: for good), 2 another waiter was called, and any other asks again in ms, 3 the
+-- key is released silently, and no waiter stands in the list.
 local lock, list, waiter, stamp = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 -- Without memory, or without a right that is needed, or if something else has the list's name, there is an
 -- error before anything is written: no waiter has the name '-'.
@@ -31,7 +31,7 @@ local function mark(which)
   redis.call('PEXPIRE', list, ARGV[4])
 end
 local called = counts('', ARGV[6]) > 0 and redis.call('ZSCORE', list, '') or ''
-if process ~= '' and ARGV[7] ~= '' and ARGV[7] ~= process and ARGV[8] == called then mark('!') end
+if ARGV[7] == '1' then mark('!') end
 if counts('!', ARGV[6]) > 0 then
   redis.call('ZREM', list, waiter)
   return {3, left, '0', 0, process, called}

@@ -150,8 +150,8 @@ fn cases() -> Vec<Case> {
     }
     for before in [&[][..], &[HELD], LISTED, LISTED_AND_HELD] {
         for waits in [
-            &["waiter", "", "20", "9000", "9", "60000", "", ""],
-            &["waiter", "7", "20", "9000", "9", "60000", "another process ", ""],
+            &["waiter", "", "20", "9000", "9", "60000", ""],
+            &["waiter", "7", "20", "9000", "9", "60000", "1"],
         ] {
             all.push(case(WAIT, &["r", LIST], waits, before));
         }
