@@ -5,8 +5,8 @@ local time, found, locks = redis.call('TIME'), {}, #KEYS / 2
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for i, key in ipairs(KEYS) do
   local names = i <= locks and redis.call('ZRANGEBYSCORE', key, now, '+inf') or redis.call('ZRANGE', key, 0, -1)
-  -- Of one character or none is what is no waiter.
-  while i > locks and #names > 0 and #names[#names] < 2 do table.remove(names) end
+  -- What is no waiter is behind all of them: see wait.lua.
+  while i > locks and #names > 0 and string.find(names[#names], '^[>!]') do table.remove(names) end
   found[i] = {#names}
   for place = 1, math.min(#names, 100) do
     found[i][place + 1] = string.sub(names[place], 1, 16)

@@ -14,7 +14,7 @@ use super::{Phase, Waiters};
 use crate::master::PendingReply;
 use crate::shared::{AttemptId, Cx, Keys, RequestId};
 use crate::wire;
-use crate::wire::waitlist::{CALLED, Called};
+use crate::wire::waitlist::{CALLED, Called, UNDONE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ impl Waiters {
             && topic.node == node
         {
             topic.confirmed = true;
-            self.forget_holder(key);
+            self.note_message(key);
             self.wake_contender(cx, key, None);
             self.hear(cx, key, None);
         }
@@ -121,7 +121,10 @@ impl Waiters {
         if self.is_mailbox(channel) {
             return self.read_mailbox(cx, message);
         }
-        self.forget_holder(channel);
+        self.note_message(channel);
+        if &**message == UNDONE {
+            return;
+        }
         // The first waiter of a list was called: for those that stand in none, the key is free.
         let is_call = &**message == CALLED;
         let message = if is_call { Arc::from("") } else { message.clone() };

@@ -16,6 +16,9 @@ pub const CALL: &str = include_str!("scripts/call.lua").trim_ascii_end();
 /// What is published on the channel of a key when a waiter was called: all others wait on.
 pub(crate) const CALLED: &str = "called";
 
+/// What is published there when an attempt that was lost is rolled back: the key was not released.
+pub(crate) const UNDONE: &str = "undone";
+
 /// How long a list lives after a waiter has asked: twice the longest pause between two of its questions.
 const LIST_LIVES: Duration = Duration::from_secs(120);
 
@@ -40,7 +43,7 @@ pub(crate) struct Listed {
     pub(crate) sight: Sight,
 }
 
-/// What a waiter has seen: the process that held the key, and when a waiter was last called.
+/// What a waiter has seen: the process that held the key, and when and in which process a waiter was last called.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sight {
     holder: Box<str>,
@@ -53,9 +56,9 @@ impl Sight {
         !self.call.is_empty()
     }
 
-    /// Forgets the process: its release may have been announced, or may yet be.
-    pub(crate) fn forget_holder(&mut self) {
-        self.holder = Box::default();
+    /// Returns whether a process held the key that was not called last: it may not know of the list.
+    pub(crate) fn has_uncalled_holder(&self) -> bool {
+        self.has_call() && !self.holder.is_empty() && !self.call.ends_with(&*self.holder)
     }
 
     /// Returns whether the key has gone from one process to another, `later`, without a call: for a waiter to which

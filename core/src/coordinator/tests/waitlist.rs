@@ -21,11 +21,13 @@ pub(super) const REFUSED: &str = "acquire 1 r wait 30s
      n1-3 < SET r #1 NX PX 10000
      n1-2 > nil
      n3 < EVAL release 1 r #1
+     n3 < PUBLISH quorumlock:free:0:r undone
      n3 < SUBSCRIBE quorumlock:free:0:r
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
      n3 < EVALSHA wait 2 r list:r #2 '' 20 120000 16384 60000 ''
      n3 > nil
+     n3 > 0
      n3 > 0
      n3 > subscribed r
      n3 > subscribed @0000000000000000
@@ -143,8 +145,10 @@ fn one_that_does_not_wait_asks_all_masters() {
          n1-3 < SET r #4 NX PX 10000
          n1-2 > nil
          n3 < EVAL release 1 r #4
+         n3 < PUBLISH quorumlock:free:0:r undone
          = contended 3 ..
          n3 > nil
+         n3 > 0
          n3 > 0",
     );
 }
@@ -267,15 +271,15 @@ fn a_waiter_that_watches_a_call_asks_after_it_and_once_the_holder_has_died() {
          n1-3 < -
          +20ms
          n3 < EVALSHA wait 2 r list:r #2 7 ..
-         n3 > listed 0 600 7 79 aa 5
+         n3 > listed 0 600 7 79 00000000000000aa 5
          = 79 ahead of 1
          +602500us
          n3 < EVALSHA wait 2 r list:r #2 7 ..
-         n3 > listed 0 9000 7 78 aa 5
+         n3 > listed 0 9000 7 78 00000000000000aa 5
          = 78 ahead of 1
          +3656250us
          n3 < EVALSHA wait 2 r list:r #2 7 ..
-         n3 > listed 0 9000 7 77 aa 5
+         n3 > listed 0 9000 7 77 00000000000000aa 5
          = 77 ahead of 1
          cancel 1
          n3 < ZREM list:r #2

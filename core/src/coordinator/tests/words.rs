@@ -250,6 +250,7 @@ fn said(reports: &[NodeReport]) -> String {
 
 /// Returns a master's reply in RESP3.
 pub(super) fn reply(words: &str) -> Vec<u8> {
+    let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
     let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
     match first {
         "ok" => "+OK\r\n".into(),
@@ -292,25 +293,25 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         // `refuses 0 1500 7 2000`: the reason, milliseconds, the fence, the node's clock.
         "refuses" => {
             let words: Vec<&str> = rest.split(' ').collect();
-            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
             let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
             format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
         }
         // `place 0 1500 7000 2 who`: the reason, milliseconds, the stamp, how many are ahead, the holder.
         "place" => {
             let words: Vec<&str> = rest.split(' ').collect();
-            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
             let (why, left, stamp, ahead) = (words[0], words[1], bulk(words[2]), words[3]);
             let (clock, holder) = (bulk("1000"), bulk(words.get(4).unwrap_or(&"")));
             let zero = bulk("0");
             format!("*7\r\n:{why}\r\n:{left}\r\n{zero}{clock}{stamp}:{ahead}\r\n{holder}").into()
         }
-        // `listed 0 1500 7 2`: what was found, milliseconds, the stamp, how many are ahead.
+        // `listed 0 1500 7 2 aa 5`: what was found, milliseconds, the stamp, how many are ahead, the process
+        // that holds it, the latest call, of that process. `5/bb`: of another.
         "listed" => {
             let words: Vec<&str> = rest.split(' ').chain(["", ""]).collect();
-            let bulk = |at: usize| format!("${}\r\n{}\r\n", words[at].len(), words[at]);
-            let (found, left, ahead, sight) = (words[0], words[1], words[3], bulk(4) + &bulk(5));
-            format!("*6\r\n:{found}\r\n:{left}\r\n{}:{ahead}\r\n{sight}", bulk(2)).into()
+            let call = words[5].replace('/', " ");
+            let by = if call.is_empty() || call.contains(' ') { "" } else { &format!(" {}", words[4]) };
+            let sight = bulk(words[2]) + ":" + words[3] + "\r\n" + &bulk(words[4]) + &bulk(&(call + by));
+            format!("*6\r\n:{}\r\n:{}\r\n{sight}", words[0], words[1]).into()
         }
         // `called 1 2 3`: a waiter was, listeners, waiters.
         "called" => format!("*3\r\n:{}\r\n", rest.replace(' ', "\r\n:")).into(),
@@ -339,7 +340,6 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         "looked" => b"*2\r\n:0\r\n:0\r\n".into(),
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
         "disagrees" => {
-            let bulk = |text: &str| format!("${}\r\n{text}\r\n", text.len());
             let told = rest.split(" & ").map(|difference| {
                 let (left, told) = difference.split_once(' ').expect("what is left");
                 let (field, theirs) = match told.strip_prefix("lists ") {

@@ -38,6 +38,7 @@ impl Waiters {
         {
             // A question under way enters it again.
             (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
+            entry.suspicion = None;
             contention.notice(cx.now, &cx.masters.settings);
         }
         self.try_as_called(cx, request);
@@ -60,7 +61,9 @@ impl Waiters {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
         let Some(entry) = &mut contention.entry else { return false };
         entry.watches = true;
-        let at = cx.now.after(entry.quiet());
+        // One that is suspicious looks at whether the called waiter has had the lock.
+        let soon = if entry.suspicion.is_some() { entry.trip } else { entry.quiet() };
+        let at = cx.now.after(soon);
         if let Phase::Waiting { again_at, .. } = &mut contention.phase
             && at < *again_at
         {
@@ -77,12 +80,12 @@ impl Waiters {
     }
 
     /// Notes a message on the channel of a key.
-    pub(crate) fn forget_holder(&mut self, key: &str) {
+    pub(crate) fn note_message(&mut self, key: &str) {
         if let Some(request) = self.local_queue.contender(key)
             && let Some(contention) = self.acquisitions.contention_mut(request)
             && let Some(entry) = &mut contention.entry
         {
-            entry.sight.forget_holder();
+            entry.heard_nothing = false;
         }
     }
 

@@ -17,6 +17,9 @@ const QUIET_TRIPS: u32 = 3;
 const FRONT: usize = 4;
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// So many questions a waiter asks to find out whether the lock is released silently.
+const SUSPECTS_FOR: u32 = 8;
+
 /// Why a waiter in a list tries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trial {
@@ -33,10 +36,14 @@ pub(crate) struct Entry {
     pub(super) node: usize,
     /// Its place there, which it keeps when it has tried in vain.
     pub(super) stamp: Option<u64>,
-    /// What the latest answer said of the holder, if each message on the channel of the key has come since.
+    /// What the latest answer said of the holder.
     pub(super) sight: Sight,
+    /// It has listened on the channel of the key since, and has heard nothing.
+    pub(super) heard_nothing: bool,
     /// It has seen a silent release.
     pub(super) saw_silent_release: bool,
+    /// It may have seen one, and has asked so often since.
+    pub(super) suspicion: Option<u32>,
     /// How many were ahead of it at the latest answer.
     pub(super) ahead: Option<usize>,
     /// When the question under way was asked.
@@ -49,8 +56,8 @@ pub(crate) struct Entry {
     pub(super) trial: Option<Trial>,
     /// It watches a call: its next pause ends with the life of the key.
     pub(super) watches: bool,
-    /// It listens on the channel of the key, too, since it was first, or no waiter has been called lately: the
-    /// holder may not know of the list.
+    /// It listens on the channel of the key, too: it was first, or no waiter has been called lately, or the holder
+    /// may not know of the list.
     pub(super) listens: bool,
     /// A question was repeated, since the master had forgotten the script.
     pub(super) is_repeated: bool,
@@ -63,7 +70,9 @@ impl Entry {
             node,
             stamp: None,
             sight: Sight::default(),
+            heard_nothing: false,
             saw_silent_release: false,
+            suspicion: None,
             ahead: None,
             asked_at: None,
             trip: Duration::ZERO,
@@ -82,6 +91,21 @@ impl Entry {
     /// Returns how long only a waiter that was called tries.
     pub(super) fn quiet(&self) -> Duration {
         QUIET.max(self.trip.saturating_mul(QUIET_TRIPS)).min(LONGEST_QUIET)
+    }
+
+    /// Notes what an answer says of the holder, while the waiter `listens` on the channel of the key or not. If the key
+    /// has gone to another process without a call, and without a message, it was released silently. A waiter that finds
+    /// the key with a process that was not called listens, and asks more often, until it knows.
+    pub(super) fn see(&mut self, sight: Sight, listens: bool) {
+        let heard_nothing = std::mem::replace(&mut self.heard_nothing, listens) && listens;
+        let is_followed = self.sight.is_followed_silently_by(&sight);
+        let is_news = self.sight != sight;
+        self.saw_silent_release = is_followed && heard_nothing;
+        self.suspicion = match self.suspicion {
+            _ if sight.has_uncalled_holder() && is_news => Some(0),
+            suspicion => suspicion.map(|asked| asked + 1).filter(|asked| *asked < SUSPECTS_FOR),
+        };
+        self.sight = sight;
     }
 
     /// Returns whether it asks as often as if there were no list.
@@ -137,6 +161,7 @@ impl Contention {
         let Backoff { base, cap } = settings.backoff;
         let jitter = Backoff { base, cap: base }.delay(0, None, random);
         let entry = self.entry.as_mut()?;
+        let suspicious = entry.suspicion.map(|asked| settings.backoff.delay(asked, None, random));
         let (is_in_front, watches) = (entry.is_in_front(), std::mem::take(&mut entry.watches));
         let steps = u32::try_from(entry.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
         let window = cap.saturating_mul(steps) / FRONT as u32;
@@ -145,6 +170,7 @@ impl Contention {
             true => as_in_front,
             false => window / 2 + Backoff { base: window, cap: window }.delay(0, None, random) / 2,
         };
+        let by_place = suspicious.map_or(by_place, |pause| pause.min(by_place));
         Some(match found {
             Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
             Found::Held(Some(life)) if watches => by_place.min(life + jitter),

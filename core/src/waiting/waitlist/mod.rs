@@ -17,9 +17,9 @@ mod entry;
 use super::Waiters;
 use super::contention::Phase;
 use crate::obstacle::Obstacle;
-use crate::quorum::Instant;
+use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, RequestId, Timer};
-use crate::wire::waitlist::{Found, KNOWN_FOR, Listed};
+use crate::wire::waitlist::{Found, KNOWN_FOR, Listed, UNDONE};
 use crate::wire::{Reply, Token};
 pub(crate) use entry::Entry;
 use std::collections::BTreeMap;
@@ -102,6 +102,21 @@ impl Waiters {
     pub(super) fn note_seen(&mut self, cx: &Cx, key: &Arc<str>, seen: Seen) {
         if cx.masters.settings.waitlists.is_some() {
             self.waitlists.note(cx.now, key, seen);
+        }
+    }
+
+    /// Announces the rollback of an attempt that was lost, where waiters stand in a list: to the first of them, it is no
+    /// silent release. A master that refused has nothing to roll back.
+    pub(super) fn announce_rollback(&self, cx: &mut Cx, request: RequestId, set_nothing: NodeSet) {
+        let Some(acquisition) = self.acquisitions.get(request) else { return };
+        let key = acquisition.request.keys.first();
+        if Self::enlists(cx, &acquisition.request.keys)
+            && self.waitlists.seen(cx.now, key) != Some(Seen::Silent)
+            && let Some(node) = cx.masters.first_node(cx.now, key)
+            && !set_nothing.contains(node)
+        {
+            let masters = &mut cx.masters;
+            masters.sessions[node].tell(key, UNDONE, &mut masters.packer);
         }
     }
 
@@ -223,11 +238,8 @@ impl Waiters {
         entry.trip = cx.now.since(asked_at);
         entry.stamp = listed.stamp;
         entry.ahead = Some(listed.ahead);
-        let saw_silent_release = listens && entry.sight.is_followed_silently_by(&listed.sight);
-        (entry.saw_silent_release, entry.sight) = (saw_silent_release, listed.sight);
-        if !listens {
-            entry.sight.forget_holder();
-        }
+        entry.see(listed.sight, listens);
+        let saw_silent_release = entry.saw_silent_release;
         let seen = match listed.what {
             Found::Silent => Seen::Silent,
             _ => Seen::Waiters,
@@ -268,7 +280,8 @@ impl Waiters {
             true => contention.listening = true,
             false => entry.ahead = None,
         }
-        let listens = ahead == Some(0) || !is_reached || !entry.sight.has_call();
+        let may_be_unaware = !entry.sight.has_call() || entry.suspicion.is_some();
+        let listens = ahead == Some(0) || !is_reached || may_be_unaware;
         let has_listened = std::mem::replace(&mut entry.listens, listens);
         let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, found, random) else {
             return;

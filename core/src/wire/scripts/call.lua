@@ -5,15 +5,18 @@ local lock, list, prefix, called = KEYS[1], KEYS[2], ARGV[1], 0
 -- Without one of these rights there is an error before any message.
 local left, time = redis.call('PTTL', lock), redis.call('TIME')
 redis.call('ZCARD', list)
-redis.call('ZSCORE', list, '-')
 redis.call('ZRANGE', list, 0, 0)
 redis.call('ZREM', list, '-')
+-- What is no waiter is behind all of them: see wait.lua.
+local function is_mark(name)
+  return string.find(name, '^[>!]') ~= nil
+end
 -- Writes to a waiter's mailbox, and returns the waiter, or how many that had gone it has taken out. A denied
 -- right takes out no waiter.
 local function write(verb, place)
   for gone = 0, 63 do
     local waiter = redis.call('ZRANGE', list, place, place)[1]
-    if not waiter or #waiter < 2 then return nil, gone end
+    if not waiter or is_mark(waiter) then return nil, gone end
     local channel = prefix .. '@' .. string.sub(waiter, 1, 16)
     local heard = redis.pcall('PUBLISH', channel, verb .. ' ' .. waiter .. ' ' .. lock)
     if type(heard) == 'table' then return nil, gone end
@@ -27,15 +30,20 @@ if left == -2 then
   if waiter then
     called = 1
     -- Before the list may end: it has a life.
-    redis.pcall('ZADD', list, string.format('%.0f', 4e15 + time[1] * 1000000 + time[2]), '')
+    local mark, old = '>' .. string.sub(waiter, 1, 16), redis.call('ZRANGE', list, -2, -1)
+    redis.pcall('ZADD', list, string.format('%.0f', 4e15 + time[1] * 1000000 + time[2]), mark)
+    for _, name in ipairs(old) do
+      if string.sub(name, 1, 1) == '>' and name ~= mark then redis.call('ZREM', list, name) end
+    end
     redis.call('ZREM', list, waiter)
   elseif gone == 64 then
     called = -1
   end
 end
--- Behind all waiters is what is none: see wait.lua.
-local silent = redis.call('ZSCORE', list, '!')
-local marks = (redis.call('ZSCORE', list, '') and 1 or 0) + (silent and 1 or 0)
+local silent, marks = false, 0
+for _, name in ipairs(redis.call('ZRANGE', list, -2, -1)) do
+  silent, marks = silent or name == '!', marks + (is_mark(name) and 1 or 0)
+end
 -- The last, in case the call is in vain: waiters that stop together stand together.
 if called == 1 then write('watch', -1 - marks) end
 local heard = redis.pcall('PUBLISH', prefix .. lock, called == 1 and 'called' or '')

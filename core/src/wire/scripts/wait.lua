@@ -1,9 +1,9 @@
 -- KEYS: what is waited for, and its waitlist. ARGV: waiter, its stamp ('' for none yet), ms after a call for
 -- which only the called waiter tries, ms for which the list lives, the most that stand in it, ms for which a
 -- call, or a silent release, is known, '1' if the waiter has seen a silent release. Returns {what, ms, stamp (0:
--- the list is full), how many are ahead, process that holds the key, latest call}: 1 the key is free, and the waiter
--- may try, 0 it is held for ms (-1: for good), 2 another waiter was called, and any other asks again in ms, 3 the
--- key is released silently, and no waiter stands in the list.
+-- the list is full), how many are ahead, process that holds the key, time and process of the latest call}: 1 the key is
+-- free, and the waiter may try, 0 it is held for ms (-1: for good), 2 another waiter was called, and any other asks
+-- again in ms, 3 the key is released silently, and no waiter stands in the list.
 local lock, list, waiter, stamp = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
 -- Without memory, or without a right that is needed, or if something else has the list's name, there is an
 -- error before anything is written: no waiter has the name '-'.
@@ -19,29 +19,36 @@ redis.call('ZRANGE', list, 0, 0)
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
--- What is no waiter is behind all stamps: '' for the latest call, '!' for the latest silent release. Returns
--- for how many ms one of them still counts.
-local function counts(mark, ms)
-  local at = redis.call('ZSCORE', list, mark)
-  local since = at and (4e15 + us - at) / 1000
-  return since and since >= 0 and math.max(0, math.ceil(ms - since)) or 0
+-- What is no waiter is behind all stamps: '>' and the process that was called last, and '!' for the latest silent
+-- release. Returns for how many ms one of them still counts, and its name and score.
+local function latest(sign, ms)
+  for _, mark in ipairs(redis.call('ZRANGE', list, -2, -1)) do
+    if string.sub(mark, 1, 1) == sign then
+      local at = redis.call('ZSCORE', list, mark)
+      local since = (4e15 + us - at) / 1000
+      return since >= 0 and math.max(0, math.ceil(ms - since)) or 0, mark, at
+    end
+  end
+  return 0
 end
-local function mark(which)
-  redis.call('ZADD', list, string.format('%.0f', 4e15 + us), which)
+local function mark(name, old)
+  if old and old ~= name then redis.call('ZREM', list, old) end
+  redis.call('ZADD', list, string.format('%.0f', 4e15 + us), name)
   redis.call('PEXPIRE', list, ARGV[4])
 end
-local called = counts('', ARGV[6]) > 0 and redis.call('ZSCORE', list, '') or ''
+local known, called, at = latest('>', ARGV[6])
+local call = known > 0 and at .. ' ' .. string.sub(called, 2) or ''
 if ARGV[7] == '1' then mark('!') end
-if counts('!', ARGV[6]) > 0 then
+if latest('!', ARGV[6]) > 0 then
   redis.call('ZREM', list, waiter)
-  return {3, left, '0', 0, process, called}
+  return {3, left, '0', 0, process, call}
 end
 stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
-local quiet = counts('', ARGV[3])
+local quiet = latest('>', ARGV[3])
 if left == -2 and quiet == 0 then
   redis.call('ZREM', list, waiter)
   -- What others wait for, this one tries alone for a while.
-  if redis.call('ZCARD', list) > 0 then mark('') end
+  if redis.call('ZCARD', list) > 0 then mark('>' .. string.sub(waiter, 1, 16), called) end
   return {1, 0, string.format('%.0f', stamp or us), 0, '', ''}
 end
 local size = redis.call('ZCARD', list)
@@ -52,5 +59,5 @@ if stamp then
 end
 return {
   left == -2 and 2 or 0, left == -2 and quiet or left, string.format('%.0f', stamp or 0),
-  redis.call('ZRANK', list, waiter) or size, process, called,
+  redis.call('ZRANK', list, waiter) or size, process, call,
 }

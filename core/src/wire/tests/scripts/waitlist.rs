@@ -101,7 +101,7 @@ impl Stage {
     fn listed(&self) -> Vec<String> {
         let all = self.machine.sorted_set(LIST.as_bytes(), self.now).iter();
         let names = all.map(|(member, _)| String::from_utf8(member.clone()).unwrap());
-        names.filter(|name| name.len() > 1).collect()
+        names.filter(|name| !name.starts_with(['>', '!'])).collect()
     }
 
     fn life(&self) -> Option<Duration> {
@@ -249,7 +249,7 @@ fn a_master_that_denies_publish_loses_no_waiter_and_one_without_memory_calls() {
     assert_eq!(stage.listed().len(), 2);
     stage.machine.deny(&["zadd"]).unwrap();
     assert_eq!(stage.calls().1.len(), 3);
-    for right in ["pttl", "time", "zcard", "zscore", "zrange", "zrem"] {
+    for right in ["pttl", "time", "zcard", "zrange", "zrem"] {
         stage.machine.deny(&[right]).unwrap();
         let command = stage.packer.call((LOCK, LIST), "free:").to_vec();
         let (answer, messages) = stage.asks(&command);
