@@ -31,7 +31,7 @@ use tokio::sync::oneshot;
 impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
     /// masters, and for how much longer. Of a lock that is read, also by [whom](Holder::readers), and
-    /// of one for which clients wait in turn, [how many](Inspection::waiting_in_turn). Waits for all of
+    /// of one for which clients wait, [how many](Inspection::waiting). Waits for all of
     /// them, at most for the operation timeout. If this client holds it, the answer
     /// [says so](Holder::is_this_client), and whether it is [idle](Holder::is_idle).
     ///
@@ -60,7 +60,8 @@ impl Redlock {
         let key = self.options().key(&resource);
         let readers = self.options().beside(&resource).readers;
         let alive = self.options().queue(&resource).alive;
-        let asked = self.ask_about(&key, Some(Beside { readers, alive }));
+        let waitlist = self.options().waitlist(&key);
+        let asked = self.ask_about(&key, Some(Beside { readers, alive, waitlist }));
         let Inspected { nodes, membership, waiting } = asked.await.map_err(|_| Closed)?;
         let own = self.driver().own(vec![key.clone()]).await;
         let mut found = Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) };

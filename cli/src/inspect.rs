@@ -87,8 +87,7 @@ fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
 /// Returns one line, and one for each master.
 pub(crate) fn to_text(inspection: &Inspection) -> String {
     let named = name(inspection.resource(), inspection.slot());
-    let mut text =
-        format!("{named} is {}{}", state(inspection), in_turn(inspection.waiting_in_turn()));
+    let mut text = format!("{named} is {}{}", state(inspection), waiting(inspection.waiting()));
     if inspection.slot().is_none() && inspection.key() != inspection.resource() {
         // Writing to a string does not fail.
         let _ = write!(text, " (key {:?})", Escaped(inspection.key()));
@@ -105,12 +104,11 @@ fn state(inspection: &Inspection) -> String {
     }
 }
 
-/// Says how many wait in turn, behind a comma, if any do.
-pub(crate) fn in_turn(waiting: Option<usize>) -> String {
+/// Says how many wait, behind a comma, if any do.
+pub(crate) fn waiting(waiting: Option<usize>) -> String {
     match waiting {
         None | Some(0) => String::new(),
-        Some(1) => ", 1 waits in turn".to_owned(),
-        Some(all) => format!(", {all} wait in turn"),
+        Some(all) => format!(", {all} waiting"),
     }
 }
 
@@ -155,7 +153,7 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         "state": state,
         "holder": inspection.holder().map(holder_to_json),
         "kept": inspection.is_kept(),
-        "waiting_in_turn": inspection.waiting_in_turn(),
+        "waiting": inspection.waiting(),
         "nodes": nodes.collect::<Vec<_>>(),
     })
 }

@@ -222,7 +222,11 @@ impl Play {
                 let request = self.next_request(None);
                 let key: Arc<str> = "a".into();
                 if data.below(2) == 0 {
-                    let beside = Beside { readers: "readers".into(), alive: "alive".into() };
+                    let beside = Beside {
+                        readers: "readers".into(),
+                        alive: "alive".into(),
+                        waitlist: "waitlist".into(),
+                    };
                     self.machine.handle_inspect(self.now, request, &key, Some(&beside));
                 } else {
                     self.machine.handle_force_release(self.now, request, &key, None, "t");

@@ -38,7 +38,7 @@ pub(crate) type ReleaseResult = Result<Released, LossReason>;
 pub(crate) struct Inspected {
     pub(crate) nodes: Vec<(Arc<str>, Seen)>,
     pub(crate) membership: Membership,
-    /// How many wait in turn.
+    /// How many wait, in turn or in a waitlist.
     pub(crate) waiting: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The waiters in a lock's queue, as an inspection finds them.
+//! The waiters for a lock, as an inspection finds them.
 
 use super::Inspection;
 use std::fmt;
@@ -7,22 +7,23 @@ use std::fmt;
 pub(super) const KEPT: &str = "free, reserved for the next waiter";
 
 impl Inspection {
-    /// Returns how many clients wait for the lock [in turn](crate::Acquire::fair): a quorum of masters
-    /// has no more of them. Waiters without a place are not among them, and a client counts once,
-    /// however many of its tasks wait. One that has just died, or has just won, counts for up to 3 s.
-    /// `None` if no quorum says: masters are down, their user has no right to see the queue
+    /// Returns how many clients wait for the lock, [in turn](crate::Acquire::fair), of whom a quorum of masters has
+    /// no more, or in its [waitlist](crate::RedlockBuilder::waitlist), at one master; the greater number counts. Waiters
+    /// without a place are not among them, and a client counts once, however many of its tasks wait. One that has
+    /// just died, or has just won, counts for up to 3 s, and in a waitlist until it would be called. `None` if no
+    /// quorum says, and no waitlist has any: masters are down, their user has no right to see the queue
     /// (`zrangebyscore`), or this is about a permit.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
     /// let inspection = redlock.inspect("printer").await?;
-    /// if inspection.waiting_in_turn().is_some_and(|waiting| waiting > 10) {
-    ///     println!("{inspection}"); // "printer" is held by worker-7, expires in 8 s, 12 wait in turn: …
+    /// if inspection.waiting().is_some_and(|waiting| waiting > 10) {
+    ///     println!("{inspection}"); // "printer" is held by worker-7, expires in 8 s, 12 waiting: …
     /// }
     /// # Ok(()) }
     /// ```
     #[must_use]
-    pub fn waiting_in_turn(&self) -> Option<usize> {
+    pub fn waiting(&self) -> Option<usize> {
         self.waiting.and_then(|waiting| usize::try_from(waiting).ok())
     }
 
@@ -36,8 +37,7 @@ impl Inspection {
     pub(super) fn fmt_waiting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.waiting {
             None | Some(0) => Ok(()),
-            Some(1) => f.write_str(", 1 waits in turn"),
-            Some(waiting) => write!(f, ", {waiting} wait in turn"),
+            Some(waiting) => write!(f, ", {waiting} waiting"),
         }
     }
 }
@@ -77,17 +77,14 @@ mod tests {
     fn the_line_says_how_many_wait_and_keeps_their_names_to_itself() {
         let kept = Some((KEPT, Some(1_500)));
         let told = |lives, waiting| Inspection { waiting, ..inspected(lives) };
-        let line = "\"r\" is free, reserved for the next waiter, 1 waits in turn: n0 reserved for the next \
+        let line = "\"r\" is free, reserved for the next waiter, 1 waiting: n0 reserved for the next \
                     waiter, for 1.5 s; n1 reserved for the next waiter, for 1.5 s; n2 free";
         assert_eq!(told([kept, kept, None], Some(1)).to_string(), line);
-        let line = "\"r\" is free, 12 wait in turn: n0 free; n1 free; n2 free";
+        let line = "\"r\" is free, 12 waiting: n0 free; n1 free; n2 free";
         assert_eq!(told([None; 3], Some(12)).to_string(), line);
         let none = told([None; 3], Some(0));
         assert_eq!(none.to_string(), "\"r\" is free: n0 free; n1 free; n2 free");
-        assert_eq!(
-            (none.waiting_in_turn(), inspected([None; 3]).waiting_in_turn()),
-            (Some(0), None)
-        );
+        assert_eq!((none.waiting(), inspected([None; 3]).waiting()), (Some(0), None));
         assert!(!format!("{:?}", told([kept; 3], None)).contains("0123"));
     }
 }

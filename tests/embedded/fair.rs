@@ -72,17 +72,17 @@ async fn who_gives_up_is_told_how_many_were_ahead_and_leaves() {
         panic!()
     };
     assert_eq!(attempt.ahead, None, "one attempt joins no queue");
-    assert_eq!(three.inspect(KEY).await.unwrap().waiting_in_turn(), Some(0));
+    assert_eq!(three.inspect(KEY).await.unwrap().waiting(), Some(0));
 
     let waits = tokio::spawn(async move { two.acquire(KEY).no_timeout().await.unwrap() });
-    eventually(async || three.inspect(KEY).await.unwrap().waiting_in_turn() == Some(1)).await;
+    eventually(async || three.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
     let error = three.acquire(KEY).timeout(1_500 * MS).await.unwrap_err();
     let AcquireError::Contended(error) = error else { panic!("{error}") };
     assert_eq!(error.ahead, Some(1), "{error}");
     let told = error.to_string();
     assert!(told.starts_with("\"printer\" is held by worker-7, 1 ahead in the queue: "), "{told}");
     let inspection = three.inspect(KEY).await.unwrap();
-    assert_eq!(inspection.waiting_in_turn(), Some(1), "it has left: {inspection}");
+    assert_eq!(inspection.waiting(), Some(1), "it has left: {inspection}");
     guard.release().await.unwrap();
     waits.await.unwrap().release().await.unwrap();
 }
@@ -157,7 +157,7 @@ async fn threads_wait_in_turn() {
         assert_eq!(guard.release(), Ok(Released::Confirmed));
         redlock.acquire(KEY).fair().lock().unwrap().release().unwrap();
     });
-    eventually(async || one.inspect(KEY).await.unwrap().waiting_in_turn() == Some(1)).await;
+    eventually(async || one.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
     assert!(!waits.is_finished(), "beside the holder");
     guard.release().await.unwrap();
     waits.await.unwrap();

@@ -66,7 +66,7 @@ async fn it_is_no_holder_and_keeps_all_others_out() {
 #[tokio::test]
 async fn an_inspection_says_how_many_wait_and_leaves_out_the_dead() {
     let (masters, redlock) = three().await;
-    let waiting = async || redlock.inspect("r").await.unwrap().waiting_in_turn();
+    let waiting = async || redlock.inspect("r").await.unwrap().waiting();
     assert_eq!(waiting().await, Some(0));
     enqueue(&masters[0], 9).await;
     assert_eq!(waiting().await, Some(0));
@@ -78,7 +78,7 @@ async fn an_inspection_says_how_many_wait_and_leaves_out_the_dead() {
     let inspection = redlock.inspect("r").await.unwrap();
     let told = inspection.to_string();
     assert!(
-        told.starts_with("\"r\" is held, expires in ") && told.contains(", 5 wait in turn: "),
+        told.starts_with("\"r\" is held, expires in ") && told.contains(", 5 waiting: "),
         "{told}"
     );
     guard.release().await.unwrap();
@@ -90,7 +90,7 @@ async fn an_inspection_says_how_many_wait_and_leaves_out_the_dead() {
     }
     let reader = redlock.rw_lock("r").read().label("reader-7").await.unwrap();
     let inspection = redlock.inspect("r").await.unwrap();
-    assert_eq!(inspection.waiting_in_turn(), None);
+    assert_eq!(inspection.waiting(), None);
     let holder = inspection.holder().unwrap();
     assert_eq!(holder.readers()[0].label(), Some("reader-7"), "the rest is told");
     assert!(holder.remaining().unwrap() > Duration::ZERO);

@@ -2,9 +2,10 @@
 
 use crate::support::prelude::*;
 use futures::StreamExt;
-use quorumlock::{ListError, ListedLock, Redlock, RedlockBuilder};
+use quorumlock::{AcquireError, Guard, ListError, ListedLock, Redlock, RedlockBuilder};
 use redis::cmd;
 use std::collections::BTreeMap;
+use tokio::task::JoinHandle;
 
 /// Returns everything that is listed, by the name of the resource. Nothing is listed twice.
 async fn listed(redlock: &Redlock, prefix: &str) -> BTreeMap<String, ListedLock> {
@@ -138,25 +139,42 @@ async fn a_master_that_is_down_is_a_problem_and_no_error() {
 #[tokio::test]
 async fn who_waits_in_another_process_is_counted() {
     let (masters, redlock) = three().await;
-    counts_two(&redlock, || masters.builder()).await;
+    let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
+    let waiting = wait(|| masters.builder().waitlist(false)).await;
+    eventually("both are counted", SOON, async || counted(&redlock).await == Some(2)).await;
+    assert_eq!(redlock.inspect("r").await.unwrap().waiting(), Some(0));
+    waiting.iter().for_each(JoinHandle::abort);
+    guard.release().await.unwrap();
 }
 
 #[tokio::test]
-async fn who_waits_in_a_list_is_counted() {
+async fn who_waits_in_a_list_is_counted_and_inspected() {
     let (masters, redlock) = three().await;
-    counts_two(&redlock, || masters.builder().waitlist(true)).await;
+    let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
+    let waiting = wait(|| masters.builder().waitlist(true)).await;
+    eventually("both are counted", SOON, async || counted(&redlock).await == Some(2)).await;
+    let inspected = async || redlock.inspect("r").await.unwrap().waiting();
+    assert_eq!(inspected().await, Some(2));
+    waiting[2].abort();
+    guard.release().await.unwrap();
+    // One of them has it now, and what its call leaves in the list is no waiter.
+    eventually("the other waits on", SOON, async || inspected().await == Some(1)).await;
+    eventually("it is counted", SOON, async || counted(&redlock).await == Some(1)).await;
+    waiting.iter().for_each(JoinHandle::abort);
 }
 
-async fn counts_two(redlock: &Redlock, builder: impl Fn() -> RedlockBuilder) {
-    let _guard = redlock.acquire("r").ttl(LONG).await.unwrap();
+async fn counted(redlock: &Redlock) -> Option<u64> {
+    listed(redlock, "r").await.get("r")?.waiting()
+}
+
+/// Lets two clients wait. Two tasks of the first wait as one.
+async fn wait(
+    builder: impl Fn() -> RedlockBuilder,
+) -> Vec<JoinHandle<Result<Guard, AcquireError>>> {
     let others = [(); 2].map(|()| builder().acquire_timeout(LONG).connect());
     let others = futures::future::try_join_all(others).await.unwrap();
-    // Two tasks of one client wait as one.
-    let waiting = others.iter().chain(&others[..1]).map(|other| other.acquire("r"));
-    let waiting: Vec<_> = waiting.map(|acquire| tokio::spawn(acquire.into_future())).collect();
-    let counted = async || listed(redlock, "r").await["r"].waiting() == Some(2);
-    eventually("both are counted", SOON, counted).await;
-    waiting.iter().for_each(tokio::task::JoinHandle::abort);
+    let waiting = others.iter().chain(&others[..1]).map(|other| other.acquire("r").ttl(LONG));
+    waiting.map(|acquire| tokio::spawn(acquire.into_future())).collect()
 }
 
 /// Permits have keys of our own. They are found by the name of their semaphore.

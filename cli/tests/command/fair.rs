@@ -32,12 +32,12 @@ async fn commands_run_in_the_order_in_which_they_came() {
     let mut running = Vec::new();
     for (place, name) in names.iter().enumerate() {
         running.push(start(&masters, name, &file));
-        let waits = || inspected(&masters)["waiting_in_turn"] == place + 1;
+        let waits = || inspected(&masters)["waiting"] == place + 1;
         eventually_blocking("it waits in turn", PATIENCE, waits);
     }
     let shown = told(&mut cli::on(&masters, &["inspect", "r"]));
     assert!(shown.stdout.starts_with("\"r\" is held by web-3, expires in "), "{shown:?}");
-    assert!(shown.stdout.lines().next().unwrap().ends_with(", 3 wait in turn"), "{shown:?}");
+    assert!(shown.stdout.lines().next().unwrap().ends_with(", 3 waiting"), "{shown:?}");
 
     let gives_up = ["--fair", "--verbose", "--timeout", "4s"];
     let last = told(&mut shell(&masters, &gives_up, "exit 7"));
@@ -52,7 +52,7 @@ async fn commands_run_in_the_order_in_which_they_came() {
     let as_json = told(&mut shell(&masters, &[&gives_up[..], &["--json"]].concat(), "exit 7"));
     let mut lines = as_json.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let waits = lines.find(|line| line["obstacle"] == "held" && line["ahead"] == 3);
-    assert_eq!(waits.unwrap()["waiting_in_turn"], 4, "{as_json:?}");
+    assert_eq!(waits.unwrap()["waiting"], 4, "{as_json:?}");
 
     guard.release().await.unwrap();
     for (running, name) in running.into_iter().zip(names) {
@@ -78,7 +78,7 @@ async fn a_key_that_is_kept_is_shown_to_be_free() {
         (&json["state"], &json["kept"], &json["holder"]),
         (&"free".into(), &true.into(), &Value::Null)
     );
-    assert_eq!((&json["waiting_in_turn"], &json["nodes"][0]["state"]), (&0.into(), &"kept".into()));
+    assert_eq!((&json["waiting"], &json["nodes"][0]["state"]), (&0.into(), &"kept".into()));
     let inspected = told(&mut cli::on(&masters, &["inspect", "r"]));
     assert!(
         inspected.stdout.starts_with("\"r\" is free, reserved for the next waiter\n"),

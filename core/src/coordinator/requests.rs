@@ -142,7 +142,7 @@ impl Coordinator {
         self.serve();
     }
 
-    /// Asks every node for the value under `key`, and for its readers and how many wait in turn, which
+    /// Asks every node for the value under `key`, and for its readers and how many wait, which
     /// is `beside` it.
     pub fn handle_inspect(
         &mut self,

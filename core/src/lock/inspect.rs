@@ -31,8 +31,18 @@ pub struct StoredValue {
 pub struct Beside {
     /// Its readers.
     pub readers: Arc<str>,
-    /// Who lives in its queue.
+    /// The lives of those in its queue.
     pub alive: Arc<str>,
+    /// Those that wait in no promised order.
+    pub waitlist: Arc<str>,
+}
+
+/// How many wait for a key, as a node says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Waiting {
+    in_turn: Option<u64>,
+    /// They stand in a list at one node.
+    listed: Option<u64>,
 }
 
 impl StoredValue {
@@ -107,8 +117,8 @@ impl fmt::Display for Mark {
 pub type Seen = Result<Option<StoredValue>, Answer>;
 
 impl Locks {
-    /// Asks every node for the value under `key`, and for its readers and how many wait in turn, which
-    /// is `beside` it.
+    /// Asks every node for the value under `key`, and for its readers and how many wait, which is
+    /// `beside` it.
     pub(crate) fn inspect(
         &mut self,
         cx: &mut Cx,
@@ -118,7 +128,7 @@ impl Locks {
     ) {
         let nodes = cx.masters.sessions.len();
         let seen = vec![Err(Answer::Outstanding); nodes];
-        let kind = RoundKind::Inspect { request, seen, waiting: vec![None; nodes] };
+        let kind = RoundKind::Inspect { request, seen, waiting: vec![Waiting::default(); nodes] };
         self.ask_all(cx, kind, &wire::inspect(key, beside));
     }
 
@@ -178,7 +188,10 @@ impl Locks {
         match round.kind {
             RoundKind::Inspect { request, seen, waiting } => {
                 let nodes = cx.masters.names().cloned().zip(seen).collect();
-                let waiting = ticket(cx.masters.settings.membership, &waiting);
+                let in_turn: Vec<_> = waiting.iter().map(|waiting| waiting.in_turn).collect();
+                let in_turn = ticket(cx.masters.settings.membership, &in_turn);
+                let listed = waiting.iter().filter_map(|waiting| waiting.listed).max();
+                let waiting = in_turn.max(listed.filter(|listed| *listed > 0));
                 cx.events.push(Event::Inspected { request, nodes, waiting });
             }
             RoundKind::ForceRelease { request, ref tally } => {
@@ -226,14 +239,16 @@ pub(crate) fn holders_in(reply: &Reply) -> Vec<(Mailbox, String)> {
     values.filter_map(holder).collect()
 }
 
-/// Reads how many wait in turn.
-fn waiting_in(reply: &Reply) -> Option<u64> {
+fn waiting_in(reply: &Reply) -> Waiting {
     match reply {
         Reply::Array(parts) => match parts.as_slice() {
-            [_, _, _, Reply::Int(waiting)] => u64::try_from(*waiting).ok(),
-            _ => None,
+            [_, _, _, Reply::Int(in_turn), Reply::Int(listed)] => {
+                let [in_turn, listed] = [*in_turn, *listed].map(|count| u64::try_from(count).ok());
+                Waiting { in_turn, listed }
+            }
+            _ => Waiting::default(),
         },
-        _ => None,
+        _ => Waiting::default(),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::ask::Messages;
 use super::in_the_way::Question;
+use super::inspect::Waiting;
 use super::look::Lives;
 use super::probe::HeldBack;
 use super::remaining::Holders;
@@ -27,8 +28,8 @@ pub(crate) enum RoundKind {
     Extend { attempt: AttemptId, extension: Extension, purpose: Option<Purpose> },
     /// Our key has not expired at any node before the `deadline`. It was `gone` before that at these nodes.
     Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
-    /// What each node has `seen`, and how many are `waiting` in turn, by each node that says so.
-    Inspect { request: RequestId, seen: Vec<Seen>, waiting: Vec<Option<u64>> },
+    /// What each node has `seen`, and how many are `waiting`.
+    Inspect { request: RequestId, seen: Vec<Seen>, waiting: Vec<Waiting> },
     /// The deletion of a key, whoever holds it.
     ForceRelease { request: RequestId, tally: Tally },
     /// Where an acquire that waits in turn stands, and whether a try would be granted.
@@ -185,12 +186,12 @@ impl Round {
         }
     }
 
-    /// Notes what an inspection has found on `node`, and how many wait there in turn.
+    /// Notes what an inspection has found on `node`, and how many wait there.
     pub(crate) fn find(
         &mut self,
         node: usize,
         found: Option<StoredValue>,
-        queued: Option<u64>,
+        counted: Waiting,
         now: Instant,
     ) {
         let is_first = self.outstanding.contains(node);
@@ -199,7 +200,7 @@ impl Round {
             && let (Some(slot), Some(count)) = (seen.get_mut(node), waiting.get_mut(node))
             && is_first
         {
-            (*slot, *count) = (Ok(found), queued);
+            (*slot, *count) = (Ok(found), counted);
         }
     }
 

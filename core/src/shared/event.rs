@@ -53,8 +53,8 @@ pub enum Event {
     Adopted { request: RequestId, result: Result<Adopted, NotAdopted> },
     /// `Ok`: the hold of a writer has become a reader's. `Unconfirmed`: it is a writer's still.
     Downgraded { request: RequestId, attempt: AttemptId, result: ExtendResult },
-    /// Every node's answer, by name. `waiting`: how many wait in turn, since a quorum has no more; `None` if
-    /// no quorum has said.
+    /// Every node's answer, by name. `waiting`: how many wait, in turn, since a quorum has no more, or in a
+    /// waitlist; `None` if no quorum has said, and no list has any.
     Inspected { request: RequestId, nodes: Vec<(Arc<str>, Seen)>, waiting: Option<u64> },
     /// The outcome of a forced release, with every node's answer: `Ok` if a quorum no longer holds
     /// that key.

@@ -75,8 +75,11 @@ pub(super) fn ask_holders(cx: &mut Cx, asked_at: &mut Option<Instant>, keys: &Ke
         return;
     }
     *asked_at = Some(cx.now);
-    // The script counts those that wait in turn, too: of any other set, it counts nothing that matters here.
-    let sets = keys.readers().map(|set| Beside { readers: set.clone(), alive: set.clone() });
+    // The script counts waiters, too: of any other set, it counts nothing that matters here.
+    let sets = keys.readers().map(|set| {
+        let [readers, alive, waitlist] = [set; 3].map(Clone::clone);
+        Beside { readers, alive, waitlist }
+    });
     for (key, channel) in keys.channels() {
         let Some(node) = cx.masters.first_node(cx.now, channel) else { continue };
         let command = wire::inspect(key, sets.as_ref());

@@ -232,7 +232,9 @@ pub fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
 /// Packs the question for what is under a key, and beside it.
 pub fn inspect(key: &str, beside: Option<&Beside>) -> Vec<u8> {
     match beside {
-        Some(beside) => pack(&["EVAL", INSPECT, "3", key, &beside.readers, &beside.alive]),
+        Some(Beside { readers, alive, waitlist }) => {
+            pack(&["EVAL", INSPECT, "4", key, readers, alive, waitlist])
+        }
         None => pack(&["EVAL", INSPECT, "1", key]),
     }
 }

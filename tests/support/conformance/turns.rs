@@ -250,7 +250,7 @@ pub(crate) async fn one_attempt_takes_no_place<B: Backend>() {
     let refused = assert_contended(two.try_acquire(PRINTER).fair().await);
     assert_eq!((refused.ahead, refused.attempts), (None, 1), "{refused}");
     assert_eq!(cluster.values(PRINTER).await, before);
-    assert_eq!(two.inspect(PRINTER).await.unwrap().waiting_in_turn(), Some(0));
+    assert_eq!(two.inspect(PRINTER).await.unwrap().waiting(), Some(0));
     for node in 0..3 {
         assert_eq!(cluster.keys(node).await, [PRINTER]);
     }

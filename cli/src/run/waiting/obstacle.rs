@@ -1,13 +1,13 @@
 //! The reason why a lock is waited for.
 
-use crate::inspect::{holder_to_json, in_queue, in_turn};
+use crate::inspect::{holder_to_json, in_queue, waiting};
 use crate::output::millis;
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, Inspection, LockState, NodeInspection, NodeStanding, NodeState, Status};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// What is known of the waiters in turn.
+/// What is known of other waiters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
     waiting: Option<usize>,
@@ -59,7 +59,7 @@ impl Obstacle {
             }
             LockState::Held(holder) => {
                 let (resource, holder) = (inspection.resource().to_owned(), holder.clone());
-                let queue = Queue { waiting: inspection.waiting_in_turn(), ahead };
+                let queue = Queue { waiting: inspection.waiting(), ahead };
                 Some(Self::Held { resource, holder, queue })
             }
             LockState::Free => None,
@@ -94,7 +94,8 @@ impl Obstacle {
             Self::Held { resource, holder, queue } => {
                 let queue = match queue.ahead {
                     Some(_) => in_queue(queue.ahead),
-                    None => in_turn(queue.waiting),
+                    // One of them may be this client.
+                    None => waiting(queue.waiting.filter(|all| *all > 1)),
                 };
                 format!("waiting for {:?}: {holder}{queue}", Escaped(resource))
             }
@@ -119,7 +120,7 @@ impl Obstacle {
                 "obstacle": "held",
                 "holder": holder_to_json(holder),
                 "remaining_ms": holder.remaining().map(millis),
-                "waiting_in_turn": queue.waiting,
+                "waiting": queue.waiting,
                 "ahead": queue.ahead,
             }),
             Self::Wanted(resource) => json!({ "waiting_for": resource, "obstacle": "wanted" }),

@@ -170,7 +170,11 @@ impl Stage {
             "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),
             "wall" => self.machine.handle_wall_clock(now, number(1)),
             "inspect" => {
-                let beside = Beside { readers: "readers".into(), alive: "alive".into() };
+                let beside = Beside {
+                    readers: "readers".into(),
+                    alive: "alive".into(),
+                    waitlist: "waitlist".into(),
+                };
                 let beside = words.get(3).map(|_| &beside);
                 self.machine.handle_inspect(now, RequestId(number(1)), words[2], beside);
             }

@@ -152,7 +152,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
         },
         Event::Inspected { request, nodes, waiting } => {
             let told: Vec<String> = nodes.iter().map(|(_, one)| seen(one)).collect();
-            let waiting = waiting.map_or_else(String::new, |many| format!(", {many} in turn"));
+            let waiting = waiting.map_or_else(String::new, |many| format!(", {many} waiting"));
             format!("inspected {}: {}{waiting}", request.0, told.join(" | "))
         }
         Event::ForceReleased { request, result } => match result {
@@ -325,15 +325,15 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let (left, value) = rest.split_once(' ').expect("a value");
             format!("*2\r\n${}\r\n{value}\r\n:{left}\r\n", value.len()).into()
         }
-        // `queued 3`, or `queued 3 1500 who`: how many wait in turn, what stands.
-        "queued" => match rest.split_once(' ') {
-            None => format!("*4\r\n_\r\n:-2\r\n*0\r\n:{rest}\r\n").into(),
-            Some((many, stands)) => {
-                let (left, value) = stands.split_once(' ').expect("a value");
-                let length = value.len();
-                format!("*4\r\n${length}\r\n{value}\r\n:{left}\r\n*0\r\n:{many}\r\n").into()
-            }
-        },
+        // `queued 3`, `queued 3/8`, or `queued 3 1500 who`: how many wait in turn, and in a list; what stands.
+        "queued" => {
+            let (many, stands) = rest.split_once(' ').unwrap_or((rest, "-2 "));
+            let (left, value) = stands.split_once(' ').expect("a value");
+            let many = many.replace('/', "\r\n:") + if many.contains('/') { "" } else { "\r\n:0" };
+            let value = format!("${}\r\n{value}\r\n", value.len());
+            let value = if left == "-2" { "_\r\n" } else { &value };
+            format!("*5\r\n{value}:{left}\r\n*0\r\n:{many}\r\n").into()
+        }
         "confirmed" => b"*2\r\n:1700000000000\r\n:0\r\n".into(),
         // The same, and the server process that was met before is noted there.
         "remembers" => b"*2\r\n:1700000000000\r\n:1\r\n".into(),
