@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint lint-sources lint-packages package test test-servers test-upgrade fix demo model prove planted simulate chaos judge loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint lint-sources lint-packages package test test-servers test-upgrade fix demo model prove planted simulate crowd chaos judge loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down docker-command
 SEEDS ?= 1000000
 SHIPPED = -p quorumlock -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
@@ -96,6 +96,9 @@ simulate: ## simulate clusters with faults, in a million seeded worlds, or SEEDS
 	QUORUMLOCK_SEED=$(or $(SEED),random) QUORUMLOCK_SEEDS=$(SEEDS) $(if $(MINUTES),QUORUMLOCK_MINUTES=$(MINUTES)) \
 	  cargo test --quiet --release --locked -p simulation \
 	  trials::worlds_without_end -- --ignored --nocapture
+
+crowd: ## hand-overs among a thousand and ten thousand clients, simulated: commands, messages, sections, waits, shares; minutes
+	cargo test --quiet --release --locked -p simulation crowd:: -- --include-ignored --nocapture
 
 docker-up: ## start five masters in containers and print where they are; DOCKER_PROFILE=volatile or durable
 	@docker/up

@@ -29,7 +29,7 @@ fn beside(key: &str) -> ReadWrite {
     ReadWrite { readers: format!("{READERS}{key}").into(), hint: format!("{HINT}{key}").into() }
 }
 
-fn queue(key: &str) -> Queue {
+pub(super) fn queue(key: &str) -> Queue {
     Queue { places: format!("{QUEUE}{key}").into(), alive: format!("{ALIVE}{key}").into() }
 }
 

@@ -6,6 +6,8 @@
 //! (`plan`). Then its queue is played to the end (`world`), and after each step the `invariants`
 //! look at it. Once all faults are over, everything must come to rest, and every lock must be
 //! available (`aftermath`).
+//!
+//! A `crowd` has a loop of its own, in which nothing fails: it counts what a hand-over costs.
 
 #![cfg(test)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -17,6 +19,7 @@ mod callers;
 mod client;
 mod clock;
 mod commands;
+mod crowd;
 mod driver;
 mod executes;
 mod faults;
