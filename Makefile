@@ -97,7 +97,7 @@ simulate: ## simulate clusters with faults, in a million seeded worlds, or SEEDS
 	  cargo test --quiet --release --locked -p simulation \
 	  trials::worlds_without_end -- --ignored --nocapture
 
-crowd: ## hand-overs among a thousand and ten thousand clients, simulated: commands, messages, sections, waits, shares; minutes
+crowd: ## hand-overs among a thousand and ten thousand clients, simulated: commands, messages, sections, waits, shares; long
 	cargo test --quiet --release --locked -p simulation crowd:: -- --include-ignored --nocapture
 
 docker-up: ## start five masters in containers and print where they are; DOCKER_PROFILE=volatile or durable

@@ -38,7 +38,7 @@ pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
 const NO_REST: Rest = Rest { after: Duration::MAX, heartbeat: HEARTBEAT };
 
 /// A day in 2023.
-const TODAY: Duration = Duration::from_secs(1_700_000_000);
+pub(super) const TODAY: Duration = Duration::from_secs(1_700_000_000);
 
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
