@@ -240,16 +240,13 @@ pub(crate) fn holders_in(reply: &Reply) -> Vec<(Mailbox, String)> {
 }
 
 fn waiting_in(reply: &Reply) -> Waiting {
-    match reply {
-        Reply::Array(parts) => match parts.as_slice() {
-            [_, _, _, Reply::Int(in_turn), Reply::Int(listed)] => {
-                let [in_turn, listed] = [*in_turn, *listed].map(|count| u64::try_from(count).ok());
-                Waiting { in_turn, listed }
-            }
-            _ => Waiting::default(),
-        },
-        _ => Waiting::default(),
+    if let Reply::Array(parts) = reply
+        && let [_, _, _, Reply::Int(in_turn), Reply::Int(listed)] = parts[..]
+    {
+        let [in_turn, listed] = [in_turn, listed].map(|count| u64::try_from(count).ok());
+        return Waiting { in_turn, listed };
     }
+    Waiting::default()
 }
 
 /// Reads the readers of a key: values, each followed by the ms it has yet to live.

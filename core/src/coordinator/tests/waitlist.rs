@@ -46,6 +46,14 @@ pub(super) fn behind(ahead: usize) -> Stage {
     stage
 }
 
+/// Request 1 is the first of the list, and listens.
+pub(super) fn first() -> Stage {
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.steps("n3 > listed 0 9000 7 0 aa 5 \n = 0 ahead of 1");
+    stage
+}
+
 /// Request 1 is called, and tries.
 pub(super) fn tries() -> Stage {
     let mut stage = behind(8);
@@ -230,12 +238,9 @@ fn a_master_that_denies_calls_notifies_and_one_that_has_forgotten_the_script_cal
 
 #[test]
 fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
-    let mut stage = listing();
+    let mut stage = first();
     stage.play(&format!(
-        "{REFUSED}
-         n3 > listed 0 9000 7 0 aa 5
-         = 0 ahead of 1
-         n3 > freed r
+        "n3 > freed r
          n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
          n3 > freed r                        // while the question is under way
          n3 > listed 0 9000 7 0 aa 5

@@ -1,6 +1,6 @@
 //! What becomes of a waiter in a list where messages, masters and rights fail: `waitlist.rs` has the rest.
 
-use super::waitlist::{LAST, MAILBOX, REFUSED, behind, has_called, listing, tries};
+use super::waitlist::{LAST, MAILBOX, REFUSED, behind, first, has_called, listing, tries};
 
 #[test]
 fn one_that_has_tried_in_vain_keeps_its_place() {
@@ -160,12 +160,9 @@ fn where_releases_are_silent_waiters_poll_for_a_minute() {
 
 #[test]
 fn a_waiter_that_hears_of_each_release_notes_a_silent_one() {
-    let mut stage = listing();
-    stage.play(&format!(
-        "{REFUSED}
-         n3 > listed 0 9000 7 0 aa 5
-         = 0 ahead of 1
-         n3 > freed r
+    let mut stage = first();
+    stage.play(
+        "n3 > freed r
          n3 < EVALSHA wait ..
          n3 > listed 0 40 7 0 bb 5/aa
          +42500us
@@ -176,8 +173,8 @@ fn a_waiter_that_hears_of_each_release_notes_a_silent_one() {
          n3 > listed 0 9000 7 0 cc 6/bb
          n3 < EVALSHA wait 2 r list:r #2 7 112 120000 16384 60000 1
          n3 > listed 3 9000 0 0
-         cancel 1"
-    ));
+         cancel 1",
+    );
 }
 
 #[test]

@@ -20,31 +20,34 @@ redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
 -- What is no waiter is behind all stamps: '>' and the process that was called last, and '!' for the latest silent
--- release. Returns for how many ms one of them still counts, and its name and score.
-local function latest(sign, ms)
-  for _, mark in ipairs(redis.call('ZRANGE', list, -2, -1)) do
-    if string.sub(mark, 1, 1) == sign then
-      local at = redis.call('ZSCORE', list, mark)
-      local since = (4e15 + us - at) / 1000
-      return since >= 0 and math.max(0, math.ceil(ms - since)) or 0, mark, at
-    end
-  end
-  return 0
+-- release.
+local called, called_at, silent_at
+for _, name in ipairs(redis.call('ZRANGE', list, -2, -1)) do
+  local sign = string.sub(name, 1, 1)
+  if sign == '>' then called, called_at = name, redis.call('ZSCORE', list, name) end
+  if sign == '!' then silent_at = redis.call('ZSCORE', list, name) end
+end
+-- Returns for how many ms a mark of then still counts.
+local function counts(at, ms)
+  local since = at and (4e15 + us - at) / 1000
+  return since and since >= 0 and math.max(0, math.ceil(ms - since)) or 0
 end
 local function mark(name, old)
   if old and old ~= name then redis.call('ZREM', list, old) end
   redis.call('ZADD', list, string.format('%.0f', 4e15 + us), name)
   redis.call('PEXPIRE', list, ARGV[4])
 end
-local known, called, at = latest('>', ARGV[6])
-local call = known > 0 and at .. ' ' .. string.sub(called, 2) or ''
-if ARGV[7] == '1' then mark('!') end
-if latest('!', ARGV[6]) > 0 then
+local call = counts(called_at, ARGV[6]) > 0 and called_at .. ' ' .. string.sub(called, 2) or ''
+if ARGV[7] == '1' then
+  mark('!')
+  silent_at = 4e15 + us
+end
+if counts(silent_at, ARGV[6]) > 0 then
   redis.call('ZREM', list, waiter)
   return {3, left, '0', 0, process, call}
 end
 stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
-local quiet = latest('>', ARGV[3])
+local quiet = counts(called_at, ARGV[3])
 if left == -2 and quiet == 0 then
   redis.call('ZREM', list, waiter)
   -- What others wait for, this one tries alone for a while.
