@@ -142,7 +142,10 @@ impl Waiters {
             let contention = self.acquisitions.contend(cx.now, acquisition.until());
             acquisition.contention = Some(contention);
             self.acquisitions.insert(request, acquisition);
-            return self.try_first(cx, request);
+            if !self.begins_in_waitlist(cx, request) {
+                self.try_again(cx, request);
+            }
+            return;
         }
         let is_idle = self.local_queue.has_idle_among(&acquisition.request.keys);
         if !is_idle && !acquisition.may_retry(cx.now) {
@@ -199,10 +202,10 @@ impl Waiters {
             if let Some(acquisition) = self.acquisitions.get_mut(request) {
                 acquisition.contention = Some(contention);
             }
-            if steps_back {
-                self.step_back(cx, request);
-            } else {
-                self.try_first(cx, request);
+            // What passes on here is for no waiter of a list.
+            match steps_back {
+                true => self.step_back(cx, request),
+                false => self.try_again(cx, request),
             }
         }
         true
@@ -225,13 +228,6 @@ impl Waiters {
             return self.give_up(cx, request);
         }
         self.resume(cx, request);
-    }
-
-    /// Begins the contention of an acquire: with an attempt, or in the waitlist of a key that others wait for.
-    fn try_first(&mut self, cx: &mut Cx, request: RequestId) {
-        if !self.begins_in_waitlist(cx, request) {
-            self.try_again(cx, request);
-        }
     }
 
     pub(crate) fn try_again(&mut self, cx: &mut Cx, request: RequestId) {

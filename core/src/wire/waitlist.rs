@@ -90,7 +90,8 @@ impl Listed {
         else {
             return None;
         };
-        let span = u64::try_from(*left).ok().map(Duration::from_millis);
+        // A key in its last millisecond is not yet free.
+        let span = u64::try_from(*left).ok().map(|left| Duration::from_millis(left.max(1)));
         let what = match what {
             0 => Found::Held(span),
             1 => Found::Free,
@@ -185,6 +186,7 @@ mod tests {
         let found = |what, stamp, ahead| Some(Listed { what, stamp, ahead, sight: sight() });
         let ms = Duration::from_millis;
         assert_eq!(listed(0, 7, "5", 3), found(Found::Held(Some(ms(7))), Some(5), 3));
+        assert_eq!(listed(0, 0, "5", 3), found(Found::Held(Some(ms(1))), Some(5), 3));
         assert_eq!(listed(0, -1, "5", 3), found(Found::Held(None), Some(5), 3));
         assert_eq!(listed(1, 0, "5", 0), found(Found::Free, Some(5), 0));
         assert_eq!(listed(2, 7, "0", 9), found(Found::OtherCalled(ms(7)), None, 9));

@@ -117,6 +117,27 @@ fn the_waiter_that_is_called_asks_all_and_its_release_calls_the_next() {
 }
 
 #[test]
+fn what_passes_on_within_a_process_is_asked_for_in_no_list() {
+    let mut stage = called();
+    stage.play(
+        "acquire 3 r wait 30s
+         drop 1
+         n1-3 < EVAL release ..
+         n1-3 < SET r #4 NX PX 10000
+         n1-3 > 1
+         n1-3 > ok
+         = acquired 3 ..
+         drop 3
+         n1-3 < EVAL release ..
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call ..
+         n1-3 > 1
+         n3 > text call
+         n3 > called 0 0 0",
+    );
+}
+
+#[test]
 fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
     let mut stage = has_called();
     stage.play(

@@ -165,13 +165,13 @@ fn a_waiter_that_hears_of_each_release_notes_a_silent_one() {
         "n3 > freed r
          n3 < EVALSHA wait ..
          n3 > listed 0 40 7 0 bb 5/aa
-         +42500us
+         +5ms
          n3 < EVALSHA wait ..
          n3 > listed 0 40 7 0 bb 6
-         +42500us
+         +5ms
          n3 < EVALSHA wait ..
          n3 > listed 0 9000 7 0 cc 6/bb
-         n3 < EVALSHA wait 2 r list:r #2 7 112 120000 16384 60000 1
+         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 1
          n3 > listed 3 9000 0 0
          cancel 1",
     );

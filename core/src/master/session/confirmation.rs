@@ -24,12 +24,20 @@ pub(super) struct Confirmation {
     noted: Option<Instant>,
     /// The latest answer leaves nothing to ask before the next heartbeat.
     is_settled: bool,
+    /// How long the latest two answers took.
+    trips: [Duration; 2],
 }
 
 impl Confirmation {
     /// Returns whether an answer is still awaited.
     pub(super) const fn is_asking(&self) -> bool {
         self.unanswered > 0
+    }
+
+    /// Returns how long the master's answers take: the shorter of the latest two, since one may have been delayed.
+    /// Zero until it has given two on this connection.
+    pub(super) fn trip(&self) -> Duration {
+        self.trips[0].min(self.trips[1])
     }
 }
 
@@ -107,6 +115,7 @@ impl Session {
         reply: &Reply,
     ) -> Incoming {
         self.confirmation.unanswered = self.confirmation.unanswered.saturating_sub(1);
+        self.confirmation.trips = [self.confirmation.trips[1], now.since(asked)];
         #[cfg(any(test, feature = "testing"))]
         let asked = self.settings.agreement.counts_from(asked, now);
         self.heard_at = Some(asked);

@@ -87,6 +87,11 @@ impl Session {
         }
     }
 
+    /// Returns how long the server's answers take, as far as is known.
+    pub(crate) fn trip(&self) -> Duration {
+        self.confirmation.trip()
+    }
+
     /// Returns how long the server has owed an answer in silence.
     pub(crate) fn silent_for(&self, now: Instant) -> Duration {
         self.pipe.silent_since().map_or(Duration::ZERO, |since| now.since(since))

@@ -8,7 +8,8 @@ use crate::wire::Token;
 use crate::wire::waitlist::{Found, LONGEST_QUIET, Sight};
 use std::time::Duration;
 
-/// How long only a waiter that was called tries: for this, or for so many round trips.
+/// How long only a waiter that was called tries, and how long a waiter in front waits for an answer before it asks all
+/// masters: for this, or for so many round trips.
 const QUIET: Duration = Duration::from_millis(20);
 const QUIET_TRIPS: u32 = 3;
 
@@ -63,6 +64,10 @@ pub(crate) struct Entry {
     pub(super) is_repeated: bool,
 }
 
+fn quiet(trip: Duration) -> Duration {
+    QUIET.max(trip.saturating_mul(QUIET_TRIPS)).min(LONGEST_QUIET)
+}
+
 impl Entry {
     pub(super) fn new(waiter: Token, node: usize) -> Self {
         Self {
@@ -90,7 +95,12 @@ impl Entry {
 
     /// Returns how long only a waiter that was called tries.
     pub(super) fn quiet(&self) -> Duration {
-        QUIET.max(self.trip.saturating_mul(QUIET_TRIPS)).min(LONGEST_QUIET)
+        quiet(self.trip)
+    }
+
+    /// Returns how long it waits for the answer of a master whose answers take `trip`, and `longest` at most.
+    pub(super) fn patience(&self, trip: Duration, longest: Duration) -> Duration {
+        if self.is_in_front() { quiet(trip).min(longest) } else { longest }
     }
 
     /// Notes what an answer says of the holder, while the waiter `listens` on the channel of the key or not. If the key

@@ -186,6 +186,9 @@ impl Waiters {
             contention.entry = Some(Box::new(Entry { listens, ..Entry::new(waiter, node) }));
         }
         let Some(entry) = &mut contention.entry else { return false };
+        if entry.asked_at.is_some() {
+            return false;
+        }
         entry.trial = None;
         self.open_mailbox_at(cx, node);
         let masters = &mut cx.masters;
@@ -197,11 +200,11 @@ impl Waiters {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
-        // For an answer that does not come.
-        if let Phase::Waiting { again_at, .. } = &mut contention.phase
-            && *again_at <= cx.now
-        {
-            *again_at = cx.now.after(timeout).min(until);
+        let patience = entry.patience(session.trip(), timeout);
+        if let Phase::Waiting { again_at, .. } = &mut contention.phase {
+            cx.timers.cancel(*again_at, Timer::Attempt(request));
+            // For an answer that does not come.
+            *again_at = cx.now.after(patience).min(until);
             cx.timers.set(*again_at, Timer::Attempt(request));
         }
         true

@@ -40,14 +40,21 @@ if left == -2 then
     called = -1
   end
 end
-local silent, marks = false, 0
+local silent, marks = false, {}
 for _, name in ipairs(redis.call('ZRANGE', list, -2, -1)) do
-  silent, marks = silent or name == '!', marks + (is_mark(name) and 1 or 0)
+  silent = silent or name == '!'
+  if is_mark(name) then marks[#marks + 1] = name end
 end
 -- The last, in case the call is in vain: waiters that stop together stand together.
-if called == 1 then write('watch', -1 - marks) end
+if called == 1 then write('watch', -1 - #marks) end
 local heard = redis.pcall('PUBLISH', prefix .. lock, called == 1 and 'called' or '')
-local waiting = redis.call('ZCARD', list) - marks
--- A call counts for no longer.
-if waiting == 0 and not silent then redis.pcall('PEXPIRE', list, ARGV[2]) end
+local waiting = redis.call('ZCARD', list) - #marks
+-- For a moment, a call counts; a list that has led to none ends.
+if waiting == 0 and not silent then
+  if called == 1 then
+    redis.pcall('PEXPIRE', list, ARGV[2])
+  elseif #marks > 0 then
+    redis.call('ZREM', list, unpack(marks))
+  end
+end
 return {called, type(heard) == 'table' and 0 or heard, waiting}

@@ -47,11 +47,13 @@ if counts(silent_at, ARGV[6]) > 0 then
   return {3, left, '0', 0, process, call}
 end
 stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
-local quiet = counts(called_at, ARGV[3])
+-- A process has one waiter at a time: if it was called last, this is the one.
+local own = '>' .. string.sub(waiter, 1, 16)
+local quiet = called == own and 0 or counts(called_at, ARGV[3])
 if left == -2 and quiet == 0 then
   redis.call('ZREM', list, waiter)
   -- What others wait for, this one tries alone for a while.
-  if redis.call('ZCARD', list) > 0 then mark('>' .. string.sub(waiter, 1, 16), called) end
+  if redis.call('ZCARD', list) > 0 then mark(own, called) end
   return {1, 0, string.format('%.0f', stamp or us), 0, '', ''}
 end
 local size = redis.call('ZCARD', list)

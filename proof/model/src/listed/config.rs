@@ -11,6 +11,8 @@ pub struct Config {
     /// How many of them may stop while they wait, and how many may end.
     pub stops: u8,
     pub ends: u8,
+    /// How many of them may give up, so that another waiter of their process has its turn.
+    pub cancels: u8,
     /// How often the master of the list may restart, empty.
     pub restarts: u8,
     /// Messages may be lost.
@@ -29,7 +31,7 @@ pub struct Config {
 }
 
 settings! {
-    set { stops: u8, ends: u8, within: u8 }
+    set { stops: u8, ends: u8, cancels: u8, within: u8 }
     on { lossy, cut, stuck, unaware }
 }
 

@@ -15,6 +15,7 @@ impl Listed {
             }
             client.called = client.phase == Phase::Waiting;
             (state.is_quiet, state.has_called) = (true, true);
+            state.called_last = Some(waiter as u8);
             break;
         }
         let last = state.listed().into_iter().rev();

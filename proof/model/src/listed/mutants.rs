@@ -9,6 +9,7 @@ named! {
         CallForGood: "a call counts for good",
         NoPolls: "a waiter far back never asks again",
         ListDecides: "those in front ask no other master",
+        OwnCallCounts: "a call counts for its own process, too",
         GoneIsCalled: "a call reaches a waiter that is gone",
     }
 }

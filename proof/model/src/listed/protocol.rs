@@ -28,6 +28,10 @@ pub enum Action {
     Ask {
         who: usize,
     },
+    /// A waiter gives up, and another one of its process waits.
+    Cancel {
+        who: usize,
+    },
     Stop {
         who: usize,
     },
@@ -79,9 +83,12 @@ impl Listed {
             state.clients[who].due = 1;
             return;
         }
-        if !state.is_held_there && !state.is_quiet {
+        let is_called = state.called_last == Some(who as u8);
+        let may_try = !state.is_quiet || is_called && !self.config.is(Mutant::OwnCallCounts);
+        if !state.is_held_there && may_try {
             state.clients[who].place = 0;
             state.is_quiet = state.clients.iter().any(|client| client.place > 0);
+            state.called_last = Some(who as u8);
             if !self.tries(state, who) {
                 // The hold lacks its first node.
                 state.clients[who].due = 1;
@@ -179,6 +186,7 @@ impl Model for Listed {
     }
 
     fn canonical(&self, mut state: State) -> State {
+        state.called_last = state.called_last.filter(|_| state.is_quiet);
         state.renumber();
         state
     }
@@ -204,6 +212,15 @@ impl Listed {
             (client.called, client.watch) = (false, false);
             client.due = client.due.min(1);
         }
+        next
+    }
+
+    /// A waiter leaves the list, called or not, and the next one of its process asks in it.
+    fn cancelled(&self, state: &State, who: usize) -> State {
+        let mut next = *state;
+        next.cancels += 1;
+        let is_aware = state.clients[who].is_aware;
+        next.clients[who] = Client { phase: Phase::Waiting, is_aware, ..Client::default() };
         next
     }
 
@@ -242,6 +259,9 @@ impl Listed {
                 let mut next = *state;
                 let client = &mut next.clients[who];
                 (client.called, client.watch) = (false, false);
+                if state.cancels < self.config.cancels {
+                    emit(Action::Cancel { who }, self.cancelled(state, who));
+                }
                 if state.stops < self.config.stops {
                     next.clients[who].phase = Phase::Stopped;
                     next.stops += 1;

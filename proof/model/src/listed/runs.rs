@@ -18,6 +18,7 @@ pub fn all() -> Vec<Run> {
         of("one that is called ends", 4).ends(1),
         of("one that is called ends, and the one that watches", 4).ends(2).within(FAR),
         of("one stops, and holders may not know of the list", 4).stops(1).unaware().within(FAR),
+        of("a waiter that is called gives up", 4).cancels(1),
         of("a key is stuck at the first node", 3).stuck().within(FAR),
         of("the master of the list restarts", 4).restarts(2).unaware(),
         of("messages get lost", 4).lossy().unaware().within(FAR),
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Run> {
         (Mutant::ListDecides, of("a key is stuck at the first node", 3).stuck().within(FAR)),
     ];
     let margin = [
+        (Mutant::OwnCallCounts, of("a waiter that is called gives up", 4).cancels(1)),
         (Mutant::GoneIsCalled, of("two wait for one that ends", 3).ends(1)),
         (Mutant::NoneListens, of("three wait", 3).unaware()),
     ];

@@ -51,8 +51,11 @@ pub struct State {
     pub is_quiet: bool,
     /// A waiter was called.
     pub has_called: bool,
+    /// The process of the waiter that was called last, while only that one tries.
+    pub called_last: Option<u8>,
     pub stops: u8,
     pub ends: u8,
+    pub cancels: u8,
     pub restarts: u8,
     /// The ticks for which the lock has been free while a client waited.
     pub drought: u8,
@@ -64,8 +67,8 @@ impl State {
             self.is_held_there,
             self.is_quiet,
             self.has_called,
-            self.stops,
-            self.ends,
+            self.called_last,
+            (self.stops, self.ends, self.cancels),
             self.restarts,
         );
         digest((&self.clients[..clients], rest, self.drought))

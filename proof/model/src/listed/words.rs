@@ -26,6 +26,7 @@ which is as long as a waiter in front pauses; any other pauses for three.
         let mut words = vec![format!("{} clients", config.clients)];
         words.extend(counted([(config.restarts, "restart")]));
         words.extend((config.stops > 0).then(|| format!("{} stop", config.stops)));
+        words.extend(counted([(config.cancels, "cancel")]));
         words.extend((config.ends > 0).then(|| format!("{} end", config.ends)));
         let conditions = [
             (config.lossy, "messages get lost"),
@@ -60,6 +61,7 @@ which is as long as a waiter in front pauses; any other pauses for three.
             Action::Read { who } => format!("{} is to watch", NAMES[who]),
             Action::Lose { who } => format!("a message to {} is lost", NAMES[who]),
             Action::Ask { who } => format!("{} asks{}", NAMES[who], outcome(who)),
+            Action::Cancel { who } => format!("a waiter of {} gives up for another", NAMES[who]),
             Action::Stop { who } => format!("{} stops", NAMES[who]),
             Action::End { who } => format!("{} ends", NAMES[who]),
             Action::Restart => "the master of the list restarts empty".to_owned(),

@@ -155,6 +155,21 @@ fn of_a_free_key_the_first_that_asks_may_try_and_for_a_moment_no_other() {
 }
 
 #[test]
+fn a_waiter_of_the_process_that_was_called_may_try_in_place_of_another_that_has_gone() {
+    let mut stage = Stage::new(&[1, 2]);
+    stage.set("theirs");
+    for name in [waiter(1, 1), waiter(2, 1)] {
+        stage.waits(name);
+        stage.pass(1);
+    }
+    stage.free();
+    assert_eq!(stage.calls().1.len(), 3);
+    assert_eq!(stage.waits(waiter(2, 1)).what, Found::OtherCalled(QUIET));
+    assert_eq!(stage.waits(waiter(1, 2)).what, Found::Free);
+    assert_eq!(stage.listed(), names(&[waiter(2, 1)]));
+}
+
+#[test]
 fn a_clock_that_was_set_back_keeps_no_waiter_out() {
     let mut stage = Stage::new(&[]);
     stage.set("theirs");
@@ -188,9 +203,9 @@ fn a_call_takes_out_the_first_and_tells_the_last_to_watch() {
     assert_eq!(stage.calls(), (called(true, 1), messages.into()));
     let messages = [format!("free {last} r"), "called".into()];
     assert_eq!(stage.calls(), (called(true, 1), messages.into()));
+    assert_eq!((stage.listed(), stage.life()), (vec![], Some(Duration::from_secs(1))));
     assert_eq!(stage.calls(), (called(false, 1), vec!["".into()]));
-    assert_eq!(stage.listed(), [""; 0]);
-    assert_eq!(stage.life(), Some(Duration::from_secs(1)), "the call ends the list");
+    assert_eq!(stage.life(), None, "a release that finds no waiter ends the list");
 }
 
 #[test]
