@@ -190,6 +190,7 @@ impl Coordinator {
         masters.barrier.stir();
         // Its report counts, whether or not the master itself can be used.
         masters.weigh_numbers(*now);
+        masters.judge_laggards();
         if let Some(fault) = masters.unfit(node) {
             return self.break_session(node, fault);
         }

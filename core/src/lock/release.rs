@@ -206,11 +206,11 @@ impl Locks {
     }
 }
 
-/// The nodes that notify waiters elsewhere that a key is free: one for each key, where they listen.
+/// The nodes that notify waiters elsewhere that a key is free: for each key, those where they listen.
 pub(crate) enum Told {
-    /// This node announces all keys; with `None`, no node does.
-    By(Option<usize>),
-    /// Each key is announced by a node of its own.
+    /// These nodes announce all keys.
+    By(NodeSet),
+    /// Each key is announced by a node of its own, or by two.
     Apart(Vec<(usize, Arc<str>)>),
 }
 
@@ -226,16 +226,17 @@ pub(crate) struct Announce {
 
 impl Announce {
     /// The keys are not free.
-    pub(crate) const NOTHING: Self = Self { told: Told::By(None), calls: false, by_hash: false };
+    pub(crate) const NOTHING: Self =
+        Self { told: Told::By(NodeSet::EMPTY), calls: false, by_hash: false };
 
     /// What is rolled back was never won.
     pub(crate) const ROLLBACK: Self = Self { by_hash: true, ..Self::NOTHING };
 }
 
 impl Told {
-    const fn is_anybody(&self) -> bool {
+    fn is_anybody(&self) -> bool {
         match self {
-            Self::By(teller) => teller.is_some(),
+            Self::By(tellers) => *tellers != NodeSet::EMPTY,
             Self::Apart(told) => !told.is_empty(),
         }
     }
@@ -243,7 +244,7 @@ impl Told {
     /// Returns those of `keys` that `node` announces.
     fn by(&self, node: usize, keys: &Keys) -> Option<Keys> {
         match self {
-            Self::By(teller) => (*teller == Some(node)).then(|| keys.clone()),
+            Self::By(tellers) => tellers.contains(node).then(|| keys.clone()),
             Self::Apart(told) => {
                 let told = told.iter().filter(|(teller, _)| *teller == node);
                 Keys::several(told.map(|(_, key)| key.clone()))

@@ -39,11 +39,23 @@ impl Standing {
 impl Masters {
     /// Returns the node that all clients ask first for `key`, and where waiters are notified that
     /// it is free. It is one of those whose reports count, whether or not this client may ask them for a
-    /// vote: so a client that only looks listens where the others notify.
+    /// vote: so a client that only looks listens where the others notify. A laggard is only if all are.
     pub fn first_node(&self, now: Instant, key: &str) -> Option<usize> {
+        if self.laggards == NodeSet::EMPTY {
+            return self.first_of_all(now, key);
+        }
+        let prompt = self.reliable(now).filter(|node| !self.laggards.contains(*node));
+        self.heaviest(key, prompt).or_else(|| self.first_of_all(now, key))
+    }
+
+    /// Returns the same node, whether or not it is a laggard.
+    pub(crate) fn first_of_all(&self, now: Instant, key: &str) -> Option<usize> {
+        self.heaviest(key, self.reliable(now))
+    }
+
+    fn reliable(&self, now: Instant) -> impl Iterator<Item = usize> {
         let nodes = self.sessions.iter().enumerate();
-        let reliable = nodes.filter(|(_, session)| session.is_reliable(now));
-        self.heaviest(key, reliable.map(|(node, _)| node))
+        nodes.filter(move |(_, session)| session.is_reliable(now)).map(|(node, _)| node)
     }
 
     /// Returns the node of these that all clients prefer for `key`.

@@ -8,6 +8,7 @@ mod departure;
 mod fault;
 pub(crate) mod fencing;
 pub(crate) mod first_node;
+pub(crate) mod laggards;
 pub(crate) mod ledger;
 pub mod restart_guard;
 pub(crate) mod session;
@@ -27,7 +28,7 @@ pub use taken_back::Rule;
 
 use crate::master::barrier::Barrier;
 use crate::master::departure::Departure;
-use crate::quorum::{Ballots, Instant};
+use crate::quorum::{Ballots, Instant, NodeSet};
 use crate::report::Quorum;
 use crate::shared::{Action, Random, Settings};
 use crate::wire::{self, Login, Mailbox, Packer};
@@ -40,6 +41,8 @@ pub struct Masters {
     pub(crate) settings: Arc<Settings>,
     pub(crate) sessions: Vec<Session>,
     pub(crate) barrier: Barrier,
+    /// Those that are slow to answer.
+    laggards: NodeSet,
     /// How long a master that has started does not vote: for longer than the settings say while
     /// other clients have other numbers.
     pub(crate) quarantine: Duration,
@@ -76,6 +79,7 @@ impl Masters {
         Self {
             sessions: nodes.into_iter().map(session).collect(),
             barrier: Barrier::default(),
+            laggards: NodeSet::EMPTY,
             quarantine: settings.quarantine,
             departure: Departure::default(),
             packer: Packer::new(settings.label.clone()),
@@ -210,10 +214,10 @@ impl Masters {
         }
     }
 
-    /// Publishes `message` on `channel`, at the master where its waiters listen.
+    /// Publishes `message` on `channel`, where its waiters listen.
     pub(crate) fn publish(&mut self, now: Instant, channel: &Arc<str>, message: &str) {
-        if let Some(first) = self.first_node(now, channel) {
-            self.sessions[first].tell(channel, message, &mut self.packer);
+        for node in self.tellers(now, channel).iter() {
+            self.sessions[node].tell(channel, message, &mut self.packer);
         }
     }
 }

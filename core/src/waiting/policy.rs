@@ -5,6 +5,7 @@
 
 use super::{Acquisition, Phase, Waiters};
 use crate::lock::release::{Announce, Told};
+use crate::quorum::NodeSet;
 use crate::shared::{AcquireRequest, AttemptId, Cx, Failure, Keys, More, RequestId};
 use std::sync::Arc;
 
@@ -156,17 +157,19 @@ impl Waiters {
             // They begin in the same write as this release.
             self.readers.stir(keys.first());
         }
-        let first_node = |channel: &str| cx.masters.first_node(cx.now, channel);
+        let tellers = |channel: &str| cx.masters.tellers(cx.now, channel);
         let told = match tell && cx.masters.settings.wake_ups {
             true if keys.len() == 1 => {
                 let channel = keys.messages().next();
-                Told::By(channel.and_then(|(channel, _)| first_node(channel)))
+                Told::By(channel.map_or(NodeSet::EMPTY, |(channel, _)| tellers(channel)))
             }
             true => {
-                let by = |key: &Arc<str>| Some((first_node(key)?, key.clone()));
-                Told::Apart(keys.iter().filter_map(by).collect())
+                let by = |key: &Arc<str>| {
+                    tellers(key).iter().map(|node| (node, key.clone())).collect::<Vec<_>>()
+                };
+                Told::Apart(keys.iter().flat_map(by).collect())
             }
-            false => Told::By(None),
+            false => Told::By(NodeSet::EMPTY),
         };
         let calls = tell && self.waitlists.is_any_waited_for(cx.now, keys);
         let by_hash = in_turn || (passed_on.is_none() && !is_waited_for);

@@ -139,6 +139,9 @@ impl Waiters {
         let is_heard = self.is_heard(node, key, listeners);
         if is_heard {
             self.note_seen(cx, key, Seen::Listeners);
+        } else if !cx.masters.is_first(cx.now, key, node) {
+            // Where other clients listen, if at all.
+            return;
         }
         self.local_queue.heard(key, is_heard);
         self.slot_heard(key, is_heard);
@@ -150,10 +153,16 @@ impl Waiters {
         if goes_on {
             cx.masters.notify(node, key, true);
         }
-        let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
-        self.waitlists.note(cx.now, key, seen);
-        let is_heard = self.is_heard(node, key, listeners);
-        self.local_queue.heard(key, is_waited_for || is_heard);
+        // Where most do not look, no waiter says nothing.
+        let is_first = cx.masters.is_first(cx.now, key, node);
+        if is_waited_for || is_first {
+            let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
+            self.waitlists.note(cx.now, key, seen);
+        }
+        let is_wanted = is_waited_for || self.is_heard(node, key, listeners);
+        if is_wanted || is_first {
+            self.local_queue.heard(key, is_wanted);
+        }
     }
 
     /// Makes the contender for `key` try again at once, and the reader that polls for it, unless the message

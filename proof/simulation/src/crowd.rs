@@ -35,6 +35,10 @@ const WALL_CLOCK: WallClock = WallClock { origin: TODAY, ppm: 0, stepped: 0 };
 /// A client connects this long after the one before it.
 const CONNECTS_EVERY: Duration = Duration::from_micros(500);
 
+/// How much later bytes to and from a slow master arrive, and how long it takes clients to notice: for two heartbeats.
+const SLOW_BY: Duration = millis(10);
+const NOTICED_WITHIN: Duration = millis(30_000);
+
 /// So many sections are counted for each client, and so many at least.
 const ROUNDS: usize = 4;
 const FEWEST_COUNTED: usize = 400;
@@ -62,6 +66,8 @@ struct Desk {
     machine: Machine,
     clients: BTreeMap<ClientId, usize>,
     free_at: Time,
+    deliveries: u64,
+    is_slow: bool,
 }
 
 /// A connection. Bytes arrive in the order in which they were sent.
@@ -96,6 +102,8 @@ enum Happening {
 struct Scene {
     clients: usize,
     in_turn: bool,
+    /// The master that clients ask first is slow, and none has wanted the lock since.
+    is_first_slow: bool,
 }
 
 /// What a hand-over costs, and how even the shares are.
@@ -118,7 +126,8 @@ struct Crowd {
     desks: Vec<Desk>,
     clients: Vec<Client>,
     commands: u64,
-    deliveries: u64,
+    /// No client wants the lock again.
+    rests: bool,
     sections: usize,
     longest_wait: Time,
 }
@@ -151,7 +160,7 @@ impl Crowd {
         let desk = |node| {
             let mut machine = Machine::new(node, WALL_CLOCK.at(0));
             machine.set_uptime(86_400_000_000, WALL_CLOCK.at(0));
-            Desk { machine, clients: BTreeMap::new(), free_at: 0 }
+            Desk { machine, clients: BTreeMap::new(), free_at: 0, deliveries: 0, is_slow: false }
         };
         let client = |_| {
             let names = (1..=MASTERS).map(|node| (format!("n{node}").into(), Login::default()));
@@ -175,7 +184,7 @@ impl Crowd {
             desks: (0..MASTERS as u64).map(desk).collect(),
             clients,
             commands: 0,
-            deliveries: 0,
+            rests: false,
             sections: 0,
             longest_wait: 0,
         }
@@ -221,7 +230,9 @@ impl Crowd {
                 client.requests += 1;
                 client.machine.handle_finish(now, RequestId(client.requests).into(), attempt, true);
                 self.sections += 1;
-                self.wants(place);
+                if !self.rests {
+                    self.wants(place);
+                }
             }
         }
         self.turn(place);
@@ -246,14 +257,44 @@ impl Crowd {
             outputs.push((desk.clients[&to], bytes));
         }
         for (to, bytes) in outputs {
-            self.deliveries +=
+            self.desks[node].deliveries +=
                 bytes.windows(MESSAGE.len()).filter(|part| *part == MESSAGE).count() as u64;
-            let takes = self.rng.within(ONE_WAY_US) * 1_000;
+            let takes = self.one_way(node);
             let line = &mut self.clients[to].lines[node];
             line.answers_at = line.answers_at.max(begins + takes);
             let at = line.answers_at;
             self.at(at, to, Happening::Answers { node, bytes });
         }
+    }
+
+    fn one_way(&mut self, node: usize) -> Time {
+        let slow_by = if self.desks[node].is_slow { nanos(SLOW_BY) } else { 0 };
+        slow_by + self.rng.within(ONE_WAY_US) * 1_000
+    }
+
+    fn deliveries(&self) -> u64 {
+        self.desks.iter().map(|desk| desk.deliveries).sum()
+    }
+
+    /// Makes the master slow where clients are called, and lets them rest until they have noticed.
+    fn slow_the_first(&mut self) {
+        let first = self.desks.iter_mut().max_by_key(|desk| desk.deliveries);
+        first.expect("some masters").is_slow = true;
+        self.rests = true;
+        let until = self.now + nanos(NOTICED_WITHIN);
+        while let Some(entry) = self.agenda.first_entry()
+            && entry.key().0 < until
+        {
+            let ((at, _), (client, happening)) = entry.remove_entry();
+            self.now = at;
+            self.happens(client, happening);
+        }
+        (self.now, self.rests) = (until, false);
+        for place in 0..self.scene.clients {
+            self.wants(place);
+            self.turn(place);
+        }
+        self.pass(self.sections + self.scene.clients);
     }
 
     fn wants(&mut self, place: usize) {
@@ -310,8 +351,8 @@ impl Crowd {
                 continue;
             }
             client.machine.handle_written(CLOCK.at(self.now), node, epoch, bytes.len());
-            let takes = self.rng.within(ONE_WAY_US) * 1_000;
-            let line = &mut client.lines[node];
+            let takes = self.one_way(node);
+            let line = &mut self.clients[place].lines[node];
             line.reaches_at = line.reaches_at.max(self.now + takes);
             let at = line.reaches_at;
             self.at(at, place, Happening::Reaches { node, bytes });
@@ -333,8 +374,11 @@ impl Crowd {
         }
         // Each has had it once, on average.
         self.pass(self.scene.clients.max(FEWEST_COUNTED));
-        let (began, before) = (self.now, self.sections);
-        (self.commands, self.deliveries, self.longest_wait) = (0, 0, 0);
+        if self.scene.is_first_slow {
+            self.slow_the_first();
+        }
+        let (began, before, delivered) = (self.now, self.sections, self.deliveries());
+        (self.commands, self.longest_wait) = (0, 0);
         self.clients.iter_mut().for_each(|client| client.sections = 0);
         let counted = (ROUNDS * self.scene.clients).max(FEWEST_COUNTED);
         self.pass(before + counted);
@@ -344,7 +388,7 @@ impl Crowd {
         let sections = || self.clients.iter().map(|client| client.sections as f64);
         Figures {
             commands: self.commands as f64 / counted as f64,
-            deliveries: self.deliveries as f64 / counted as f64,
+            deliveries: (self.deliveries() - delivered) as f64 / counted as f64,
             sections_per_second: 1e9 / each,
             longest_wait: self.longest_wait.max(still) as f64 / each / self.scene.clients as f64,
             fewest_by_most: sections().fold(f64::MAX, f64::min) / sections().fold(0.0, f64::max),
@@ -357,7 +401,7 @@ impl Crowd {
 type Row = (Scene, [f64; 5]);
 
 const fn row(clients: usize, in_turn: bool, bar: [f64; 5]) -> Row {
-    (Scene { clients, in_turn }, bar)
+    (Scene { clients, in_turn, is_first_slow: false }, bar)
 }
 
 /// Plays each row and one of ten clients, and checks that none is beyond its bar.
@@ -365,7 +409,8 @@ fn assert_within(rows: &[Row]) {
     let seed = Seed::from_env("QUORUMLOCK_SEED");
     let play = |scene| move || Crowd::new(scene, seed.rng()).figures();
     let misses = thread::scope(|scope| {
-        let ten = scope.spawn(play(Scene { clients: 10, in_turn: false }));
+        let ten = Scene { clients: 10, in_turn: false, is_first_slow: false };
+        let ten = scope.spawn(play(ten));
         let played = rows.iter().map(|(scene, _)| scope.spawn(play(*scene))).collect::<Vec<_>>();
         let ten = ten.join().expect("ten clients");
         let mut misses = Vec::new();
@@ -373,8 +418,9 @@ fn assert_within(rows: &[Row]) {
             let figures = played.join().expect("a crowd");
             let speed = figures.sections_per_second / ten.sections_per_second;
             let order = if scene.in_turn { "in turn" } else { "in a waitlist" };
+            let slow = if scene.is_first_slow { ", the first master slow" } else { "" };
             let shown =
-                format!("{} {order}: {figures:.2?}, {speed:.2} of the speed", scene.clients);
+                format!("{} {order}{slow}: {figures:.2?}, {speed:.2} of the speed", scene.clients);
             let [commands, deliveries, least_speed, wait, shares] = *bar;
             let is_within = figures.commands <= commands
                 && figures.deliveries <= deliveries
@@ -397,6 +443,16 @@ fn a_hand_over_costs_the_same_among_ten_and_among_two_hundred() {
         row(10, false, [16.0, 3.0, 1.0, 1.5, 0.8]),
         row(200, false, [16.0, 3.0, 0.95, 1.5, 0.6]),
         row(100, true, [36.0, 1.6, 0.95, 1.2, 0.6]),
+    ]);
+}
+
+#[test]
+fn a_first_master_that_is_slow_delays_no_hand_over_once_that_is_noticed() {
+    let slow = |(scene, bar)| (Scene { is_first_slow: true, ..scene }, bar);
+    assert_within(&[
+        slow(row(10, false, [16.0, 3.0, 0.95, 2.0, 0.8])),
+        slow(row(100, false, [16.0, 3.0, 0.95, 2.0, 0.6])),
+        slow(row(100, true, [36.0, 2.7, 0.95, 2.0, 0.6])),
     ]);
 }
 

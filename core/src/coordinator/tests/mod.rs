@@ -31,6 +31,7 @@ mod inspect;
 mod joint;
 mod keeper;
 mod labels;
+mod laggards;
 mod ledger;
 mod listening;
 mod local_queue;

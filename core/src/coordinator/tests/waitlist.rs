@@ -228,6 +228,26 @@ fn where_clients_listen_a_release_calls_in_case_they_wait() {
          n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
          n1-3 > 1
          n3 > text call
+         n3 > called 0 1 0                   // none did
+         +249ms
+         acquire 3 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-3 > ok
+         = acquired 3 ..
+         drop 3
+         n1-3 < EVAL release 1 r #3
+         n3 < PUBLISH quorumlock:free:0:r ''
+         n1-3 > 1
+         +1ms
+         n3 > 1                              // but one may by now
+         acquire 4 r
+         n1-3 < SET r #4 NX PX 10000
+         n1-3 > ok
+         = acquired 4 ..
+         drop 4
+         n1-3 < EVAL release 1 r #4
+         n3 < EVALSHA call ..
+         n1-3 > 1
          n3 > called 0 1 0",
     );
 }

@@ -2,7 +2,9 @@
 
 use super::{RECONFIRM, REDIAL_BASE, State};
 use crate::master::agreement::{Answered, Introduction, Said, Told};
+use crate::master::laggards::Trips;
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
+use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{ClockDrift, Instant, agreement};
 use crate::report::Refusal;
 use crate::shared::RoundId;
@@ -24,8 +26,9 @@ pub(super) struct Confirmation {
     noted: Option<Instant>,
     /// The latest answer leaves nothing to ask before the next heartbeat.
     is_settled: bool,
-    /// How long the latest two answers took.
-    trips: [Duration; 2],
+    /// How long the latest two answers took that were some time apart, and when the latest of them was begun.
+    trips: [Option<Duration>; 2],
+    measured_at: Option<Instant>,
 }
 
 impl Confirmation {
@@ -34,10 +37,21 @@ impl Confirmation {
         self.unanswered > 0
     }
 
-    /// Returns how long the master's answers take: the shorter of the latest two, since one may have been delayed.
-    /// Zero until it has given two on this connection.
-    pub(super) fn trip(&self) -> Duration {
-        self.trips[0].min(self.trips[1])
+    /// Returns how long the latest two answers took that were some time apart on this connection.
+    pub(super) fn trips(&self) -> Option<Trips> {
+        Some([self.trips[0]?, self.trips[1]?])
+    }
+
+    /// Notes how long an answer took. Of several within half a heartbeat, as when many clients connect at once, the
+    /// shortest counts.
+    fn measure(&mut self, asked: Instant, now: Instant) {
+        let trip = Some(now.since(asked));
+        let [_, last] = self.trips;
+        if self.measured_at.is_some_and(|at| asked < at.after(HEARTBEAT / 2)) {
+            self.trips[1] = last.min(trip);
+        } else {
+            (self.trips, self.measured_at) = ([last, trip], Some(asked));
+        }
     }
 }
 
@@ -115,7 +129,7 @@ impl Session {
         reply: &Reply,
     ) -> Incoming {
         self.confirmation.unanswered = self.confirmation.unanswered.saturating_sub(1);
-        self.confirmation.trips = [self.confirmation.trips[1], now.since(asked)];
+        self.confirmation.measure(asked, now);
         #[cfg(any(test, feature = "testing"))]
         let asked = self.settings.agreement.counts_from(asked, now);
         self.heard_at = Some(asked);

@@ -1,6 +1,7 @@
 //! The timed work of one master.
 
 use super::{State, TIMEOUTS_BEFORE_REPLACEMENT};
+use crate::master::laggards::Trips;
 use crate::master::{Fault, Session, Wake};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{Instant, LONGEST_SILENCE};
@@ -87,9 +88,9 @@ impl Session {
         }
     }
 
-    /// Returns how long the server's answers take, as far as is known.
-    pub(crate) fn trip(&self) -> Duration {
-        self.confirmation.trip()
+    /// Returns how long the server's latest two answers took, if that is known.
+    pub(crate) fn trips(&self) -> Option<Trips> {
+        self.confirmation.trips()
     }
 
     /// Returns how long the server has owed an answer in silence.

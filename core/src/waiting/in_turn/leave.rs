@@ -72,7 +72,8 @@ impl Waiters {
     pub(crate) fn leave_turn(&mut self, cx: &mut Cx, keys: Keys, turn: Turn, has_won: bool) {
         let announces = cx.masters.settings.wake_ups && !has_won;
         let channel = keys.messages().next().filter(|_| announces);
-        let teller = channel.and_then(|(channel, _)| cx.masters.first_node(cx.now, channel));
+        let tellers =
+            channel.map_or(NodeSet::EMPTY, |(channel, _)| cx.masters.tellers(cx.now, channel));
         if let Some(look) = turn.looking {
             self.step(Step::Drop(look));
         }
@@ -100,7 +101,7 @@ impl Waiters {
         });
         for node in turn.touched().iter() {
             let mut debt = Debt::new(deletion.clone());
-            debt.tells = (teller == Some(node)).then(|| keys.clone());
+            debt.tells = tellers.contains(node).then(|| keys.clone());
             cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         }
     }

@@ -29,6 +29,9 @@ use std::time::Duration;
 /// How long a key is known to be waited for after that was last seen.
 const REMEMBERED_FOR: Duration = KNOWN_FOR;
 
+/// A call that has found no waiter says so for so long, if clients listen.
+const NONE_FOR: Duration = Duration::from_millis(250);
+
 /// The most keys that are remembered. Any other is released, and asked for, as one that no client waits for.
 const MOST_REMEMBERED: usize = 1 << 12;
 
@@ -42,7 +45,7 @@ pub(super) enum Seen {
     /// Clients listen on its channel. They may wait in its list.
     Listeners,
     Waiters,
-    /// A call has found no waiter, whichever clients listen.
+    /// A call has found no waiter.
     NoWaiters,
     /// It is released silently: waiters poll as if there were no lists.
     Silent,
@@ -55,8 +58,14 @@ pub(crate) struct Waitlists(BTreeMap<Arc<str>, (Instant, Seen)>);
 impl Waitlists {
     /// Notes what was seen of a key.
     pub(super) fn note(&mut self, now: Instant, key: &Arc<str>, seen: Seen) {
-        let known = self.seen(now, key);
-        if known.is_some() && (seen == Seen::Listeners || known == Some(Seen::Silent)) {
+        let known = self.0.get(key).filter(|(at, _)| now < at.after(REMEMBERED_FOR));
+        let stays = match known {
+            Some((_, Seen::Silent)) => true,
+            Some((at, Seen::NoWaiters)) => seen == Seen::Listeners && now < at.after(NONE_FOR),
+            Some(_) => seen == Seen::Listeners,
+            None => false,
+        };
+        if stays {
             return;
         }
         if self.0.len() >= MOST_REMEMBERED {
@@ -123,7 +132,7 @@ impl Waiters {
     /// Asks in the list first if the key of an acquire was waited for lately. Returns `false` if its first
     /// attempt is due.
     pub(super) fn begins_in_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        if cx.masters.settings.waitlists.is_none() {
+        if self.waitlists.0.is_empty() {
             return false;
         }
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
@@ -200,7 +209,8 @@ impl Waiters {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
-        let patience = entry.patience(session.trip(), timeout);
+        let trip = session.trips().map_or(Duration::ZERO, |[one, other]| one.min(other));
+        let patience = entry.patience(trip, timeout);
         if let Phase::Waiting { again_at, .. } = &mut contention.phase {
             cx.timers.cancel(*again_at, Timer::Attempt(request));
             // For an answer that does not come.

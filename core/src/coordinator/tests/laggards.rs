@@ -1,0 +1,86 @@
+//! A master that is slow to answer is not asked first, and notifies those all the same that ask it first.
+
+use super::Stage;
+use super::waitlist::listing;
+use std::time::Duration;
+
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// Three heartbeats, which the master that is asked first for `r` answers so late.
+fn beats(stage: &mut Stage, late: Duration) {
+    let mut pause = HEARTBEAT;
+    for _ in 0..3 {
+        stage.steps(&format!("+{}ms \n n1-3 beats", pause.as_millis()));
+        for node in [1, 2] {
+            stage.steps(&format!("n{node} > server run{node} \n n{node} > known"));
+        }
+        stage.steps(&format!("+{}ms \n n3 > server run3 \n n3 > known", late.as_millis()));
+        pause = HEARTBEAT - late;
+    }
+}
+
+/// Request 1 is refused, asks in the list at this node, and has the lock.
+fn wins(stage: &mut Stage, node: u8) {
+    // Where the waiters are, it announces what it rolls back.
+    let (undone, counted) = match node {
+        3 => ("n3 < PUBLISH quorumlock:free:0:r undone", "n3 > 0"),
+        _ => ("n3 < -", "n3 < -"),
+    };
+    stage.steps(&format!(
+        "acquire 1 r wait 30s
+         n1-3 < SET r #1 NX PX 10000
+         n1-2 > nil
+         n3 < EVAL release 1 r #1
+         {undone}
+         n{node} < SUBSCRIBE quorumlock:free:0:r
+         n{node} < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n{node} < SCRIPT LOAD wait
+         n{node} < EVALSHA wait ..
+         n3 > nil
+         n3 > 0
+         {counted}
+         n{node} > subscribed r
+         n{node} > subscribed @0000000000000000
+         n{node} > text wait
+         n{node} > listed 1 0 9 0
+         n1-3 < EVAL look 1 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-3 > held -2 -
+         n1-3 > ok
+         = acquired 1 ..
+         n{node} < UNSUBSCRIBE quorumlock:free:0:r
+         n{node} > unsubscribed r
+         drop 1
+         n1-3 < EVAL release .."
+    ));
+}
+
+/// The nodes call for request 1, and find no waiter.
+fn call(stage: &mut Stage, nodes: &[u8]) {
+    for node in nodes {
+        stage.steps(&format!("n{node} < SCRIPT LOAD call \n n{node} < EVALSHA call .."));
+    }
+    stage.steps("n1-3 > 1");
+    for node in nodes {
+        stage.steps(&format!("n{node} > text call \n n{node} > called 0 0 0"));
+    }
+}
+
+#[test]
+fn waiters_stand_at_another_master_than_a_laggard_and_releases_call_at_both() {
+    let mut stage = listing();
+    beats(&mut stage, Duration::from_millis(20));
+    wins(&mut stage, 2);
+    call(&mut stage, &[2, 3]);
+    stage.play("");
+}
+
+#[test]
+fn a_master_that_was_slow_once_is_no_laggard() {
+    let mut stage = listing();
+    beats(&mut stage, Duration::ZERO);
+    stage.steps("+20ms");
+    wins(&mut stage, 3);
+    call(&mut stage, &[3]);
+    stage.play("");
+}
