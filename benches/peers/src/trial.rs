@@ -11,7 +11,7 @@ use crate::support::server::Server;
 use crate::worker::Failed;
 use crate::workloads::contended::{self, Rivals};
 use crate::workloads::gathered::{self, Gathered};
-use crate::workloads::{faults, outage, weight};
+use crate::workloads::{faults, idle, outage, weight};
 use std::time::Duration;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,10 +22,11 @@ pub(crate) enum Trial {
     Outage,
     Weight,
     Gathered(Gathered),
+    Idle,
 }
 
 impl Trial {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Stopped,
         Self::Killed,
         Self::Outage,
@@ -39,6 +40,7 @@ impl Trial {
         Self::gathered(10),
         Self::gathered(100),
         Self::gathered(300),
+        Self::Idle,
     ];
 
     const fn gathered(clients: usize) -> Self {
@@ -57,6 +59,7 @@ impl Trial {
             Self::Outage => "W6".to_owned(),
             Self::Weight => "W8".to_owned(),
             Self::Gathered(crowd) => crowd.name(),
+            Self::Idle => "W12".to_owned(),
         }
     }
 
@@ -68,6 +71,7 @@ impl Trial {
             Self::Outage => outage::ABOUT.to_owned(),
             Self::Weight => weight::ABOUT.to_owned(),
             Self::Gathered(crowd) => crowd.about(),
+            Self::Idle => idle::ABOUT.to_owned(),
         }
     }
 
@@ -78,7 +82,7 @@ impl Trial {
 
     /// Returns whether it is played only on request: a full run has no time for it.
     pub(crate) fn is_long(self) -> bool {
-        matches!(self, Self::Gathered(_))
+        matches!(self, Self::Gathered(_) | Self::Idle)
     }
 
     /// Returns the mean time of a turn over all contenders: some hang when masters do, and some
@@ -96,6 +100,7 @@ impl Trial {
             Self::Weight => more(7_500),
             // Each span has half of it as its warm-up; ours have a second one.
             Self::Gathered(crowd) => 9 * crowd.span(plan) / 4 + more(4000),
+            Self::Idle => idle::TAKES,
         }
     }
 
@@ -107,15 +112,18 @@ impl Trial {
             Self::Outage => &outage::METRICS,
             Self::Weight => &weight::METRICS,
             Self::Gathered(_) => &gathered::METRICS,
+            Self::Idle => &idle::METRICS,
         }
     }
 
     /// Checks whether the trial suits this contender.
     pub(crate) fn suits(self, contender: &str) -> bool {
         match contender {
+            // Others have no heartbeats.
+            _ if self == Self::Idle => contender == contenders::OURS,
             contenders::FLOOR => matches!(self, Self::Contended(Rivals { processes: 1, .. })),
             contenders::KEPT_WARM => self == Self::contended(1, 8, false),
-            name => !contenders::waits_otherwise(name) || self.is_long(),
+            name => !contenders::waits_otherwise(name) || matches!(self, Self::Gathered(_)),
         }
     }
 
@@ -134,6 +142,7 @@ impl Trial {
             Self::Outage => outage::turn(contender, masters, round),
             Self::Weight => weight::turn(contender, masters),
             Self::Gathered(crowd) => crowd.turn(contender, masters, plan),
+            Self::Idle => idle::turn(contender, masters, round),
         }
     }
 

@@ -124,6 +124,9 @@ pub(crate) fn waits_otherwise(name: &str) -> bool {
     waiting::NAMES.contains(&name)
 }
 
+/// Name of this crate where clients are measured from outside.
+pub(crate) const OURS: &str = quorumlock::NAME;
+
 /// Name of this crate where locks are kept warm, which is of use where tasks of one process want the same lock.
 pub(crate) const KEPT_WARM: &str = warm::KEPT.name;
 

@@ -20,7 +20,9 @@ pub(super) const ON_TWO_WORKERS: Quorumlock =
 pub(super) const ON_ONE_THREAD: Quorumlock =
     Quorumlock { name: "quorumlock, one thread", runtime: one_thread };
 
-pub(super) const APART: Peer<Redlock> = Peer::new("quorumlock");
+pub(super) const NAME: &str = "quorumlock";
+
+pub(super) const APART: Peer<Redlock> = Peer::new(NAME);
 
 impl Contender for Quorumlock {
     fn name(&self) -> &'static str {

@@ -5,6 +5,7 @@ use super::{CROWD, Failed, GATHER, Worker, number};
 use crate::contenders::Client;
 use crate::workloads::micros;
 use futures::future::join_all;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -55,11 +56,19 @@ pub(super) async fn gather<C: Client>(
     order: &str,
 ) -> Vec<f64> {
     let wanted = number(&mut order.split_whitespace()) as usize;
+    allow_all_files();
     while crowd.len() < wanted {
         let some = (0..AT_ONCE.min(wanted - crowd.len())).map(|_| connect());
         crowd.extend(join_all(some).await);
     }
     vec![crowd.len() as f64]
+}
+
+/// Lets this process have as many connections as it may.
+fn allow_all_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
+        .expect("a limit that may be used");
 }
 
 pub(super) async fn obey<C: Client>(crowd: &[C], order: &str) -> Vec<f64> {

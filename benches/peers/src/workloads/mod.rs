@@ -6,6 +6,7 @@ pub(crate) mod crowd;
 pub(crate) mod faults;
 pub(crate) mod fenced;
 pub(crate) mod gathered;
+pub(crate) mod idle;
 pub(crate) mod kept;
 pub(crate) mod outage;
 pub(crate) mod warm;
