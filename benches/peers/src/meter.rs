@@ -39,6 +39,7 @@ impl Meter {
     }
 }
 
-fn used_by(processes: &[u32]) -> Option<Duration> {
+/// Returns the time used by all of them together, if the kernel reports it.
+pub(crate) fn used_by(processes: &[u32]) -> Option<Duration> {
     processes.iter().map(|&process| cpu::used_by(process)).sum()
 }

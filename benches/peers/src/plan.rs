@@ -41,8 +41,8 @@ pub(crate) struct Plan {
 const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N]
              [--minutes N] [--plan] [--draw] [--write] [NAME]...
   --quick     under two minutes in all: fewer scenes, no other crates, unless NAME asks for them
-  --long      with the sweeps on Valkey 9 the crowds of W11 and the idle clients of W12, too: half an hour
-              more
+  --long      with the sweeps on Valkey 9, the crowds of W11 and the idle clients of W12, too: half an
+              hour more
   --rounds N  rounds of each scene
   --millis N  how long each contender is measured in each round
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)

@@ -7,7 +7,6 @@ use super::{Acquisition, Phase, Waiters};
 use crate::lock::release::{Announce, Told};
 use crate::quorum::NodeSet;
 use crate::shared::{AcquireRequest, AttemptId, Cx, Failure, Keys, More, RequestId};
-use std::sync::Arc;
 
 /// How an acquire waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,10 +163,10 @@ impl Waiters {
                 Told::By(channel.map_or(NodeSet::EMPTY, |(channel, _)| tellers(channel)))
             }
             true => {
-                let by = |key: &Arc<str>| {
-                    tellers(key).iter().map(|node| (node, key.clone())).collect::<Vec<_>>()
-                };
-                Told::Apart(keys.iter().flat_map(by).collect())
+                let each = keys
+                    .iter()
+                    .flat_map(|key| tellers(key).iter().map(move |node| (node, key.clone())));
+                Told::Apart(each.collect())
             }
             false => Told::By(NodeSet::EMPTY),
         };

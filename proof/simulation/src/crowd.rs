@@ -198,10 +198,14 @@ impl Crowd {
     /// Lets the clients contend until so many sections are over.
     fn pass(&mut self, sections: usize) {
         while self.sections < sections {
-            let ((at, _), (client, happening)) = self.agenda.pop_first().expect("a crowd goes on");
-            self.now = at;
-            self.happens(client, happening);
+            self.goes_on();
         }
+    }
+
+    fn goes_on(&mut self) {
+        let ((at, _), (client, happening)) = self.agenda.pop_first().expect("a crowd goes on");
+        self.now = at;
+        self.happens(client, happening);
     }
 
     fn happens(&mut self, place: usize, happening: Happening) {
@@ -282,12 +286,8 @@ impl Crowd {
         first.expect("some masters").is_slow = true;
         self.rests = true;
         let until = self.now + nanos(NOTICED_WITHIN);
-        while let Some(entry) = self.agenda.first_entry()
-            && entry.key().0 < until
-        {
-            let ((at, _), (client, happening)) = entry.remove_entry();
-            self.now = at;
-            self.happens(client, happening);
+        while self.agenda.first_key_value().is_some_and(|((at, _), _)| *at < until) {
+            self.goes_on();
         }
         (self.now, self.rests) = (until, false);
         for place in 0..self.scene.clients {

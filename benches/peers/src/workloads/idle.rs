@@ -1,11 +1,12 @@
 //! W12: what clients cost that use no lock, and what it takes to connect all of them again.
 
 use crate::contenders::one_thread;
-use crate::cpu;
+use crate::meter::used_by;
 use crate::support::server::Server;
 use crate::support::witness;
 use crate::worker::{Failed, RESOURCE, Worker};
 use crate::workloads::micros;
+use std::slice;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,15 +55,15 @@ pub(crate) fn turn(contender: &str, masters: &[Server], round: usize) -> Result<
 
 /// Returns how busy a master is on average, in percent of a core.
 fn busy(masters: &[Server], span: Duration) -> f64 {
-    let used = || masters.iter().map(used).sum::<Duration>();
-    let (before, began) = (used(), Instant::now());
+    let (before, began) = (used(masters), Instant::now());
     thread::sleep(span);
-    let each = (used() - before) / masters.len() as u32;
+    let each = (used(masters) - before) / masters.len() as u32;
     100.0 * each.as_secs_f64() / began.elapsed().as_secs_f64()
 }
 
-fn used(master: &Server) -> Duration {
-    cpu::used_by(master.pid()).expect("a kernel that counts the time of threads")
+fn used(masters: &[Server]) -> Duration {
+    let processes: Vec<u32> = masters.iter().map(Server::pid).collect();
+    used_by(&processes).expect("a kernel that counts the time of threads")
 }
 
 /// What it takes to connect all clients again.
@@ -81,7 +82,7 @@ fn cut(master: &Server) -> Redialled {
         (count("clients", "connected_clients"), count("stats", "total_connections_received"));
     let mut kill = redis::cmd("CLIENT");
     kill.arg("KILL").arg("SKIPME").arg("yes");
-    let (used_before, began) = (used(master), Instant::now());
+    let (used_before, began) = (used(slice::from_ref(master)), Instant::now());
     runtime.block_on(witness::ask::<u64>(master, &kill)).expect("clients that are cut");
     let mut looks = 1;
     while count("clients", "connected_clients") < connected {
@@ -89,7 +90,7 @@ fn cut(master: &Server) -> Redialled {
         looks += 1;
         thread::sleep(LOOKS_EVERY);
     }
-    let (took, used) = (began.elapsed(), used(master) - used_before);
+    let (took, used) = (began.elapsed(), used(slice::from_ref(master)) - used_before);
     // Each look of ours is a connection, and so is the cut.
     let own = looks + 2;
     let connections = count("stats", "total_connections_received") - accepted - own;

@@ -206,47 +206,46 @@ fn where_a_call_finds_no_waiter_the_next_release_calls_none() {
     }
 }
 
+/// A request wins with the token of its number, and gives the lock back.
+fn has_and_drops(request: u8, how: &str) -> String {
+    format!(
+        "acquire {request} r{how}
+         n1-3 < SET r #{request} NX PX 10000
+         n1-3 > ok
+         = acquired {request} ..
+         drop {request}
+         n1-3 < EVAL release 1 r #{request}"
+    )
+}
+
 #[test]
 fn where_clients_listen_a_release_calls_in_case_they_wait() {
-    listing().play(
-        "acquire 1 r
-         n1-3 < SET r #1 NX PX 10000
-         n1-3 > ok
-         = acquired 1 ..
-         drop 1
-         n1-3 < EVAL release 1 r #1
-         n3 < PUBLISH quorumlock:free:0:r ''
+    let mut stage = listing();
+    stage.steps(&has_and_drops(1, ""));
+    stage.steps(
+        "n3 < PUBLISH quorumlock:free:0:r ''
          n1-3 > 1
-         n3 > 1
-         acquire 2 r wait 1s                 // which says nothing of a list
-         n1-3 < SET r #2 NX PX 10000
-         n1-3 > ok
-         = acquired 2 ..
-         drop 2
-         n1-3 < EVAL release 1 r #2
-         n3 < SCRIPT LOAD call
+         n3 > 1",
+    );
+    stage.steps(&has_and_drops(2, " wait 1s")); // which says nothing of a list
+    stage.steps(
+        "n3 < SCRIPT LOAD call
          n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
          n1-3 > 1
          n3 > text call
          n3 > called 0 1 0                   // none did
-         +249ms
-         acquire 3 r
-         n1-3 < SET r #3 NX PX 10000
-         n1-3 > ok
-         = acquired 3 ..
-         drop 3
-         n1-3 < EVAL release 1 r #3
-         n3 < PUBLISH quorumlock:free:0:r ''
+         +249ms",
+    );
+    stage.steps(&has_and_drops(3, ""));
+    stage.steps(
+        "n3 < PUBLISH quorumlock:free:0:r ''
          n1-3 > 1
          +1ms
-         n3 > 1                              // but one may by now
-         acquire 4 r
-         n1-3 < SET r #4 NX PX 10000
-         n1-3 > ok
-         = acquired 4 ..
-         drop 4
-         n1-3 < EVAL release 1 r #4
-         n3 < EVALSHA call ..
+         n3 > 1                              // but one may by now",
+    );
+    stage.steps(&has_and_drops(4, ""));
+    stage.play(
+        "n3 < EVALSHA call ..
          n1-3 > 1
          n3 > called 0 1 0",
     );
