@@ -28,11 +28,13 @@ pub(super) struct Begun {
     pub(super) kept: Option<Box<dyn Any>>,
     /// A waiter behind the operation that waits in a special way.
     pub(super) behind: Option<Waiting>,
+    /// Another process has the lock first, and gives it back when the future is dropped.
+    pub(super) is_held_elsewhere: bool,
 }
 
 impl Begun {
     pub(super) fn new(future: impl Future<Output = ()> + 'static) -> Self {
-        Self { future: Box::pin(future), kept: None, behind: None }
+        Self { future: Box::pin(future), kept: None, behind: None, is_held_elsewhere: false }
     }
 
     fn keeping(mut self, kept: impl Any) -> Self {
@@ -42,6 +44,11 @@ impl Begun {
 
     fn behind(mut self, waiting: impl Future<Output = ()> + Send + 'static) -> Self {
         self.behind = Some(Box::pin(waiting));
+        self
+    }
+
+    fn held_elsewhere(mut self) -> Self {
+        self.is_held_elsewhere = true;
         self
     }
 }
@@ -113,6 +120,7 @@ pub(super) const ALL: &[Operation] = &[
             drop(held.release().await);
             drop(acquire.await);
         })
+        .held_elsewhere()
     }),
     operation!("acquire/future::AcquireFuture", "acquire with a keeper", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).keep_alive()
