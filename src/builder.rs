@@ -316,7 +316,7 @@ impl<R> RedlockBuilder<R> {
     }
 
     /// Sets whether a release calls the first of a list of waiters: a hand-over costs the same, however many
-    /// wait, in no promised order. Set it in all clients of a resource, with `wake_ups`. Default: `false`.
+    /// wait, in no promised order. Set it alike in all clients of a resource, with `wake_ups`. Default: `true`.
     pub const fn waitlist(mut self, waitlist: bool) -> Self {
         self.options.waitlist = waitlist;
         self

@@ -83,7 +83,7 @@ impl Default for Options {
             restart_guard: RestartGuard::default(),
             fencing_window: FencingWindow::default(),
             wake_ups: true,
-            waitlist: false,
+            waitlist: true,
             fair: false,
             keep_warm: Duration::ZERO,
             inspect_only: false,

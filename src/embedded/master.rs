@@ -201,15 +201,20 @@ impl Master {
         self.shell.look(|machine, now| machine.time_to_live(key.as_bytes(), now))?
     }
 
-    /// Returns the keys of database 0, in order: locks and fences, without what clients agree on
-    /// (`quorumlock:agreement`). Empty while the master is killed.
+    /// Returns the keys of database 0, in order: locks and fences, without what outlives its clients for a
+    /// while (`quorumlock:agreement`, and the lists of waiters). Empty while the master is killed.
     pub fn keys(&self) -> Vec<String> {
         let keys = self.shell.look(|machine, now| {
             let keys = machine.keys(now).map(|key| String::from_utf8_lossy(key).into_owned());
-            keys.filter(|key| !key.ends_with("quorumlock:agreement")).collect()
+            keys.filter(|key| !outlives_clients(key)).collect()
         });
         keys.unwrap_or_default()
     }
+}
+
+/// Returns whether a key behind any prefix is what clients agree on, or a list of waiters.
+fn outlives_clients(key: &str) -> bool {
+    key.ends_with("quorumlock:agreement") || key.contains("quorumlock:waitlist:")
 }
 
 /// The uptime that a new master reports: long enough for every restart guard.

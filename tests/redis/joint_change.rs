@@ -105,7 +105,8 @@ impl Place {
             .ttl(TTL)
             .max_ttl(TTL)
             .fencing_window(FencingWindow { back: 500 * MS, ahead: 500 * MS });
-        let builder = builder.restart_guard(RestartGuard::Off);
+        // In a list hardly two clients try at a time.
+        let builder = builder.restart_guard(RestartGuard::Off).waitlist(false);
         let node =
             |builder: RedlockBuilder, node| builder.node_with_connector(NAMES[node], dial(node));
         let builder = nodes.into_iter().fold(builder, node);

@@ -151,7 +151,7 @@ async fn who_waits_in_another_process_is_counted() {
 async fn who_waits_in_a_list_is_counted_and_inspected() {
     let (masters, redlock) = three().await;
     let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
-    let waiting = wait(|| masters.builder().waitlist(true)).await;
+    let waiting = wait(|| masters.builder()).await;
     eventually("both are counted", SOON, async || counted(&redlock).await == Some(2)).await;
     let inspected = async || redlock.inspect("r").await.unwrap().waiting();
     assert_eq!(inspected().await, Some(2));

@@ -7,7 +7,7 @@
 pub(crate) use super::masters::{Masters, builder};
 pub(crate) use super::poll::eventually;
 pub(crate) use super::server::Server;
-pub(crate) use super::witness::{self, AGREEMENT};
+pub(crate) use super::witness::{self, AGREEMENT, outlives_clients};
 use quorumlock::Redlock;
 use std::time::Duration;
 

@@ -53,7 +53,7 @@ pub(crate) async fn value(server: &Server, key: &str) -> Option<String> {
     }
 }
 
-/// Counts the keys of each master, except the agreement. Keys that have expired but were not
+/// Counts the keys of each master, except what outlives its clients. Keys that have expired but were not
 /// collected yet don't count (they would in DBSIZE).
 pub(crate) async fn total_keys(masters: &[Server]) -> Vec<Result<u64, Unseen>> {
     let all = join_all(masters.iter().map(keys)).await;
@@ -64,15 +64,16 @@ pub(crate) async fn total_keys(masters: &[Server]) -> Vec<Result<u64, Unseen>> {
 /// search for leftovers does not count it.
 pub(crate) const AGREEMENT: &str = "quorumlock:agreement";
 
-/// Checks the key behind any prefix.
-pub(crate) fn is_agreement(key: &str) -> bool {
-    key.ends_with(AGREEMENT)
+/// Returns whether a key behind any prefix is the agreement, or a list of waiters, which outlives them too: the
+/// release that finds no waiter in it ends it.
+pub(crate) fn outlives_clients(key: &str) -> bool {
+    key.ends_with(AGREEMENT) || key.contains("quorumlock:waitlist:")
 }
 
-/// Returns the keys of one master, sorted, except the agreement.
+/// Returns the keys of one master, sorted, except what outlives its clients.
 pub(crate) async fn keys(server: &Server) -> Result<Vec<String>, Unseen> {
     let mut keys: Vec<String> = ask(server, redis::cmd("KEYS").arg("*")).await?;
-    keys.retain(|key| !is_agreement(key));
+    keys.retain(|key| !outlives_clients(key));
     keys.sort();
     Ok(keys)
 }

@@ -39,7 +39,7 @@ const OPTIONS: [(&str, &str, &str, ByHand); 22] = [
     }),
     ("restart_guard", r#""off""#, "off", |it| it.restart_guard(RestartGuard::Off)),
     ("wake_ups", "false", "false", |it| it.wake_ups(false)),
-    ("waitlist", "true", "true", |it| it.waitlist(true)),
+    ("waitlist", "false", "false", |it| it.waitlist(false)),
     ("fair", "true", "true", |it| it.fair(true)),
     ("keep_warm", r#""2s""#, "2s", |it| it.keep_warm(ms(2_000))),
     ("strict", "true", "true", |it| it.strict(true)),

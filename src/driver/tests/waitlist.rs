@@ -66,7 +66,7 @@ fn distant() -> Masters {
 async fn listed(masters: &Masters, clients: usize) -> Vec<Redlock> {
     let mut all = Vec::new();
     for _ in 0..clients {
-        all.push(connect(masters.builder().waitlist(true)).await);
+        all.push(connect(masters.builder()).await);
     }
     all
 }
@@ -172,7 +172,7 @@ async fn masters_that_forget_scripts_keep_the_list() {
 
 /// Returns how long after its release a lock has gone to a waiter in another process.
 async fn handed_over(masters: &Masters) -> Duration {
-    let [holder, waiter] = [(); 2].map(|()| masters.builder().waitlist(true));
+    let [holder, waiter] = [(); 2].map(|()| masters.builder());
     let (holder, waiter) = (connect(holder).await, connect(waiter).await);
     let mut longest = Duration::ZERO;
     for _ in 0..8 {
@@ -238,7 +238,7 @@ async fn among_clients_that_release_silently_no_share_is_lost() {
 /// Returns how long after the end of what is idle, or kept by a crashed holder, a waiter has it.
 async fn has_it_after(held: impl AsyncFnOnce(&Redlock)) -> Duration {
     let masters = distant();
-    let [holder, waiter] = [(); 2].map(|()| masters.builder().waitlist(true));
+    let [holder, waiter] = [(); 2].map(|()| masters.builder());
     let (holder, waiter) = (connect(holder).await, connect(waiter).await);
     // Both know that others wait.
     for client in [&holder, &waiter] {

@@ -65,9 +65,9 @@ pub(crate) async fn look_for_locks(containers: &Containers, journal: &Journal) {
     look(containers, journal, is_locked).await;
 }
 
-/// Looks once, at the end: for everything but the agreement.
+/// Looks once, at the end: for everything but what outlives its clients.
 pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal) {
-    look(containers, journal, |key, _| key != AGREEMENT).await;
+    look(containers, journal, |key, _| !outlives_clients(key)).await;
 }
 
 fn is_locked(key: &str, value: &str) -> bool {

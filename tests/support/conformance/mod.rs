@@ -18,7 +18,7 @@ pub(crate) mod turns;
 
 pub(crate) use super::poll::eventually;
 pub(crate) use super::prelude::{LONG, SOON};
-use super::witness::is_agreement;
+use super::witness::outlives_clients;
 use quorumlock::error::LossReason;
 use quorumlock::{AcquireError, ExtendError, Guard, Redlock, RedlockBuilder};
 use redis::{Cmd, FromRedisValue, Value};
@@ -77,10 +77,10 @@ pub(crate) trait Cluster {
         self.read(node, redis::cmd("PTTL").arg(key)).await
     }
 
-    /// Returns the keys of a master, except the agreement.
+    /// Returns the keys of a master, except what outlives its clients.
     async fn keys(&self, node: usize) -> Vec<String> {
         let mut keys: Vec<String> = self.read(node, redis::cmd("KEYS").arg("*")).await;
-        keys.retain(|key| !is_agreement(key));
+        keys.retain(|key| !outlives_clients(key));
         keys
     }
 

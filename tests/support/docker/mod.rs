@@ -6,7 +6,7 @@ mod project;
 use super::poll::eventually_blocking;
 use super::port::ReservedPort;
 use super::server::answers;
-use super::witness::{self, is_agreement};
+use super::witness::{self, outlives_clients};
 use futures::future::join_all;
 pub(crate) use project::{Project, docker, try_docker};
 use quorumlock::{Redlock, RedlockBuilder, RestartGuard};
@@ -176,12 +176,12 @@ impl Containers {
         cmd.query_async(&mut connection).await
     }
 
-    /// Returns the keys of each master, sorted, except the agreement. All must answer.
+    /// Returns the keys of each master, sorted, except what outlives its clients. All must answer.
     pub(crate) async fn keys(&self) -> Vec<Vec<String>> {
         let keys = async |node| {
             let keys: RedisResult<Vec<String>> = self.ask(node, redis::cmd("KEYS").arg("*")).await;
             let mut keys = keys.unwrap_or_else(|error| panic!("master {node}: {error}"));
-            keys.retain(|key| !is_agreement(key));
+            keys.retain(|key| !outlives_clients(key));
             keys.sort();
             keys
         };

@@ -1,4 +1,4 @@
-//! This crate where its clients wait in turn, in a waitlist, or for one of several permits.
+//! This crate where its clients wait in turn, in no waitlist, or for one of several permits.
 
 use super::Client;
 use super::client::Peer;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 const PERMITS: usize = 5;
 
 pub(super) const NAMES: [&str; 3] =
-    ["quorumlock, fair", "quorumlock, 5 permits", "quorumlock, waitlist"];
+    ["quorumlock, fair", "quorumlock, 5 permits", "quorumlock, no waitlist"];
 
 pub(super) const IN_TURN: Peer<InTurn> = Peer::new(NAMES[0]);
 
 pub(super) const PERMITTED: Peer<Permitted> = Peer::new(NAMES[1]);
 
-pub(super) const LISTED: Peer<Listed> = Peer::new(NAMES[2]);
+pub(super) const UNLISTED: Peer<Unlisted> = Peer::new(NAMES[2]);
 
 #[derive(Clone)]
 pub(super) struct InTurn(Redlock);
@@ -52,13 +52,13 @@ impl Client for InTurn {
 }
 
 #[derive(Clone)]
-pub(super) struct Listed(Redlock);
+pub(super) struct Unlisted(Redlock);
 
-impl Client for Listed {
+impl Client for Unlisted {
     type Held = Guard;
 
     async fn connect(masters: &[SocketAddr]) -> Self {
-        Self(builder(masters).waitlist(true).connect().await.expect("masters that answer"))
+        Self(builder(masters).waitlist(false).connect().await.expect("masters that answer"))
     }
 
     async fn acquire(&self, resource: &Arc<str>) -> Guard {
