@@ -10,10 +10,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
 const WAIT: &str = include_str!("../../core/src/wire/scripts/wait.lua");
+const SEEK: &str = include_str!("../../core/src/wire/scripts/seek.lua");
 const CALL: &str = include_str!("../../core/src/wire/scripts/call.lua");
 
 /// Nothing expires while a test runs.
 const LONG: &str = "600000";
+const LONGER: &str = "1200000";
 const WAITERS: u64 = 5;
 
 /// The name of a waiter, which begins with the mailbox of its process.
@@ -98,6 +100,21 @@ impl Master {
         self.ask(&["ZRANGE", "list", "0", "-1"])
     }
 
+    /// Returns those that stand in the list of the semaphore, of which `r` is the channel.
+    fn listed_for_slots(&mut self) -> Answer {
+        self.ask(&["ZRANGE", "slots", "0", "-1"])
+    }
+
+    fn seeks(&mut self, waiter_number: u64, stamp: &str, quiet: &str) -> Answer {
+        let name = waiter(waiter_number);
+        self.ask(&["EVAL", SEEK, "3", "r0", "r1", "slots", &name, stamp, quiet, LONG, "4", LONG])
+    }
+
+    fn calls_for(&mut self, slot: &str) -> Answer {
+        let key = format!("r{slot}");
+        self.ask(&["EVAL", CALL, "2", &key, "slots", "free:", LONG, slot, "r"])
+    }
+
     fn waits(&mut self, waiter_number: u64, stamp: &str, times: [&str; 2], saw: &str) -> Answer {
         let (name, [quiet, silent]) = (waiter(waiter_number), times);
         self.ask(&["EVAL", WAIT, "2", "r", "list", &name, stamp, quiet, LONG, "4", silent, saw])
@@ -116,7 +133,15 @@ impl Master {
         let stamp = *rng.pick(&["", "", "3", "7"]);
         let saw = *rng.pick(&["", "", "", "", "1"]);
         let holder = format!("{}:label", waiter(rng.within(0..WAITERS)));
-        let (step, reply) = match rng.within(0..12) {
+        let slot = *rng.pick(&["0", "1"]);
+        let key = format!("r{slot}");
+        let (step, reply) = match rng.within(0..24) {
+            12..17 => ("seeks", self.seeks(waiter_number, stamp, quiet)),
+            17..19 => ("calls for", self.calls_for(slot)),
+            19 => ("leaves for", self.ask(&["ZREM", "slots", &waiter(waiter_number)])),
+            20 => ("frees", self.ask(&["DEL", &key])),
+            21..24 => ("holds", self.ask(&["SET", &key, &holder, "NX", "PX", LONGER])),
+
             0..6 => ("waits", self.waits(waiter_number, stamp, [quiet, silent], saw)),
             6..8 => ("calls", self.calls()),
             8 => ("leaves", self.ask(&["ZREM", "list", &waiter(waiter_number)])),
@@ -124,13 +149,17 @@ impl Master {
             10 => ("holds", self.ask(&["SET", "r", &holder, "NX", "PX", LONG])),
             _ => ("holds for good", self.ask(&["SET", "r", "theirs"])),
         };
-        let shown = format!("{step} {waiter_number} {quiet} {silent} {stamp} {saw} {holder}");
+        let shown =
+            format!("{step} {waiter_number} {quiet} {silent} {stamp} {saw} {slot} {holder}");
         let reply = match reply {
             // Neither lives, nor stamps and times of calls by the clock.
-            Answer::List(mut parts) if parts.len() == 6 => {
+            Answer::List(mut parts) if parts.len() >= 6 => {
                 let call = matches!(&parts[5], Answer::Text(call) if !call.is_empty());
                 (parts[1], parts[2], parts[5]) =
                     (Answer::Nil, Answer::Nil, Answer::Int(call.into()));
+                // Which slot will be free first is by the clock, too.
+                let is_free = parts[0] == Answer::Int(1);
+                parts.truncate(if is_free { 7 } else { 6 });
                 Answer::List(parts)
             }
             reply => reply,
@@ -149,12 +178,12 @@ fn embedded() -> quorumlock::embedded::Masters {
 
 #[test]
 fn an_embedded_master_does_what_a_real_one_does() {
-    const STEPS: usize = 1_500;
+    const STEPS: usize = 3_000;
     let (masters, server) = (embedded(), Server::start());
     let mut both = [Master::at(&masters[0].url()), Master::at(&server.url())];
     let seed = Seed::from_env("QUORUMLOCK_SEED");
     let mut rngs = [seed.rng(), seed.rng()];
-    let (mut found, mut verbs) = (std::collections::BTreeSet::new(), 0);
+    let (mut found, mut verbs) = ([(); 2].map(|()| std::collections::BTreeSet::new()), 0);
     for step in 0..STEPS {
         if step % 40 == 0 {
             let reading: Vec<u64> = (0..WAITERS)
@@ -164,19 +193,21 @@ fn an_embedded_master_does_what_a_real_one_does() {
         }
         let mut steps = both.iter_mut().zip(&mut rngs).map(|(master, rng)| {
             let step = master.step(rng);
-            (step, master.messages(), master.listed())
+            (step, master.messages(), [master.listed(), master.listed_for_slots()])
         });
         let [embedded, real] = [steps.next().unwrap(), steps.next().unwrap()];
         drop(steps);
         assert_eq!(embedded, real);
         verbs += real.1.len();
         if let Answer::List(parts) = &real.0.1
-            && parts.len() == 6
+            && parts.len() >= 6
+            && let asked = usize::from(real.0.0.starts_with("seeks"))
         {
-            found.insert(parts[0].number());
+            found[asked].insert(parts[0].number());
         }
     }
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    let [of_keys, of_slots] = found.map(|found| found.into_iter().collect::<Vec<_>>());
+    assert_eq!((&of_keys[..], &of_slots[..]), (&[0, 1, 2, 3][..], &[0, 1, 2][..]));
     assert!(verbs > STEPS / 10, "{verbs} messages");
 }
 
@@ -197,20 +228,31 @@ fn without_one_of_its_rights_a_question_writes_nothing_and_a_call_calls_none() {
     for right in
         ["zadd", "zrem", "zscore", "zrange", "zrank", "zcard", "time", "get", "pexpire", "pttl"]
     {
-        for calls in [false, true] {
-            if calls && matches!(right, "zadd" | "zscore" | "zrank" | "get" | "pexpire") {
+        for asks in ["wait", "seek", "call"] {
+            let needs = match asks {
+                "call" => !matches!(right, "zadd" | "zscore" | "zrank" | "get" | "pexpire"),
+                "seek" => right != "get",
+                _ => true,
+            };
+            if !needs {
                 continue;
             }
             filled(&mut real);
             let before = real.listed();
             real.ask(&["ACL", "SETUSER", "default", &format!("-{right}")]);
-            let reply = match calls {
-                true => real.calls(),
-                false => real.waits(4, "", ["0", "0"], ""),
+            let reply = match asks {
+                "wait" => real.waits(4, "", ["0", "0"], ""),
+                "seek" => real.seeks(4, "", "0"),
+                _ => real.calls(),
             };
             real.ask(&["ACL", "SETUSER", "default", "+@all"]);
-            assert!(matches!(reply, Answer::Error(_)), "{reply:?} without {right}");
-            assert_eq!((real.listed(), real.messages().len()), (before, 0), "without {right}");
+            assert!(matches!(reply, Answer::Error(_)), "{asks}: {reply:?} without {right}");
+            assert_eq!(
+                (real.listed(), real.messages().len()),
+                (before, 0),
+                "{asks} without {right}"
+            );
+            assert_eq!(real.listed_for_slots(), Answer::List([].into()), "{asks} without {right}");
         }
     }
 }

@@ -46,9 +46,9 @@ impl Coordinator {
             Incoming::Listed(request, waiter, reply) => {
                 waiters.listed(cx, node, request, waiter, &reply);
             }
-            Incoming::Called { key, called } => waiters.called(cx, node, &key, called),
+            Incoming::Called { key, called } => waiters.called(cx, node, key, called),
             Incoming::NotCalled { key, is_forgotten } => {
-                cx.masters.notify(node, &key, is_forgotten);
+                cx.masters.notify(node, key, is_forgotten);
             }
             Incoming::Subscribed(key) => waiters.subscribed(cx, node, &key),
             Incoming::Freed { key, message } => waiters.freed_elsewhere(cx, &key, &message),

@@ -30,7 +30,7 @@ use crate::master::barrier::Barrier;
 use crate::master::departure::Departure;
 use crate::quorum::{Ballots, Instant, NodeSet};
 use crate::report::Quorum;
-use crate::shared::{Action, Random, Settings};
+use crate::shared::{Action, Keys, Random, Settings};
 use crate::wire::{self, Login, Mailbox, Packer};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -206,11 +206,11 @@ impl Masters {
 
     /// Notifies the waiters for `key` at `node` once more that it is free, and calls the next of them if
     /// that `may_call`.
-    pub(crate) fn notify(&mut self, node: usize, key: &Arc<str>, may_call: bool) {
+    pub(crate) fn notify(&mut self, node: usize, key: Keys, may_call: bool) {
         let session = &mut self.sessions[node];
         match may_call {
             true => session.call(key, true, &mut self.packer),
-            false => session.tell(key, "", &mut self.packer),
+            false => session.tell_of(&key, &mut self.packer),
         }
     }
 

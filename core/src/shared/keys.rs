@@ -109,6 +109,18 @@ impl Keys {
         self.told()?.message.parse().ok()
     }
 
+    /// Returns the channel of the semaphore of which this key is a slot, and its number, as it is told there.
+    pub(crate) fn as_slot(&self) -> Option<(&Arc<str>, &str)> {
+        self.told().map(|Told { channel, message }| (channel, &**message))
+    }
+
+    /// Returns each key by itself, with what belongs to it.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Self> {
+        let alone = (self.len() == 1).then(|| self.clone());
+        let of_several = self.iter().filter(|_| self.len() > 1).cloned().map(Self::one);
+        alone.into_iter().chain(of_several)
+    }
+
     fn told(&self) -> Option<&Told> {
         match self.more() {
             More::Told(told) => Some(told),

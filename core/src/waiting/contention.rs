@@ -16,7 +16,7 @@ const MOST_TOLD_EARLY: u32 = 6;
 /// While messages report when the resource becomes free, a pause is at most this share of the time
 /// since the latest news, and at most so many times the widest window of the backoff. So a message
 /// that is missed costs little beside the time that was waited anyway.
-const SILENCE_PER_PAUSE: u32 = 8;
+pub(super) const SILENCE_PER_PAUSE: u32 = 8;
 const MOST_CAPS_PER_PAUSE: u32 = 8;
 
 /// The state of an acquire that has taken its places in this process.

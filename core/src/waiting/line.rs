@@ -33,6 +33,9 @@ impl Cohort {
     /// Fewer than for a lock, since a process may have no permit at all for so long, and what it costs
     /// to leave one to others is not on the way of the other permits.
     pub(crate) const PERMIT: Self = Self { most: 4, asks_first: true };
+
+    /// The same where clients in other processes are known to wait.
+    pub(crate) const PERMIT_WAITED_FOR: Self = Self { asks_first: false, ..Self::PERMIT };
 }
 
 impl Line {

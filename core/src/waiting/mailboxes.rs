@@ -34,6 +34,8 @@ enum Letter<'a> {
     Look { waiter: &'a str, key: &'a str },
     /// `free <waiter> <key>`: the key is free, and this waiter tries.
     Free { waiter: &'a str, key: &'a str },
+    /// `slot <waiter> <slot> <channel>`: the same for a slot of a semaphore.
+    Slot { waiter: &'a str, slot: u8, channel: &'a str },
     /// `watch <waiter> <key>`: another waiter was called for the key, in case that is in vain.
     Watch { waiter: &'a str, key: &'a str },
     /// `ask <key>`: a client elsewhere waits for the key, which this process holds.
@@ -47,6 +49,11 @@ impl<'a> Letter<'a> {
             "next" => rest.split_once(' ').map(|(waiter, key)| Self::Next { waiter, key }),
             "look" => rest.split_once(' ').map(|(waiter, key)| Self::Look { waiter, key }),
             "free" => rest.split_once(' ').map(|(waiter, key)| Self::Free { waiter, key }),
+            "slot" => {
+                let (waiter, rest) = rest.split_once(' ')?;
+                let (slot, channel) = rest.split_once(' ')?;
+                Some(Self::Slot { waiter, slot: slot.parse().ok()?, channel })
+            }
             "watch" => rest.split_once(' ').map(|(waiter, key)| Self::Watch { waiter, key }),
             "ask" => Some(Self::Ask { key: rest }),
             _ => None,
@@ -124,6 +131,9 @@ impl Waiters {
                 }
             }
             Some(Letter::Free { waiter, key }) => self.called_to_try(cx, waiter, key),
+            Some(Letter::Slot { waiter, slot, channel }) => {
+                self.slot_called(cx, waiter, slot, channel);
+            }
             Some(Letter::Watch { waiter, key }) => self.watch_call(cx, waiter, key),
             Some(Letter::Ask { key }) => {
                 self.note_seen(cx, &key.into(), Seen::Waiters);
@@ -154,6 +164,8 @@ mod tests {
         assert_eq!(Letter::in_message("free 01 a key with spaces"), Some(free));
         let watch = Letter::Watch { waiter: "01", key: "a key with spaces" };
         assert_eq!(Letter::in_message("watch 01 a key with spaces"), Some(watch));
+        let slot = Letter::Slot { waiter: "01", slot: 7, channel: "a channel with spaces" };
+        assert_eq!(Letter::in_message("slot 01 7 a channel with spaces"), Some(slot));
         let ask = Letter::Ask { key: "a key with spaces" };
         assert_eq!(Letter::in_message("ask a key with spaces"), Some(ask));
         for unknown in [
@@ -164,6 +176,8 @@ mod tests {
             "look 01",
             "free 01",
             "watch 01",
+            "slot 01 7",
+            "slot 01 r r",
             "nextly 01 r",
             "later 01 r",
             " next 01 r",

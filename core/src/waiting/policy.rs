@@ -170,7 +170,8 @@ impl Waiters {
             }
             false => Told::By(NodeSet::EMPTY),
         };
-        let calls = tell && self.waitlists.is_any_waited_for(cx.now, keys);
+        let calls = tell
+            && (self.waitlists.is_any_waited_for(cx.now, keys) || self.asks_for_waiters(cx, keys));
         let by_hash = in_turn || (passed_on.is_none() && !is_waited_for);
         Announce { told, calls, by_hash }
     }

@@ -64,14 +64,19 @@ impl Waiters {
     /// Unsubscribes from keys whose messages no other acquire, reader or listener here is known to want.
     pub(crate) fn stop_listening(&mut self, cx: &mut Cx, keys: &Keys) {
         for (channel, _) in keys.messages() {
-            if !self.readers.want(channel)
-                && !self.listeners.want(channel)
-                && let Some(topic) = self.wake_ups.0.remove(channel)
-            {
-                let session = &mut cx.masters.sessions[topic.node];
-                let command = wire::unsubscribe(&session.channels, channel);
-                session.push(PendingReply::Unsubscribe, &command);
-            }
+            self.unsubscribe_from(cx, channel);
+        }
+    }
+
+    /// Unsubscribes from a channel unless a reader or a listener here is known to want it.
+    pub(crate) fn unsubscribe_from(&mut self, cx: &mut Cx, channel: &str) {
+        if !self.readers.want(channel)
+            && !self.listeners.want(channel)
+            && let Some(topic) = self.wake_ups.0.remove(channel)
+        {
+            let session = &mut cx.masters.sessions[topic.node];
+            let command = wire::unsubscribe(&session.channels, channel);
+            session.push(PendingReply::Unsubscribe, &command);
         }
     }
 
@@ -148,20 +153,24 @@ impl Waiters {
     }
 
     /// Notes which waiter was called for a key that was released, and how many listened.
-    pub(crate) fn called(&mut self, cx: &mut Cx, node: usize, key: &Arc<str>, called: Called) {
+    pub(crate) fn called(&mut self, cx: &mut Cx, node: usize, key: Keys, called: Called) {
         let Called { is_waited_for, goes_on, listeners } = called;
+        let Some(channel) = key.messages().next().map(|(channel, _)| channel.clone()) else {
+            return;
+        };
         if goes_on {
             cx.masters.notify(node, key, true);
         }
         // Where most do not look, no waiter says nothing.
-        let is_first = cx.masters.is_first(cx.now, key, node);
+        let is_first = cx.masters.is_first(cx.now, &channel, node);
         if is_waited_for || is_first {
             let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
-            self.waitlists.note(cx.now, key, seen);
+            self.waitlists.note(cx.now, &channel, seen);
         }
-        let is_wanted = is_waited_for || self.is_heard(node, key, listeners);
+        let is_wanted = is_waited_for || self.is_heard(node, &channel, listeners);
         if is_wanted || is_first {
-            self.local_queue.heard(key, is_wanted);
+            self.local_queue.heard(&channel, is_wanted);
+            self.slot_heard(&channel, is_wanted);
         }
     }
 
@@ -211,6 +220,7 @@ impl Waiters {
     /// listened there poll as often as if nothing were reported.
     pub(crate) fn miss_messages(&mut self, cx: &mut Cx, node: usize) {
         self.close_mailbox(node);
+        self.forget_places(cx, node);
         let mut contenders = Vec::new();
         self.wake_ups.0.retain(|key, topic| {
             if topic.node == node && topic.confirmed {

@@ -4,7 +4,7 @@ use super::layout::Place;
 use super::resp::Command;
 use super::{
     ACQUIRE, ACQUIRE_READ, ASK, CALL, EXTEND, EXTEND_READ, LEAVE, Millis, RELEASE, RELEASE_ALL,
-    RELEASE_READ, Reply, SHORTEN, Token, WAIT, millis,
+    RELEASE_READ, Reply, SEEK, SHORTEN, Token, WAIT, millis,
 };
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
@@ -85,6 +85,7 @@ pub struct Packer {
     pub(super) leave: String,
     /// Those of waitlists.
     pub(super) wait: String,
+    pub(super) seek: String,
     pub(super) call: String,
 }
 
@@ -172,6 +173,7 @@ impl Packer {
             ask: hash(ASK),
             leave: hash(LEAVE),
             wait: hash(WAIT),
+            seek: hash(SEEK),
             call: hash(CALL),
         }
     }

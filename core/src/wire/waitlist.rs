@@ -5,16 +5,26 @@
 
 use super::resp::{Command, pack};
 use super::{Packer, Reply, Token, millis};
+use crate::shared::{Keys, Slots};
 use std::time::Duration;
 
 /// The script by which a waiter asks for its key: see there.
 pub const WAIT: &str = include_str!("scripts/wait.lua").trim_ascii_end();
+
+/// The script by which a waiter asks for any slot of a semaphore: see there.
+pub const SEEK: &str = include_str!("scripts/seek.lua").trim_ascii_end();
 
 /// The script by which a release calls the next waiter: see there.
 pub const CALL: &str = include_str!("scripts/call.lua").trim_ascii_end();
 
 /// What is published on the channel of a key when a waiter was called: all others wait on.
 pub(crate) const CALLED: &str = "called";
+
+/// Returns the slot of which a message says that it is free, and whether a waiter was called for it.
+pub(crate) fn slot_in_message(message: &str) -> Option<(u8, bool)> {
+    let called = message.strip_prefix(CALLED).and_then(|rest| rest.strip_prefix(' '));
+    Some((called.unwrap_or(message).parse().ok()?, called.is_some()))
+}
 
 /// What is published there when an attempt that was lost is rolled back: the key was not released.
 pub(crate) const UNDONE: &str = "undone";
@@ -41,6 +51,8 @@ pub(crate) struct Listed {
     /// How many are ahead of it.
     pub(crate) ahead: usize,
     pub(crate) sight: Sight,
+    /// Of a semaphore, the slot that is free, or the first to be.
+    pub(crate) slot: Option<u8>,
 }
 
 /// What a waiter has seen: the process that held the key, and when and in which process a waiter was last called.
@@ -85,10 +97,15 @@ pub(crate) enum Found {
 impl Listed {
     pub(crate) fn in_reply(reply: &Reply) -> Option<Self> {
         let Reply::Array(parts) = reply else { return None };
-        let [Reply::Int(what), Reply::Int(left), stamp, Reply::Int(ahead), holder, call] =
+        let [Reply::Int(what), Reply::Int(left), stamp, Reply::Int(ahead), holder, call, slot @ ..] =
             &parts[..]
         else {
             return None;
+        };
+        let slot = match slot {
+            [] => None,
+            [Reply::Int(slot)] => Some(u8::try_from(*slot).ok()?),
+            _ => return None,
         };
         // A key in its last millisecond is not yet free.
         let span = u64::try_from(*left).ok().map(|left| Duration::from_millis(left.max(1)));
@@ -105,7 +122,7 @@ impl Listed {
             holder: holder.text().unwrap_or_default().into(),
             call: call.text()?.into(),
         };
-        Some(Self { what, stamp, ahead: usize::try_from(*ahead).ok()?, sight })
+        Some(Self { what, stamp, ahead: usize::try_from(*ahead).ok()?, sight, slot })
     }
 }
 
@@ -152,11 +169,38 @@ impl Packer {
         command.arg(if saw_silent_release { "1" } else { "" }).done()
     }
 
+    /// Packs the question of a waiter for any of these slots. For `quiet` after a call for a slot, only the called
+    /// waiter tries that one.
+    pub(crate) fn seek(
+        &mut self,
+        (slots, list): (&Slots, &str),
+        waiter: Token,
+        stamp: Option<u64>,
+        quiet: Duration,
+    ) -> &[u8] {
+        let keys = slots.len() + 1;
+        let command = Command::new(&mut self.room, 9 + keys).arg("EVALSHA").arg(&self.seek);
+        let command = command.number(keys as u64).keys(slots.names().iter()).arg(list);
+        let command = command.token(waiter, None);
+        let command = match stamp {
+            Some(stamp) => command.number(stamp),
+            None => command.arg(""),
+        };
+        let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
+        command.number(MOST_LISTED).number(millis(KNOWN_FOR)).done()
+    }
+
     /// Packs the call of the next waiter for a key that was released.
-    pub(crate) fn call(&mut self, (key, list): (&str, &str), channels: &str) -> &[u8] {
-        let command = Command::new(&mut self.room, 7).arg("EVALSHA").arg(&self.call);
-        let command = command.number(2).arg(key).arg(list).arg(channels);
-        command.number(millis(LONGEST_QUIET)).done()
+    pub(crate) fn call(&mut self, (key, list): (&Keys, &str), channels: &str) -> &[u8] {
+        let slot = key.as_slot();
+        let parts = if slot.is_some() { 9 } else { 7 };
+        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(&self.call);
+        let command = command.number(2).arg(&**key.first()).arg(list).arg(channels);
+        let command = command.number(millis(LONGEST_QUIET));
+        match slot {
+            Some((channel, slot)) => command.arg(slot).arg(&**channel).done(),
+            None => command.done(),
+        }
     }
 }
 
@@ -183,7 +227,8 @@ mod tests {
     #[test]
     fn an_answer_to_a_waiter_says_what_it_does_next_and_where_it_stands() {
         let sight = || Sight { holder: "01".into(), call: "7".into() };
-        let found = |what, stamp, ahead| Some(Listed { what, stamp, ahead, sight: sight() });
+        let found =
+            |what, stamp, ahead| Some(Listed { what, stamp, ahead, sight: sight(), slot: None });
         let ms = Duration::from_millis;
         assert_eq!(listed(0, 7, "5", 3), found(Found::Held(Some(ms(7))), Some(5), 3));
         assert_eq!(listed(0, 0, "5", 3), found(Found::Held(Some(ms(1))), Some(5), 3));

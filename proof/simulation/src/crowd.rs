@@ -11,11 +11,12 @@ use super::setup::{DRIFT, TODAY};
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
     AcquireRequest, Action, Agreement, AttemptId, Coordinator, Epoch, Event, Keys, Random,
-    RequestId, Rest, RestartGuard, Settings,
+    RequestId, Rest, RestartGuard, Settings, Slots,
 };
 use quorumlock_core::quorum::{Backoff, FencingWindow, Instant, Membership, Nanos};
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -98,10 +99,21 @@ enum Happening {
     Releases(AttemptId),
 }
 
+/// What each client wants.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    InWaitlist,
+    InTurn,
+    Permit,
+}
+
+/// Permits of the semaphore.
+const PERMITS: u8 = 5;
+
 #[derive(Clone, Copy)]
 struct Scene {
     clients: usize,
-    in_turn: bool,
+    wants: Wants,
     /// The master that clients ask first is slow, and none has wanted the lock since.
     is_first_slow: bool,
 }
@@ -119,6 +131,7 @@ struct Figures {
 
 struct Crowd {
     scene: Scene,
+    slots: Arc<Slots>,
     agenda: BTreeMap<(Time, u64), (usize, Happening)>,
     now: Time,
     count: u64,
@@ -175,8 +188,10 @@ impl Crowd {
             }
         };
         let clients = (0..scene.clients).map(client).collect();
+        let slots = (0..PERMITS).map(|slot| format!("r:{slot}").into());
         Self {
             scene,
+            slots: Slots::new("r".into(), slots),
             agenda: BTreeMap::new(),
             now: 0,
             count: 0,
@@ -303,9 +318,10 @@ impl Crowd {
         client.requests += 1;
         client.wants_since = self.now;
         let acquire = AcquireRequest {
-            keys: match self.scene.in_turn {
-                false => Keys::one(resource.into()),
-                true => Keys::in_turn(resource.into(), queue(resource)),
+            keys: match self.scene.wants {
+                Wants::InWaitlist => Keys::one(resource.into()),
+                Wants::InTurn => Keys::in_turn(resource.into(), queue(resource)),
+                Wants::Permit => Keys::any_of(self.slots.clone()).expect("some slots"),
             },
             fences: None,
             ttl: Duration::from_secs(10).into(),
@@ -396,12 +412,12 @@ impl Crowd {
     }
 }
 
-/// Each row: clients, whether they wait in turn, and the most commands and deliveries, the least speed in parts of
+/// Each row: clients, what they want, and the most commands and deliveries, the least speed in parts of
 /// that of ten, the longest wait, and the fewest sections by the most.
 type Row = (Scene, [f64; 5]);
 
-const fn row(clients: usize, in_turn: bool, bar: [f64; 5]) -> Row {
-    (Scene { clients, in_turn, is_first_slow: false }, bar)
+const fn row(clients: usize, wants: Wants, bar: [f64; 5]) -> Row {
+    (Scene { clients, wants, is_first_slow: false }, bar)
 }
 
 /// Plays each row and one of ten clients, and checks that none is beyond its bar.
@@ -409,7 +425,7 @@ fn assert_within(rows: &[Row]) {
     let seed = Seed::from_env("QUORUMLOCK_SEED");
     let play = |scene| move || Crowd::new(scene, seed.rng()).figures();
     let misses = thread::scope(|scope| {
-        let ten = Scene { clients: 10, in_turn: false, is_first_slow: false };
+        let ten = Scene { clients: 10, wants: Wants::InWaitlist, is_first_slow: false };
         let ten = scope.spawn(play(ten));
         let played = rows.iter().map(|(scene, _)| scope.spawn(play(*scene))).collect::<Vec<_>>();
         let ten = ten.join().expect("ten clients");
@@ -417,7 +433,11 @@ fn assert_within(rows: &[Row]) {
         for ((scene, bar), played) in rows.iter().zip(played) {
             let figures = played.join().expect("a crowd");
             let speed = figures.sections_per_second / ten.sections_per_second;
-            let order = if scene.in_turn { "in turn" } else { "in a waitlist" };
+            let order = match scene.wants {
+                Wants::InWaitlist => "in a waitlist",
+                Wants::InTurn => "in turn",
+                Wants::Permit => "for permits",
+            };
             let slow = if scene.is_first_slow { ", the first master slow" } else { "" };
             let shown =
                 format!("{} {order}{slow}: {figures:.2?}, {speed:.2} of the speed", scene.clients);
@@ -440,9 +460,17 @@ fn assert_within(rows: &[Row]) {
 #[test]
 fn a_hand_over_costs_the_same_among_ten_and_among_two_hundred() {
     assert_within(&[
-        row(10, false, [16.0, 3.0, 1.0, 1.5, 0.8]),
-        row(200, false, [16.0, 3.0, 0.95, 1.5, 0.6]),
-        row(100, true, [36.0, 1.6, 0.95, 1.2, 0.6]),
+        row(10, Wants::InWaitlist, [16.0, 3.0, 1.0, 1.5, 0.8]),
+        row(200, Wants::InWaitlist, [16.0, 3.0, 0.95, 1.5, 0.6]),
+        row(100, Wants::InTurn, [36.0, 1.6, 0.95, 1.2, 0.6]),
+    ]);
+}
+
+#[test]
+fn a_permit_costs_the_same_among_ten_and_among_two_hundred() {
+    assert_within(&[
+        row(10, Wants::Permit, [16.0, 3.0, 4.7, 1.5, 0.8]),
+        row(200, Wants::Permit, [16.0, 3.0, 4.7, 2.0, 0.6]),
     ]);
 }
 
@@ -450,9 +478,10 @@ fn a_hand_over_costs_the_same_among_ten_and_among_two_hundred() {
 fn a_first_master_that_is_slow_delays_no_hand_over_once_that_is_noticed() {
     let slow = |(scene, bar)| (Scene { is_first_slow: true, ..scene }, bar);
     assert_within(&[
-        slow(row(10, false, [16.0, 3.0, 0.95, 2.0, 0.8])),
-        slow(row(100, false, [16.0, 3.0, 0.95, 2.0, 0.6])),
-        slow(row(100, true, [36.0, 2.7, 0.95, 2.0, 0.6])),
+        slow(row(10, Wants::InWaitlist, [16.0, 3.0, 0.95, 2.0, 0.8])),
+        slow(row(100, Wants::InWaitlist, [16.0, 3.0, 0.95, 2.0, 0.6])),
+        slow(row(100, Wants::InTurn, [36.0, 2.7, 0.95, 2.0, 0.6])),
+        slow(row(100, Wants::Permit, [16.0, 3.0, 4.7, 2.0, 0.6])),
     ]);
 }
 
@@ -460,8 +489,9 @@ fn a_first_master_that_is_slow_delays_no_hand_over_once_that_is_noticed() {
 #[ignore = "plays for minutes: make crowd"]
 fn a_hand_over_costs_the_same_among_a_thousand() {
     assert_within(&[
-        row(1_000, false, [17.0, 3.5, 0.95, 1.5, 0.5]),
-        row(1_000, true, [60.0, 1.6, 0.95, 1.2, 0.6]),
+        row(1_000, Wants::InWaitlist, [17.0, 3.5, 0.95, 1.5, 0.5]),
+        row(1_000, Wants::Permit, [17.0, 3.5, 4.7, 2.0, 0.5]),
+        row(1_000, Wants::InTurn, [60.0, 1.6, 0.95, 1.2, 0.6]),
     ]);
 }
 
@@ -469,7 +499,7 @@ fn a_hand_over_costs_the_same_among_a_thousand() {
 #[ignore = "plays for an hour: make crowd"]
 fn a_hand_over_costs_the_same_among_ten_thousand() {
     assert_within(&[
-        row(10_000, false, [20.0, 3.5, 0.9, 2.0, 0.3]),
-        row(4_000, true, [90.0, 1.6, 0.95, 1.2, 0.6]),
+        row(10_000, Wants::InWaitlist, [20.0, 3.5, 0.9, 2.0, 0.3]),
+        row(4_000, Wants::InTurn, [90.0, 1.6, 0.95, 1.2, 0.6]),
     ]);
 }

@@ -1,7 +1,11 @@
 //! Waitlists: a hand-over costs the same, however many wait, and no waiter is left out.
 
+mod permits;
+
 use super::*;
+use crate::Acquire;
 use crate::embedded::Memory;
+use crate::kind::{Held, Kind};
 
 /// How long each guard is held.
 const HOLD: Duration = Duration::from_millis(2);
@@ -16,13 +20,26 @@ struct Crowd {
 impl Crowd {
     /// Has these clients, each as in a process of its own, want one lock for `span`.
     async fn of(clients: Vec<Redlock>, span: Duration) -> Self {
+        let acquire = move |redlock: &Redlock| redlock.acquire(KEY).timeout(2 * span);
+        Self::that(clients, span, acquire).await
+    }
+
+    /// Has them want what they acquire so.
+    async fn that<K: Kind>(
+        clients: Vec<Redlock>,
+        span: Duration,
+        acquire: impl Fn(&Redlock) -> Acquire<Guard<K>> + Copy + Send + 'static,
+    ) -> Self
+    where
+        Guard<K>: Held<Guard = Guard<K>, Error: Send + std::fmt::Debug>,
+    {
         let until = now().after(span);
         let tasks = clients.into_iter().map(|redlock| {
             tokio::spawn(async move {
                 let (mut sections, mut longest) = (0_u32, Duration::ZERO);
                 while now() < until {
                     let asked = now();
-                    let guard = redlock.acquire(KEY).timeout(2 * span).await.unwrap();
+                    let guard = acquire(&redlock).await.unwrap();
                     longest = longest.max(now().since(asked));
                     sections += u32::from(now() < until);
                     sleep(HOLD).await;
@@ -71,12 +88,13 @@ async fn listed(masters: &Masters, clients: usize) -> Vec<Redlock> {
     all
 }
 
-/// Returns the node where the list of the key is.
-async fn first_node(masters: &Masters) -> usize {
+/// Returns the node where the list of a key, or of a semaphore's channel, is.
+async fn first_node(masters: &Masters, channel: &str) -> usize {
     let (redlock, observed) = Observed::connect(masters.builder()).await;
     let first = {
         let driver = observed.driver.lock().unwrap();
-        driver.as_ref().and_then(|driver| driver.machine.masters().first_node(now(), KEY)).unwrap()
+        let driver = driver.as_ref().unwrap();
+        driver.machine.masters().first_node(now(), channel).unwrap()
     };
     redlock.shutdown().await.unwrap();
     first
@@ -97,36 +115,38 @@ async fn a_crowd_is_served_evenly_and_as_fast_as_two_clients() {
         speeds.push(crowd.speed());
         sleep(2 * SECOND).await;
         for master in masters.iter() {
-            assert!(!master.keys().contains(&list()), "a list of no waiter ends");
+            assert_eq!(master.time_to_live(&list()), None, "a list of no waiter ends");
         }
     }
     // A hold of 2 ms, a message and a round trip: 4 ms.
     assert!(speeds.iter().all(|speed| (245.0..255.0).contains(speed)), "{speeds:?}");
 }
 
-/// Enters waiters of one process in the list, in front of all others.
-async fn enter(master: &Master, process: &str, waiters: usize) {
+/// Enters waiters of one process in a list, in front of all others.
+async fn enter(master: &Master, list: &str, process: &str, waiters: usize) {
     for waiter in 0..waiters {
-        operate(
-            master,
-            &["ZADD", &list(), &waiter.to_string(), &format!("{process}{waiter:016x}")],
-        )
-        .await;
+        let name = format!("{process}{waiter:016x}");
+        operate(master, &["ZADD", list, &waiter.to_string(), &name]).await;
     }
+}
+
+/// Enters waiters that have died, and some that have stopped, whose connection lives and answers no call.
+async fn enter_the_dead(first: &Master, list: &str, stopped: usize) -> impl Sized + use<> {
+    let mut connection = first.dialer()().await.unwrap();
+    let channel = "quorumlock:free:0:@00000000000000aa";
+    let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
+    connection.write_all(&subscribe).await.unwrap();
+    enter(first, list, "00000000000000aa", stopped).await;
+    enter(first, list, "00000000000000bb", 200).await;
+    connection
 }
 
 #[tokio::test(start_paused = true)]
 async fn waiters_that_have_died_or_stopped_cost_the_others_a_moment_each() {
     const STOPPED: usize = 20;
     let masters = distant();
-    let first = &masters[first_node(&masters).await];
-    // Its connection lives, and it answers no call.
-    let mut stopped = first.dialer()().await.unwrap();
-    let channel = "quorumlock:free:0:@00000000000000aa";
-    let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
-    stopped.write_all(&subscribe).await.unwrap();
-    enter(first, "00000000000000aa", STOPPED).await;
-    enter(first, "00000000000000bb", 200).await;
+    let first = &masters[first_node(&masters, KEY).await];
+    let _stopped = enter_the_dead(first, &list(), STOPPED).await;
     let crowd = Crowd::of(listed(&masters, 10).await, 4 * SECOND).await;
     // Of the time for each stopped waiter, 20 ms are those in which no other tries.
     let lost = (1.0 - crowd.speed() / 250.0) * 4_000.0 / STOPPED as f64;
@@ -138,7 +158,7 @@ async fn waiters_that_have_died_or_stopped_cost_the_others_a_moment_each() {
 #[tokio::test(start_paused = true)]
 async fn a_master_of_the_list_that_dies_and_comes_back_stops_no_crowd() {
     let masters = distant();
-    let first = first_node(&masters).await;
+    let first = first_node(&masters, KEY).await;
     let clients = listed(&masters, 10).await;
     let befalls = async {
         sleep(SECOND).await;

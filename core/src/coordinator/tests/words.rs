@@ -41,6 +41,7 @@ impl Tokens {
             ("ask", wire::ASK),
             ("leave", wire::LEAVE),
             ("wait", wire::WAIT),
+            ("seek", wire::SEEK),
             ("call", wire::CALL),
         ];
         for (name, script) in by_hash {
@@ -267,7 +268,7 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         // `redis 8.6.3 1`: a version, and the id of the connection.
         "redis" => {
             let (version, id) = rest.split_once(' ').expect("a version and an id");
-            let version = format!("$7\r\nversion\r\n${}\r\n{version}\r\n", version.len());
+            let version = bulk("version") + &bulk(version);
             format!("%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n{version}$2\r\nid\r\n:{id}\r\n").into()
         }
         // `server run1`, or `server run1 up 7`: seconds.
@@ -289,7 +290,7 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let (host, port) = rest.split_once(':').expect("host:port");
             info(&format!("role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\n"))
         }
-        "text" => format!("${}\r\n{rest}\r\n", rest.len()).into(),
+        "text" => bulk(rest).into(),
         // `refuses 0 1500 7 2000`: the reason, milliseconds, the fence, the node's clock.
         "refuses" => {
             let words: Vec<&str> = rest.split(' ').collect();
@@ -305,38 +306,38 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             format!("*7\r\n:{why}\r\n:{left}\r\n{zero}{clock}{stamp}:{ahead}\r\n{holder}").into()
         }
         // `listed 0 1500 7 2 aa 5`: what was found, milliseconds, the stamp, how many are ahead, the process
-        // that holds it, the latest call, of that process. `5/bb`: of another.
+        // that holds it, the latest call, of that process. `5/bb`: of another. Of a semaphore, a slot follows.
         "listed" => {
             let words: Vec<&str> = rest.split(' ').chain(["", ""]).collect();
             let call = words[5].replace('/', " ");
             let by = if call.is_empty() || call.contains(' ') { "" } else { &format!(" {}", words[4]) };
             let sight = bulk(words[2]) + ":" + words[3] + "\r\n" + &bulk(words[4]) + &bulk(&(call + by));
-            format!("*6\r\n:{}\r\n:{}\r\n{sight}", words[0], words[1]).into()
+            let slot = words.get(6).filter(|word| !word.is_empty());
+            let (parts, slot) = slot.map_or((6, String::new()), |slot| (7, format!(":{slot}\r\n")));
+            format!("*{parts}\r\n:{}\r\n:{}\r\n{sight}{slot}", words[0], words[1]).into()
         }
         // `called 1 2 3`: a waiter was, listeners, waiters.
         "called" => format!("*3\r\n:{}\r\n", rest.replace(' ', "\r\n:")).into(),
         // `held 1500 who`: the answer to a look.
         "held" => {
             let (left, value) = rest.split_once(' ').expect("a value");
-            format!("*2\r\n:{left}\r\n${}\r\n{value}\r\n", value.len()).into()
+            format!("*2\r\n:{left}\r\n{}", bulk(value)).into()
         }
         // `stands 1500 who`: milliseconds, the value.
         "stands" => {
             let (left, value) = rest.split_once(' ').expect("a value");
-            format!("*2\r\n${}\r\n{value}\r\n:{left}\r\n", value.len()).into()
+            format!("*2\r\n{}:{left}\r\n", bulk(value)).into()
         }
         // `queued 3`, `queued 3/8`, or `queued 3 1500 who`: how many wait in turn, and in a list; what stands.
         "queued" => {
             let (many, stands) = rest.split_once(' ').unwrap_or((rest, "-2 "));
             let (left, value) = stands.split_once(' ').expect("a value");
             let many = many.replace('/', "\r\n:") + if many.contains('/') { "" } else { "\r\n:0" };
-            let value = format!("${}\r\n{value}\r\n", value.len());
-            let value = if left == "-2" { "_\r\n" } else { &value };
+            let value = if left == "-2" { "_\r\n" } else { &bulk(value) };
             format!("*5\r\n{value}:{left}\r\n*0\r\n:{many}\r\n").into()
         }
         "confirmed" => b"*2\r\n:1700000000000\r\n:0\r\n".into(),
-        // The same, and the server process that was met before is noted there.
-        "remembers" => b"*2\r\n:1700000000000\r\n:1\r\n".into(),
+        "remembers" => b"*2\r\n:1700000000000\r\n:1\r\n".into(), // the server process, too
         "looked" => b"*2\r\n:0\r\n:0\r\n".into(),
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
         "disagrees" => {
@@ -354,8 +355,7 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         // `config appendonly yes appendfsync always`
         "config" => {
             let words: Vec<&str> = rest.split(' ').collect();
-            let bulk = |text: &&str| format!("${}\r\n{text}\r\n", text.len());
-            let texts: String = words.iter().map(bulk).collect();
+            let texts: String = words.iter().map(|text| bulk(text)).collect();
             format!("%{}\r\n{texts}", words.len() / 2).into()
         }
         // `subscribed r`, `unsubscribed r`, `freed r`: the messages of channels.

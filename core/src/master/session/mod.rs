@@ -31,7 +31,7 @@ use crate::quorum::Instant;
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::standing::Start;
 use crate::report::{Answer, Refusal};
-use crate::shared::{AttemptId, Random, RequestId, RoundId, Settings};
+use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
 use crate::wire::waitlist::Called;
 use crate::wire::{self, Login, Reply, Token};
 use confirmation::Confirmation;
@@ -94,9 +94,9 @@ pub(crate) enum Incoming {
     /// The answer to a waiter in a list.
     Listed(RequestId, Token, Reply),
     /// Which waiter was called when this key became free.
-    Called { key: Arc<str>, called: Called },
+    Called { key: Keys, called: Called },
     /// No waiter was called, and none notified: the master had forgotten the script, or denies it.
-    NotCalled { key: Arc<str>, is_forgotten: bool },
+    NotCalled { key: Keys, is_forgotten: bool },
     /// Messages about this key arrive from now on.
     Subscribed(Arc<str>),
     /// The key of this channel has become free, or what the message says of it.

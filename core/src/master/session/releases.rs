@@ -87,11 +87,19 @@ impl Session {
         if !claim.frees(deletion.leaves) {
             return;
         }
-        for (channel, message) in tells.iter().flat_map(Keys::messages) {
-            match deletion.calls && message.is_empty() {
-                true => self.call(channel, false, packer),
-                false => self.tell(channel, message, packer),
+        match &tells {
+            Some(keys) if deletion.calls => {
+                keys.each().for_each(|key| self.call(key, false, packer));
             }
+            Some(keys) => self.tell_of(keys, packer),
+            None => {}
+        }
+    }
+
+    /// Notifies the waiters for this key that it is free.
+    pub(crate) fn tell_of(&mut self, key: &Keys, packer: &mut Packer) {
+        for (channel, message) in key.messages() {
+            self.tell(channel, message, packer);
         }
     }
 

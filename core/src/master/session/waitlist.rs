@@ -1,10 +1,9 @@
 //! Waitlists: the commands of a waiter that stands in one, and of a release that calls it.
 
 use crate::master::{Incoming, PendingReply, Session};
-use crate::shared::RequestId;
+use crate::shared::{Keys, RequestId, Slots};
 use crate::wire::waitlist::{Called, leave_waitlist};
-use crate::wire::{CALL, Packer, Reply, Token, WAIT};
-use std::sync::Arc;
+use crate::wire::{CALL, Packer, Reply, SEEK, Token, WAIT};
 use std::time::Duration;
 
 impl Session {
@@ -27,6 +26,25 @@ impl Session {
         true
     }
 
+    /// Asks for any of these slots in the same way.
+    pub(crate) fn seek(
+        &mut self,
+        request: RequestId,
+        slots: &Slots,
+        (waiter, stamp): (Token, Option<u64>),
+        quiet: Duration,
+        packer: &mut Packer,
+    ) -> bool {
+        let Some(list) = self.settings.waitlist(slots.channel()) else { return false };
+        let command = packer.seek((slots, &list), waiter, stamp, quiet);
+        if self.admits(command.len()).is_err() {
+            return false;
+        }
+        self.load_all(&[SEEK]);
+        self.push(PendingReply::Wait(request, waiter), command);
+        true
+    }
+
     /// Takes a waiter out of the list. If the command gets lost, a call in vain does it.
     pub(crate) fn leave_waitlist(&mut self, key: &str, waiter: Token) {
         let Some(list) = self.settings.waitlist(key) else { return };
@@ -38,21 +56,21 @@ impl Session {
 
     /// Calls the next waiter for a key that is free, and notifies those on its channel. It is a hint, and not
     /// a debt.
-    pub(crate) fn call(&mut self, key: &Arc<str>, is_repeated: bool, packer: &mut Packer) {
-        match self.settings.waitlist(key).filter(|_| !self.known.denies_calls) {
+    pub(crate) fn call(&mut self, key: Keys, is_repeated: bool, packer: &mut Packer) {
+        let Some((channel, message)) = key.messages().next() else { return };
+        match self.settings.waitlist(channel).filter(|_| !self.known.denies_calls) {
             Some(list) => {
                 self.load_all(&[CALL]);
-                let command = packer.call((key, &list), &self.channels);
-                let pending = PendingReply::Call { key: key.clone(), is_repeated };
-                self.push(pending, command);
+                let command = packer.call((&key, &list), &self.channels);
+                self.push(PendingReply::Call { key, is_repeated }, command);
             }
-            None => self.tell(key, "", packer),
+            None => self.tell(channel, message, packer),
         }
     }
 
     pub(super) fn call_answered(
         &mut self,
-        key: Arc<str>,
+        key: Keys,
         is_repeated: bool,
         reply: &Reply,
     ) -> Incoming {

@@ -10,21 +10,27 @@
 //! 4. A message names a slot, and that one is tried at once. Behind the messages, it looks again
 //!    from time to time.
 //!
+//! Where clients wait in a list, it asks there instead of the looks, and a release calls one of them (`listed.rs`).
+//!
 //! Within the process the first who came does this for all: the others wait, and slots that turn out
 //! to be free are offered to them in their order.
 
+mod listed;
 mod pool;
 mod queue;
 
 pub(crate) use pool::Semaphores;
 
 use super::asking::ask_holders;
+use super::contention::SILENCE_PER_PAUSE;
+use super::waitlist::Entry;
 use super::{Step, Waiters};
 use crate::lock::Attempt;
 use crate::quorum::slots::order;
 use crate::quorum::{Backoff, Instant, Nanos};
 use crate::shared::{AcquireRequest, Cx, Event, Failure, RequestId};
-use pool::{Phase, Seeker};
+use crate::wire::waitlist::slot_in_message;
+use pool::{Phase, Pool, Seeker};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,7 +53,7 @@ impl Waiters {
         let Some(slots) = acquire.keys.slots().cloned() else { return };
         let channel = slots.channel().clone();
         let Semaphores { seekers, pools, .. } = &mut self.semaphores;
-        let pool = pools.entry(channel).or_default();
+        let pool = pools.entry(channel).or_insert_with(|| Pool::new(cx.now, request));
         let tries = |one| {
             seekers.get(&one).is_some_and(|one| one.failure.is_none() && !one.phase.is_idle())
         };
@@ -61,6 +67,7 @@ impl Waiters {
         match (others_wait, waits) {
             (true, false) => self.end_seeking(cx, request),
             (true, true) => self.queue_seeker(cx, request),
+            (false, true) if self.seeks_in_list(cx, request) => {}
             (false, _) => self.try_own_slot(cx, request),
         }
     }
@@ -127,7 +134,7 @@ impl Waiters {
     }
 
     /// Tries the first slot of this client's order that the process does not have.
-    fn try_own_slot(&mut self, cx: &mut Cx, request: RequestId) {
+    pub(super) fn try_own_slot(&mut self, cx: &mut Cx, request: RequestId) {
         match self.pick(cx, request, |_| true) {
             Some(slot) => self.try_slot(cx, request, slot, false),
             // All of them are held here.
@@ -175,28 +182,36 @@ impl Waiters {
             (false, false) => self.end_seeking(cx, request),
             (true, false) if in_vain >= MOST_IN_VAIN => self.end_seeking(cx, request),
             (true, true) if !self.is_head(request) => self.queue_seeker(cx, request),
+            (true, true) if in_vain < MOST_IN_VAIN && self.ask_for_any(cx, request) => {}
             (true, _) if in_vain < MOST_IN_VAIN => self.look_at_slots(cx, request, false),
             (true, _) if in_vain == MOST_IN_VAIN => self.look_at_slots(cx, request, true),
             (true, _) => self.pause(cx, request, None),
         }
     }
 
-    fn look_at_slots(&mut self, cx: &mut Cx, request: RequestId, all: bool) {
+    pub(super) fn look_at_slots(&mut self, cx: &mut Cx, request: RequestId, all: bool) {
         self.set_phase(cx, request, Phase::Looking { all });
         let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
-        let slots = seeker.slots.clone();
-        if all && seeker.waits(cx.now) {
-            self.listen_to_slots(cx, slots.channel());
+        let (slots, waits) = (seeker.slots.clone(), seeker.waits(cx.now));
+        if all && let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) {
+            pool.looked_at = cx.now;
+            if waits && !pool.stands_in_list() {
+                self.listen_to_slots(cx, slots.channel(), true);
+            }
         }
         self.step(Step::Look { request: request.own(), slots, all });
     }
 
-    pub(crate) fn listen_to_slots(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+    pub(super) fn listen_to_slots(&mut self, cx: &mut Cx, channel: &Arc<str>, listens: bool) {
         let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
-        if let (None, Some(first)) = (pool.listener, pool.line.head()) {
-            let listener = first.listener();
-            pool.listener = Some(listener);
-            self.notify(cx, listener, channel.clone());
+        let listener = pool.listener;
+        match (std::mem::replace(&mut pool.listens, listens), listens) {
+            (false, true) => self.notify(cx, listener, channel.clone()),
+            (true, false) => {
+                self.listeners.forget(listener, channel);
+                self.unsubscribe_from(cx, channel);
+            }
+            _ => {}
         }
     }
 
@@ -227,7 +242,9 @@ impl Waiters {
             (false, true) => self.look_at_slots(cx, request, true),
             (true, true) => {
                 self.ask_for_slot(cx, request, free_in);
-                self.pause(cx, request, left);
+                if !self.ask_for_any(cx, request) {
+                    self.pause(cx, request, left);
+                }
             }
         }
     }
@@ -251,12 +268,18 @@ impl Waiters {
     /// Handles a message about a slot; without one, a message may have been missed.
     fn slot_told(&mut self, cx: &mut Cx, listener: RequestId, message: Option<&str>) {
         let Some((channel, head)) = self.pool_of(listener) else { return };
-        match message.map(str::parse) {
-            Some(Ok(slot)) => self.defer_slot(cx, head, slot, &channel),
-            Some(Err(_)) => {}
+        if let Some(pool) = self.semaphores.pools.get_mut(&channel) {
+            pool.heard_at = cx.now;
+        }
+        match message.map(slot_in_message) {
+            Some(Some((_, true))) if self.pool_watches(cx, &channel) => {}
+            Some(Some((slot, _))) => self.defer_slot(cx, head, slot, &channel),
+            Some(None) => {}
             None => {
                 let seeker = self.semaphores.seekers.get(&head);
-                if let Some(Seeker { phase: Phase::Paused { .. }, .. }) = seeker {
+                if let Some(Seeker { phase: Phase::Paused { .. }, .. }) = seeker
+                    && !self.ask_for_any(cx, head)
+                {
                     self.look_at_slots(cx, head, false);
                 }
             }
@@ -265,31 +288,54 @@ impl Waiters {
 
     /// Waits for a while, at most `left`, in which another slot may be free.
     fn pause(&mut self, cx: &mut Cx, request: RequestId, left: Option<Duration>) {
-        let random = cx.masters.random.jitter();
-        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
         if !seeker.waits(cx.now) {
             return self.end_seeking(cx, request);
         }
-        seeker.in_vain = 0;
         let (until, slots) = (seeker.until(), seeker.slots.clone());
+        let Some(pause) = self.pause_for(cx, request, left) else { return };
+        let again_at = cx.now.after(pause);
+        if let Some(pool) = self.semaphores.pools.get_mut(slots.channel())
+            && pool.line.head() == Some(request)
+        {
+            pool.again_at = Some(again_at);
+        }
+        self.set_phase(cx, request, Phase::Paused { again_at: again_at.min(until) });
+    }
+
+    /// Returns how long to wait, at most `left`.
+    fn pause_for(
+        &mut self,
+        cx: &mut Cx,
+        request: RequestId,
+        left: Option<Duration>,
+    ) -> Option<Duration> {
+        let random = cx.masters.random.jitter();
+        let seeker = self.semaphores.seekers.get_mut(&request)?;
+        seeker.in_vain = 0;
+        let channel = seeker.slots.channel().clone();
+        let is_told = self.hears(&channel);
+        let pool = self.semaphores.pools.get_mut(&channel)?;
+        let answers = |entry: &Entry| entry.stands && entry.asked_at.is_none();
+        let calls = |entry: &Entry| answers(entry) && self.mailboxes.is_open_at(entry.node);
+        let is_called = pool.entry.as_deref().is_some_and(calls);
         // Long pauses are for slots that are held for long, as far as is known.
-        let hears = left.is_some() && self.hears(slots.channel());
-        let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
+        let hears = left.is_some() && (is_told || is_called);
         let pauses = pool.pauses;
         pool.pauses = pauses.saturating_add(1);
         let Backoff { base, cap } = cx.masters.settings.backoff;
         let ceiling = left.map(|left| left.max(base));
-        let again_at = if hears {
-            let cap = cap.saturating_mul(CAPS_PER_PAUSE);
-            let least = cap.min(ceiling.unwrap_or(cap)) / 2;
-            cx.now.after(least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2)
-        } else {
-            cx.now.after(Backoff { base, cap }.delay(pauses, ceiling, random))
-        };
-        if pool.line.head() == Some(request) {
-            pool.again_at = Some(again_at);
+        if !hears {
+            return Some(Backoff { base, cap }.delay(pauses, ceiling, random));
         }
-        self.set_phase(cx, request, Phase::Paused { again_at: again_at.min(until) });
+        let most = cap.saturating_mul(CAPS_PER_PAUSE);
+        let cap = match is_called {
+            // A call may be lost, and attempts that have met free their slot silently.
+            true => (cx.now.since(pool.heard_at) / SILENCE_PER_PAUSE).clamp(cap, most),
+            false => most,
+        };
+        let least = cap.min(ceiling.unwrap_or(cap)) / 2;
+        Some(least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2)
     }
 
     /// Handles the timer of one who waits.
@@ -297,9 +343,11 @@ impl Waiters {
         let Some(seeker) = self.semaphores.seekers.get(&request) else {
             return self.try_deferred(cx, request);
         };
-        match seeker.phase {
+        let (phase, has_met_outage) = (seeker.phase, seeker.has_met_outage());
+        match phase {
             Phase::Queued { .. } => self.end_seeking(cx, request),
-            Phase::Paused { .. } if seeker.has_met_outage() => self.try_own_slot(cx, request),
+            Phase::Paused { .. } if has_met_outage => self.try_own_slot(cx, request),
+            Phase::Paused { .. } if self.asks_again(cx, request) => {}
             Phase::Paused { .. } => self.look_at_slots(cx, request, true),
             Phase::Trying(_) | Phase::Looking { .. } => {}
         }

@@ -3,6 +3,7 @@
 use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Failure, RequestId, Slots};
 use crate::waiting::line::Line;
+use crate::waiting::waitlist::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -85,13 +86,14 @@ impl Seeker {
 }
 
 /// Those who seek a permit of one semaphore, and what is known of its slots.
-#[derive(Default)]
 pub(super) struct Pool {
     pub(super) line: Line,
     /// Slots of which a message, or a look, said that they are free.
     pub(super) hints: SlotSet,
     /// Slots that this process has just given back, for the next one here.
     pub(super) passed_on: SlotSet,
+    /// Slots for which this process was called.
+    pub(super) called: SlotSet,
     /// Slots that a message named, to be tried a little later: others go first.
     pub(super) deferred: Vec<(Instant, u8)>,
     /// Slots that this process has just left to others.
@@ -104,8 +106,42 @@ pub(super) struct Pool {
     pub(super) asked_at: Option<Instant>,
     /// When the first slot expires, as far as is known.
     pub(super) expires_at: Option<Instant>,
-    /// The listener to the channel, once one has waited.
-    pub(super) listener: Option<RequestId>,
+    /// The name under which it listens, and asks.
+    pub(super) listener: RequestId,
+    /// Whether it listens to the channel.
+    pub(super) listens: bool,
+    /// When it last heard of a slot.
+    pub(super) heard_at: Instant,
+    /// When it last looked at all masters.
+    pub(super) looked_at: Instant,
+    /// Its entry in the waitlist, if it has one.
+    pub(super) entry: Option<Box<Entry>>,
+    /// The master of the waitlist denies it an entry.
+    pub(super) is_denied_entries: bool,
+}
+
+impl Pool {
+    /// Creates the pool in which this request is the first.
+    pub(super) fn new(now: Instant, first: RequestId) -> Self {
+        Self {
+            line: Line::default(),
+            hints: SlotSet::default(),
+            passed_on: SlotSet::default(),
+            called: SlotSet::default(),
+            deferred: Vec::new(),
+            left: SlotSet::default(),
+            pauses: 0,
+            again_at: None,
+            asked_at: None,
+            expires_at: None,
+            listener: first.listener(),
+            listens: false,
+            heard_at: now,
+            looked_at: now,
+            entry: None,
+            is_denied_entries: false,
+        }
+    }
 }
 
 /// All semaphores of this process.

@@ -48,10 +48,16 @@ impl Waiters {
     pub(super) fn serve_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
         while let Some(pool) = self.semaphores.pools.get_mut(channel) {
             let passed_on = pool.passed_on.take();
-            let Some(slot) = passed_on.or_else(|| pool.hints.take()) else { break };
+            let known = passed_on.or_else(|| pool.called.take());
+            let Some(slot) = known.or_else(|| pool.hints.take()) else { break };
             let Some(request) = self.semaphores.idle(channel, slot) else { continue };
             if self.pick(cx, request, |one| one == slot).is_some() {
-                self.try_slot(cx, request, slot, passed_on.is_none());
+                if passed_on.is_none()
+                    && let Some(seeker) = self.semaphores.seekers.get_mut(&request)
+                {
+                    seeker.in_vain += u32::from(known.is_some());
+                }
+                self.try_slot(cx, request, slot, known.is_none());
             }
         }
         let Some(pool) = self.semaphores.pools.get(channel) else { return };
@@ -59,7 +65,10 @@ impl Waiters {
         let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
         if matches!(seeker.phase, Phase::Queued { .. }) {
             // It goes on where the one before it was.
-            match pool.again_at.filter(|at| cx.now < *at).map(|at| at.min(seeker.until())) {
+            let again_at = pool.again_at.filter(|at| cx.now < *at).map(|at| at.min(seeker.until()));
+            let is_listed = again_at.is_some() && pool.stands_in_list();
+            match again_at {
+                _ if !is_listed && self.ask_for_any(cx, head) => {}
                 Some(again_at) => self.set_phase(cx, head, Phase::Paused { again_at }),
                 None => self.look_at_slots(cx, head, false),
             }
@@ -68,10 +77,18 @@ impl Waiters {
 
     fn close_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
         let Some(pool) = self.semaphores.pools.remove(channel) else { return };
-        if let Some(listener) = pool.listener {
-            let timers = &mut cx.timers;
-            pool.deferred.iter().for_each(|(at, _)| timers.cancel(*at, Timer::Attempt(listener)));
+        let (listener, timers) = (pool.listener, &mut cx.timers);
+        pool.deferred.iter().for_each(|(at, _)| timers.cancel(*at, Timer::Attempt(listener)));
+        if pool.listens {
             self.listeners.forget(listener, channel);
+        }
+        let Some(entry) = pool.entry else { return };
+        if pool.listens {
+            // The next that seeks here listens if it is the first.
+            self.unsubscribe_from(cx, channel);
+        }
+        if entry.stands {
+            cx.masters.sessions[entry.node].leave_waitlist(channel, entry.waiter);
         }
     }
 
@@ -107,7 +124,7 @@ impl Waiters {
     /// Returns the channel of the pool that listens so, and the first who waits there.
     pub(super) fn pool_of(&self, listener: RequestId) -> Option<(Arc<str>, RequestId)> {
         let mut pools = self.semaphores.pools.iter();
-        let (channel, pool) = pools.find(|(_, pool)| pool.listener == Some(listener))?;
+        let (channel, pool) = pools.find(|(_, pool)| pool.listener == listener)?;
         Some((channel.clone(), pool.line.head()?))
     }
 
@@ -127,16 +144,16 @@ impl Waiters {
         let moment = cx.masters.settings.backoff.base / MOMENTS_PER_BASE;
         let held = held + usize::from(pool.left.remove(slot));
         let held = u32::try_from(held).unwrap_or(u32::MAX).min(MOST_MOMENTS);
-        match (held, pool.listener) {
-            (1.., Some(listener)) => {
+        match held {
+            1.. => {
                 // A part of the last moment is left to chance.
                 let jitter = Backoff { base: moment, cap: moment };
                 let jitter = jitter.delay(0, None, cx.masters.random.jitter());
                 let at = cx.now.after(moment.saturating_mul(held - 1)).after(jitter);
                 pool.deferred.push((at, slot));
-                cx.timers.set(at, Timer::Attempt(listener));
+                cx.timers.set(at, Timer::Attempt(pool.listener));
             }
-            _ => {
+            0 => {
                 pool.hints.insert(slot);
                 self.semaphores.stirred.push_back(channel.clone());
             }
@@ -158,13 +175,21 @@ impl Waiters {
         let slot = keys.slot()?;
         let (channel, _) = keys.messages().next()?;
         self.semaphores.idle(channel, slot)?;
-        self.listen_to_slots(cx, channel);
+        let is_waited_for = self.waitlists.is_waited_for(cx.now, channel);
+        if !is_waited_for {
+            self.listen_to_slots(cx, channel, true);
+        }
         let hears = self.hears(channel);
         let pool = self.semaphores.pools.get_mut(channel)?;
-        let tell = pool.line.pass_on(Cohort::PERMIT);
-        // Others go first only if their message reaches us, too.
-        if pool.line.steps_back() && hears {
+        if is_waited_for {
+            pool.line.heard(true);
+        }
+        let cohort = if is_waited_for { Cohort::PERMIT_WAITED_FOR } else { Cohort::PERMIT };
+        let tell = pool.line.pass_on(cohort);
+        // Others go first only if their message reaches us, too, or the first of them is called.
+        if pool.line.steps_back() && (hears || is_waited_for) {
             pool.left.insert(slot);
+            self.goes_to_the_end(cx, channel);
         } else {
             pool.passed_on.insert(slot);
             self.semaphores.stirred.push_back(channel.clone());

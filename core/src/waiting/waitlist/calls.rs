@@ -29,7 +29,7 @@ impl Waiters {
         let Some(request) = request else {
             let key: Arc<str> = key.into();
             if let Some(node) = cx.masters.first_node(cx.now, &key) {
-                cx.masters.notify(node, &key, true);
+                cx.masters.notify(node, Keys::one(key), true);
             }
             return;
         };
@@ -46,8 +46,9 @@ impl Waiters {
 
     /// Lets a waiter ask once the moment is over in which only the called one tries.
     pub(crate) fn watch_call(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
-        if let Some(request) = self.waiter_called(waiter, key) {
-            self.watches(cx, request);
+        match self.waiter_called(waiter, key) {
+            Some(request) => _ = self.watches(cx, request),
+            None => _ = self.pool_watches(cx, key),
         }
     }
 
@@ -129,5 +130,6 @@ impl Waiters {
         for request in moved.collect::<Vec<_>>() {
             self.ask_waitlist(cx, request);
         }
+        self.move_places(cx);
     }
 }

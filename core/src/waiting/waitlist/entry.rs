@@ -32,11 +32,11 @@ pub(super) enum Trial {
 
 /// An acquire's entry in the list of its key.
 pub(crate) struct Entry {
-    pub(super) waiter: Token,
+    pub(in crate::waiting) waiter: Token,
     /// The master of the list.
-    pub(super) node: usize,
+    pub(in crate::waiting) node: usize,
     /// Its place there, which it keeps when it has tried in vain.
-    pub(super) stamp: Option<u64>,
+    pub(in crate::waiting) stamp: Option<u64>,
     /// What the latest answer said of the holder.
     pub(super) sight: Sight,
     /// It has listened on the channel of the key since, and has heard nothing.
@@ -46,22 +46,22 @@ pub(crate) struct Entry {
     /// It may have seen one, and has asked so often since.
     pub(super) suspicion: Option<u32>,
     /// How many were ahead of it at the latest answer.
-    pub(super) ahead: Option<usize>,
+    pub(in crate::waiting) ahead: Option<usize>,
     /// When the question under way was asked.
-    pub(super) asked_at: Option<Instant>,
+    pub(in crate::waiting) asked_at: Option<Instant>,
     /// How long the latest answer took.
-    pub(super) trip: Duration,
+    pub(in crate::waiting) trip: Duration,
     /// It may stand in the list.
-    pub(super) stands: bool,
+    pub(in crate::waiting) stands: bool,
     /// Why it tries, if it does.
     pub(super) trial: Option<Trial>,
     /// It watches a call: its next pause ends with the life of the key.
-    pub(super) watches: bool,
+    pub(in crate::waiting) watches: bool,
     /// It listens on the channel of the key, too: it was first, or no waiter has been called lately, or the holder
     /// may not know of the list.
     pub(super) listens: bool,
     /// A question was repeated, since the master had forgotten the script.
-    pub(super) is_repeated: bool,
+    pub(in crate::waiting) is_repeated: bool,
 }
 
 fn quiet(trip: Duration) -> Duration {
@@ -69,7 +69,7 @@ fn quiet(trip: Duration) -> Duration {
 }
 
 impl Entry {
-    pub(super) fn new(waiter: Token, node: usize) -> Self {
+    pub(in crate::waiting) fn new(waiter: Token, node: usize) -> Self {
         Self {
             waiter,
             node,
@@ -89,17 +89,17 @@ impl Entry {
         }
     }
 
-    pub(super) fn is(&self, waiter: &str) -> bool {
+    pub(in crate::waiting) fn is(&self, waiter: &str) -> bool {
         waiter.as_bytes() == self.waiter.digits()
     }
 
     /// Returns how long only a waiter that was called tries.
-    pub(super) fn quiet(&self) -> Duration {
+    pub(in crate::waiting) fn quiet(&self) -> Duration {
         quiet(self.trip)
     }
 
     /// Returns how long it waits for the answer of a master whose answers take `trip`, and `longest` at most.
-    pub(super) fn patience(&self, trip: Duration, longest: Duration) -> Duration {
+    pub(in crate::waiting) fn patience(&self, trip: Duration, longest: Duration) -> Duration {
         if self.is_in_front() { quiet(trip).min(longest) } else { longest }
     }
 
@@ -118,8 +118,35 @@ impl Entry {
         self.sight = sight;
     }
 
+    /// Returns the pause until the next question, which is `as_in_front` for a waiter in front.
+    pub(in crate::waiting) fn pause(
+        &mut self,
+        backoff: &Backoff,
+        as_in_front: Duration,
+        found: Found,
+        random: u64,
+    ) -> Duration {
+        let Backoff { base, cap } = *backoff;
+        let jitter = Backoff { base, cap: base }.delay(0, None, random);
+        let suspicious = self.suspicion.map(|asked| backoff.delay(asked, None, random));
+        let (is_in_front, watches) = (self.is_in_front(), std::mem::take(&mut self.watches));
+        let steps = u32::try_from(self.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
+        let window = cap.saturating_mul(steps) / FRONT as u32;
+        let window = window.min(LONGEST_PAUSE);
+        let by_place = match is_in_front {
+            true => as_in_front,
+            false => window / 2 + Backoff { base: window, cap: window }.delay(0, None, random) / 2,
+        };
+        let by_place = suspicious.map_or(by_place, |pause| pause.min(by_place));
+        match found {
+            Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
+            Found::Held(Some(life)) if watches => by_place.min(life + jitter),
+            _ => by_place,
+        }
+    }
+
     /// Returns whether it asks as often as if there were no list.
-    pub(super) fn is_in_front(&self) -> bool {
+    pub(in crate::waiting) fn is_in_front(&self) -> bool {
         self.stamp.is_none() || self.ahead.is_none_or(|ahead| ahead < FRONT)
     }
 }
@@ -168,23 +195,7 @@ impl Contention {
         };
         self.remaining = life.into_iter().map(|life| (node, life)).collect();
         let as_in_front = self.delay(now, settings, random);
-        let Backoff { base, cap } = settings.backoff;
-        let jitter = Backoff { base, cap: base }.delay(0, None, random);
         let entry = self.entry.as_mut()?;
-        let suspicious = entry.suspicion.map(|asked| settings.backoff.delay(asked, None, random));
-        let (is_in_front, watches) = (entry.is_in_front(), std::mem::take(&mut entry.watches));
-        let steps = u32::try_from(entry.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
-        let window = cap.saturating_mul(steps) / FRONT as u32;
-        let window = window.min(LONGEST_PAUSE);
-        let by_place = match is_in_front {
-            true => as_in_front,
-            false => window / 2 + Backoff { base: window, cap: window }.delay(0, None, random) / 2,
-        };
-        let by_place = suspicious.map_or(by_place, |pause| pause.min(by_place));
-        Some(match found {
-            Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
-            Found::Held(Some(life)) if watches => by_place.min(life + jitter),
-            _ => by_place,
-        })
+        Some(entry.pause(&settings.backoff, as_in_front, found, random))
     }
 }

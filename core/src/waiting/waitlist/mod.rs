@@ -37,7 +37,7 @@ const MOST_REMEMBERED: usize = 1 << 12;
 
 /// The waiters in front ask all masters after so many of the longest pauses: so no key that is stuck at the first
 /// node keeps them out.
-const ASKS_ALL_AFTER: u32 = 4;
+pub(super) const ASKS_ALL_AFTER: u32 = 4;
 
 /// What was seen of a key lately.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,6 +76,17 @@ impl Waitlists {
         }
     }
 
+    /// Returns whether waiters were seen in the list of a key, or of a semaphore's channel, lately.
+    pub(super) fn is_waited_for(&self, now: Instant, key: &str) -> bool {
+        self.seen(now, key) == Some(Seen::Waiters)
+    }
+
+    /// Returns whether a call has just found no waiter.
+    pub(super) fn is_known_unwanted(&self, now: Instant, key: &str) -> bool {
+        let known = self.0.get(key).filter(|(_, seen)| *seen == Seen::NoWaiters);
+        known.is_some_and(|(at, _)| now < at.after(NONE_FOR))
+    }
+
     fn seen(&self, now: Instant, key: &str) -> Option<Seen> {
         if self.0.is_empty() {
             return None;
@@ -86,7 +97,7 @@ impl Waitlists {
     /// Returns whether a waiter may stand in the list of one of `keys`.
     pub(super) fn is_any_waited_for(&self, now: Instant, keys: &Keys) -> bool {
         let may_wait = |seen| matches!(seen, Some(Seen::Listeners | Seen::Waiters));
-        !self.0.is_empty() && keys.iter().any(|key| may_wait(self.seen(now, key)))
+        !self.0.is_empty() && keys.channels().any(|(_, channel)| may_wait(self.seen(now, channel)))
     }
 }
 
@@ -104,7 +115,7 @@ impl Waiters {
 
     /// Returns whether waiters were seen in the list of a key lately.
     pub(super) fn is_waited_for(&self, cx: &Cx, keys: &Keys) -> bool {
-        self.waitlists.seen(cx.now, keys.first()) == Some(Seen::Waiters)
+        self.waitlists.is_waited_for(cx.now, keys.first())
     }
 
     /// Notes what was seen of a key, if there are lists: after waiters, the next release of it calls.
@@ -229,7 +240,9 @@ impl Waiters {
         waiter: Token,
         reply: &Reply,
     ) {
-        let Some(acquisition) = self.acquisitions.get(request) else { return };
+        let Some(acquisition) = self.acquisitions.get(request) else {
+            return self.pool_listed(cx, node, request, waiter, reply);
+        };
         let keys = acquisition.request.keys.clone();
         let listens = self.listens(node, keys.first());
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };

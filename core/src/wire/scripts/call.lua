@@ -1,7 +1,12 @@
--- KEYS: what was released, and its waitlist. ARGV: the prefix of the channels, and ms for which a list lives in
--- which no waiter stands. Returns {waiters called (-1: too many had gone, and another call goes on), clients that
--- listen on the channel of the key, waiters left}.
-local lock, list, prefix, called = KEYS[1], KEYS[2], ARGV[1], 0
+-- KEYS: what was released, and its waitlist. ARGV: the prefix of the channels, ms for which a list lives in which no
+-- waiter stands, and of a slot its number, and the channel of its semaphore. Returns {waiters called (-1: too many had
+-- gone, and another call goes on), clients that listen on the channel, waiters left}.
+local lock, list, prefix, slot, called = KEYS[1], KEYS[2], ARGV[1], ARGV[3], 0
+local channel, verb, freed, most = lock, 'free', lock, 2
+if slot then
+  -- Each slot has a call that was the latest for it.
+  channel, verb, freed, most = ARGV[4], 'slot', slot .. ' ' .. ARGV[4], 64
+end
 -- Without one of these rights there is an error before any message.
 local left, time = redis.call('PTTL', lock), redis.call('TIME')
 redis.call('ZCARD', list)
@@ -13,12 +18,12 @@ local function is_mark(name)
 end
 -- Writes to a waiter's mailbox, and returns the waiter, or how many that had gone it has taken out. A denied
 -- right takes out no waiter.
-local function write(verb, place)
+local function write(what, freed, place)
   for gone = 0, 63 do
     local waiter = redis.call('ZRANGE', list, place, place)[1]
     if not waiter or is_mark(waiter) then return nil, gone end
-    local channel = prefix .. '@' .. string.sub(waiter, 1, 16)
-    local heard = redis.pcall('PUBLISH', channel, verb .. ' ' .. waiter .. ' ' .. lock)
+    local mailbox = prefix .. '@' .. string.sub(waiter, 1, 16)
+    local heard = redis.pcall('PUBLISH', mailbox, what .. ' ' .. waiter .. ' ' .. freed)
     if type(heard) == 'table' then return nil, gone end
     if heard > 0 then return waiter, gone end
     redis.call('ZREM', list, waiter)
@@ -26,14 +31,14 @@ local function write(verb, place)
   return nil, 64
 end
 if left == -2 then
-  local waiter, gone = write('free', 0)
+  local waiter, gone = write(verb, freed, 0)
   if waiter then
     called = 1
     -- Before the list may end: it has a life.
-    local mark, old = '>' .. string.sub(waiter, 1, 16), redis.call('ZRANGE', list, -2, -1)
+    local mark, old = '>' .. (slot or string.sub(waiter, 1, 16)), redis.call('ZRANGE', list, -2, -1)
     redis.pcall('ZADD', list, string.format('%.0f', 4e15 + time[1] * 1000000 + time[2]), mark)
     for _, name in ipairs(old) do
-      if string.sub(name, 1, 1) == '>' and name ~= mark then redis.call('ZREM', list, name) end
+      if not slot and string.sub(name, 1, 1) == '>' and name ~= mark then redis.call('ZREM', list, name) end
     end
     redis.call('ZREM', list, waiter)
   elseif gone == 64 then
@@ -41,13 +46,15 @@ if left == -2 then
   end
 end
 local silent, marks = false, {}
-for _, name in ipairs(redis.call('ZRANGE', list, -2, -1)) do
+for _, name in ipairs(redis.call('ZRANGE', list, -most, -1)) do
   silent = silent or name == '!'
   if is_mark(name) then marks[#marks + 1] = name end
 end
 -- The last, in case the call is in vain: waiters that stop together stand together.
-if called == 1 then write('watch', -1 - #marks) end
-local heard = redis.pcall('PUBLISH', prefix .. lock, called == 1 and 'called' or '')
+if called == 1 then write('watch', channel, -1 - #marks) end
+local all = slot or ''
+if called == 1 then all = 'called' .. (slot and ' ' .. slot or '') end
+local heard = redis.pcall('PUBLISH', prefix .. channel, all)
 local waiting = redis.call('ZCARD', list) - #marks
 -- For a moment, a call counts; a list that has led to none ends.
 if waiting == 0 and not silent then

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::wire::{
-    ACQUIRE_READ, AGREE, ASK, EXTEND, EXTEND_READ, LEAVE, RELEASE, RELEASE_ALL, RELEASE_READ,
+    ACQUIRE_READ, AGREE, ASK, EXTEND, EXTEND_READ, LEAVE, RELEASE, RELEASE_ALL, RELEASE_READ, SEEK,
     SHORTEN, TOP_UP, WAIT, WITHDRAW,
 };
 
@@ -154,6 +154,14 @@ fn cases() -> Vec<Case> {
             &["waiter", "7", "20", "9000", "9", "60000", "1"],
         ] {
             all.push(case(WAIT, &["r", LIST], waits, before));
+        }
+    }
+    for before in [&[][..], &[HELD], &[HELD, HELD_TOO], LISTED, LISTED_AND_HELD] {
+        for seeks in [
+            &["waiter", "", "20", "9000", "9", "60000"],
+            &["waiter", "7", "20", "9000", "9", "60000"],
+        ] {
+            all.push(case(SEEK, &["r", "s", LIST], seeks, before));
         }
     }
     // Whatever else it may do, its key goes.

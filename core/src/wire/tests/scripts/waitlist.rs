@@ -1,8 +1,11 @@
 //! The scripts of waitlists, run by an embedded master: what each answers, and the messages and the list that
 //! it leaves.
 
+mod slots;
+
+use crate::shared::Keys;
 use crate::wire::waitlist::{Called, Found, Listed, leave_waitlist};
-use crate::wire::{CALL, Packer, Replies, Reply, Token, WAIT, load, pack};
+use crate::wire::{CALL, Packer, Replies, Reply, SEEK, Token, WAIT, load, pack};
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::time::Duration;
 
@@ -40,7 +43,7 @@ impl Stage {
         let readers = readers.collect();
         while machine.poll_output().is_some() {}
         let mut stage = Self { machine, client, now, packer: Packer::new(None), readers };
-        for script in [WAIT, CALL] {
+        for script in [WAIT, SEEK, CALL] {
             assert!(matches!(stage.asks(&load(script)).0, Reply::Text(_)));
         }
         stage
@@ -92,7 +95,11 @@ impl Stage {
     }
 
     fn calls(&mut self) -> (Called, Vec<String>) {
-        let command = self.packer.call((LOCK, LIST), "free:").to_vec();
+        self.calls_for(&LOCK.into())
+    }
+
+    fn calls_for(&mut self, key: &Keys) -> (Called, Vec<String>) {
+        let command = self.packer.call((key, LIST), "free:").to_vec();
         let (answer, messages) = self.asks(&command);
         (Called::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}")), messages)
     }
@@ -266,7 +273,7 @@ fn a_master_that_denies_publish_loses_no_waiter_and_one_without_memory_calls() {
     assert_eq!(stage.calls().1.len(), 3);
     for right in ["pttl", "time", "zcard", "zrange", "zrem"] {
         stage.machine.deny(&[right]).unwrap();
-        let command = stage.packer.call((LOCK, LIST), "free:").to_vec();
+        let command = stage.packer.call((&LOCK.into(), LIST), "free:").to_vec();
         let (answer, messages) = stage.asks(&command);
         assert!(answer.is_denied() && messages.is_empty(), "{right}: {answer:?}");
     }

@@ -1,0 +1,242 @@
+//! A process waits for a permit in the list of its semaphore at `n3`, which tells of `r`, and a release calls it for the
+//! slot that it frees.
+
+use super::stage::Stage;
+use super::waitlist::{MAILBOX, listing};
+
+/// Request 1 has tried its own slot, and asks in the list, of which it knows nothing yet.
+const REFUSED: &str = "jitter most
+     acquire 1 3of:r wait 30s
+     n1-3 < SET r1 #1 NX PX 10000
+     n1-3 > nil
+     n3 < EVAL release 1 r1 #1
+     n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+     n3 < SCRIPT LOAD seek
+     n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 '' 20 120000 16384 60000
+     n3 > 0
+     n3 > subscribed @0000000000000000
+     n3 > text seek";
+
+/// Request 1 stands in the list behind so many, of which one was called lately.
+fn behind(ahead: usize) -> Stage {
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.steps(&format!("n3 > listed 0 9000 7 {ahead} - 5/ 1"));
+    stage
+}
+
+/// Request 1 is the first of the list, and listens.
+fn first() -> Stage {
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.steps(
+        "n3 > listed 0 9000 7 0 - 5/ 1
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > subscribed r
+         n3 < EVALSHA seek ..                       // a slot may have become free before
+         n3 > listed 0 9000 7 0 - 5/ 1",
+    );
+    stage
+}
+
+/// It is called for slot 2.
+fn called() -> Stage {
+    let mut stage = behind(8);
+    stage.steps(&format!(
+        "n3 > says {MAILBOX} slot 00000000000000000000000000000002 2 r
+         n1-3 < SET r2 #3 NX PX 10000"
+    ));
+    stage
+}
+
+#[test]
+fn one_far_back_listens_to_no_release_and_asks_seldom_and_leaves_its_place() {
+    behind(8).play(
+        "+499ms
+         n1-3 < -
+         +1ms
+         n1-2 < -
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         cancel 1
+         n3 < ZREM list:r #2
+         n3 > listed 0 9000 7 3 - 5/ 1
+         n3 > 1",
+    );
+}
+
+#[test]
+fn one_that_is_called_asks_all_for_that_slot_and_its_release_calls_the_next() {
+    called().play(
+        "n1-3 > ok
+         = acquired 1 ..
+         drop 1
+         n1-3 < EVAL release 1 r2 #3
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r2 list:r quorumlock:free:0: 1000 2 r
+         n1-3 > 1
+         n3 > text call
+         n3 > called 1 1 4",
+    );
+}
+
+#[test]
+fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
+    let mut stage = called();
+    stage.steps("n1-3 > ok \n = acquired 1 ..");
+    stage.play(
+        "acquire 2 3of:r wait 10s
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #4 '' 20 120000 16384 60000
+         n3 > listed 1 0 7 0 - 5/ 0
+         n1-3 < SET r0 #5 NX PX 10000
+         n1-3 > ok
+         = acquired 2 ..",
+    );
+}
+
+#[test]
+fn one_that_does_not_wait_asks_in_no_list() {
+    let mut stage = called();
+    stage.steps("n1-3 > ok \n = acquired 1 ..");
+    stage.steps("acquire 2 3of:r \n n1-3 < SET r1 #4 NX PX 10000");
+}
+
+#[test]
+fn a_call_in_vain_keeps_its_place() {
+    called().play(
+        "n1-3 > nil
+         n3 < EVAL release 1 r2 #3
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 > 0
+         n3 > listed 0 700 7 0 - 5/ 1
+         n3 < SUBSCRIBE quorumlock:free:0:r        // it is the first now",
+    );
+}
+
+#[test]
+fn a_list_that_finds_slots_free_in_vain_is_asked_three_times_and_then_all_masters() {
+    let mut stage = first();
+    stage.steps("n3 > says r called 2 \n +20ms");
+    for token in 3..6 {
+        stage.steps(&format!(
+            "n3 < EVALSHA seek ..
+             n3 > listed 1 0 7 0 - 5/ 0
+             n1-3 < SET r0 #{token} NX PX 10000
+             n3 > ok
+             n1-2 > nil
+             n3 < EVAL release ..
+             n3 > 1"
+        ));
+    }
+    stage.play("n1-3 < PTTL r0 \n n1-3 < PTTL r1 \n n1-3 < PTTL r2");
+}
+
+#[test]
+fn a_call_that_finds_no_waiter_here_goes_on_to_the_next() {
+    let mut stage = behind(8);
+    // It has just taken another slot.
+    stage.steps(&format!(
+        "n3 > says {MAILBOX} slot 00000000000000000000000000000002 2 r
+         n1-3 < SET r2 #3 NX PX 10000
+         n3 > says {MAILBOX} slot 00000000000000000000000000000002 0 r
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r0 list:r quorumlock:free:0: 1000 0 r"
+    ));
+    let mut stage = behind(8);
+    // None seeks a permit here any more.
+    stage.steps(&format!(
+        "cancel 1
+         n3 < ZREM list:r #2
+         n3 > 1
+         n3 > says {MAILBOX} slot 00000000000000000000000000000002 0 r
+         n3 < PUBLISH quorumlock:free:0:r 0"
+    ));
+}
+
+#[test]
+fn a_waiter_that_watches_a_call_asks_after_it() {
+    let mut stage = behind(8);
+    stage.steps(&format!(
+        "n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
+         +20ms
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 > listed 2 7 7 8 - 5/ 1
+         +12ms
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000"
+    ));
+}
+
+#[test]
+fn the_first_listens_and_tries_what_is_told_and_waits_for_what_another_was_called_for() {
+    let mut stage = first();
+    stage.steps(
+        "n3 > says r called 2
+         n1-3 < -
+         +20ms
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 > listed 0 9000 7 0 - 5/ 1
+         n3 > says r 0
+         n3 < SET r0 #3 NX PX 10000",
+    );
+}
+
+#[test]
+fn without_an_answer_or_with_a_denied_right_all_masters_are_looked_at() {
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.play(
+        "+20ms
+         n1-3 < PTTL r0
+         n1-3 < PTTL r1
+         n1-3 < PTTL r2",
+    );
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.play("n3 > -NOPERM no \n n3 < PTTL r0 \n n3 < PTTL r1 \n n3 < PTTL r2");
+}
+
+#[test]
+fn after_a_lost_connection_it_asks_in_the_list_of_another_master() {
+    let mut stage = behind(80);
+    stage.play(
+        "n3 breaks
+         +250ms
+         n3 < DIAL
+         n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n2 < SCRIPT LOAD seek
+         n2 < EVALSHA seek 4 r0 r1 r2 list:r #3 '' 20 120000 16384 60000",
+    );
+}
+
+#[test]
+fn after_four_permits_in_a_row_within_the_process_the_next_elsewhere_is_called() {
+    let mut stage = called();
+    stage.steps(
+        "n1-3 > ok
+         = acquired 1 ..
+         acquire 2 3of:r wait 10s
+         acquire 3 3of:r wait 10s
+         acquire 4 3of:r wait 10s
+         acquire 5 3of:r wait 10s
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #4 '' 20 120000 16384 60000
+         n3 > listed 0 9000 9 3 - 5/ 1",
+    );
+    for (holder, next) in [(1, 2), (2, 3), (3, 4)] {
+        stage.steps(&format!(
+            "drop {holder}
+             n1-3 < EVAL release 1 r2 ..
+             n1-3 < SET r2 ..
+             n1-3 > 1
+             n1-3 > ok
+             = acquired {next} .."
+        ));
+    }
+    stage.play(
+        "drop 4
+         n3 < ZREM list:r #4                       // behind those that this permit is for
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #4 '' 20 120000 16384 60000
+         n1-3 < EVAL release 1 r2 ..
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 2 r2 list:r quorumlock:free:0: 1000 2 r
+         n1-3 < -",
+    );
+}

@@ -1,0 +1,286 @@
+//! The waitlist of a semaphore: all that seek a permit in this process stand in it as one waiter, and a release calls
+//! that waiter for the slot which it frees. So it costs the same, however many processes wait.
+//!
+//! It is as with the list of a key (`waiting/waitlist`), and simpler: no client that does not know of lists holds a slot.
+
+use super::pool::{Phase, Pool};
+use crate::quorum::{Backoff, Instant};
+use crate::shared::{Cx, Keys, RequestId};
+use crate::waiting::Waiters;
+use crate::waiting::asking::ask_holders;
+use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen};
+use crate::wire::waitlist::{Found, Listed};
+use crate::wire::{Reply, Token};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Pool {
+    pub(super) fn stands_in_list(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.stands)
+    }
+}
+
+impl Waiters {
+    /// Asks in the list first if the semaphore was waited for lately, or waits behind another that does. Returns `false`
+    /// if a first try is due.
+    pub(super) fn seeks_in_list(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return false };
+        if !self.waitlists.is_waited_for(cx.now, seeker.slots.channel()) {
+            return false;
+        }
+        if self.is_head(request) {
+            return self.ask_for_any(cx, request);
+        }
+        let is_denied = self.semaphores.pool(request).is_none_or(|pool| pool.is_denied_entries);
+        if !is_denied {
+            self.queue_seeker(cx, request);
+        }
+        !is_denied
+    }
+
+    /// Returns whether the release of a slot calls although no waiter is known: a client that always finds a slot free
+    /// learns in no other way that others wait.
+    pub(in crate::waiting) fn asks_for_waiters(&self, cx: &Cx, keys: &Keys) -> bool {
+        let Some((channel, _)) = keys.as_slot() else { return false };
+        let settings = &cx.masters.settings;
+        let lists = settings.waitlists.is_some() && settings.wake_ups;
+        lists && !self.waitlists.is_known_unwanted(cx.now, channel)
+    }
+
+    /// Asks in the list instead of a look at all slots. Returns `false` if that look is due.
+    pub(super) fn asks_again(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(pool) = self.semaphores.pool(request) else { return false };
+        let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
+        let is_in_front = pool.entry.as_ref().is_none_or(|entry| entry.is_in_front());
+        let looks = is_in_front && cx.now >= pool.looked_at.after(seldom);
+        !looks && self.ask_for_any(cx, request)
+    }
+
+    /// Asks whether the first that seeks a permit here may try a slot, or where it stands. Returns `false` if nothing
+    /// is asked.
+    pub(super) fn ask_for_any(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let settings = &cx.masters.settings;
+        if settings.waitlists.is_none() || !settings.wake_ups || !self.is_head(request) {
+            return false;
+        }
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return false };
+        let (slots, until) = (seeker.slots.clone(), seeker.until());
+        let timeout = settings.round_timeout(seeker.acquire.ttl.span());
+        let Some(node) = cx.masters.first_node(cx.now, slots.channel()) else { return false };
+        let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return false };
+        if pool.is_denied_entries || cx.now >= until {
+            return false;
+        }
+        if let Some(old) = pool.entry.take_if(|entry| entry.node != node) {
+            cx.masters.sessions[old.node].leave_waitlist(slots.channel(), old.waiter);
+        }
+        if pool.entry.is_none() {
+            let Some(waiter) = cx.masters.token() else { return false };
+            pool.entry = Some(Box::new(Entry::new(waiter, node)));
+        }
+        self.open_mailbox_at(cx, node);
+        let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return false };
+        let Some(entry) = pool.entry.as_mut().filter(|entry| entry.asked_at.is_none()) else {
+            return false;
+        };
+        let masters = &mut cx.masters;
+        let session = &mut masters.sessions[node];
+        let waiter = (entry.waiter, entry.stamp);
+        if !session.seek(pool.listener, &slots, waiter, entry.quiet(), &mut masters.packer) {
+            return false;
+        }
+        (entry.asked_at, entry.stands) = (Some(cx.now), true);
+        let trip = session.trips().map_or(Duration::ZERO, |[one, other]| one.min(other));
+        // For an answer that does not come.
+        let again_at = cx.now.after(entry.patience(trip, timeout)).min(until);
+        pool.again_at = Some(again_at);
+        self.set_phase(cx, request, Phase::Paused { again_at });
+        true
+    }
+
+    /// Handles the answer.
+    pub(crate) fn pool_listed(
+        &mut self,
+        cx: &mut Cx,
+        node: usize,
+        listener: RequestId,
+        waiter: Token,
+        reply: &Reply,
+    ) {
+        let Some((channel, head)) = self.pool_of(listener) else { return };
+        let Some(pool) = self.semaphores.pools.get_mut(&channel) else { return };
+        let Some(entry) = &mut pool.entry else { return };
+        if entry.waiter != waiter || entry.node != node {
+            return;
+        }
+        let asked_at = entry.asked_at.take().unwrap_or(cx.now);
+        let answer = Listed::in_reply(reply);
+        let Some((slot, listed)) = answer.and_then(|listed| Some((listed.slot?, listed))) else {
+            if reply.is_noscript() && !std::mem::replace(&mut entry.is_repeated, true) {
+                cx.masters.sessions[node].forget_scripts();
+                self.ask_for_any(cx, head);
+                return;
+            }
+            (pool.is_denied_entries, pool.entry) = (true, None);
+            return self.seek_without_list(cx, head);
+        };
+        entry.is_repeated = false;
+        entry.trip = cx.now.since(asked_at);
+        entry.stamp = listed.stamp;
+        entry.ahead = Some(listed.ahead);
+        self.waitlists.note(cx.now, &channel, Seen::Waiters);
+        if listed.what == Found::Free {
+            entry.stands = false;
+            return self.offer_called(&channel, slot);
+        }
+        let seeker = self.semaphores.seekers.get(&head);
+        if seeker.is_some_and(|seeker| matches!(seeker.phase, Phase::Paused { .. })) {
+            self.stand_for_slot(cx, head, slot, &listed);
+        }
+    }
+
+    /// Goes on as if there were no lists.
+    fn seek_without_list(&mut self, cx: &mut Cx, head: RequestId) {
+        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
+        match seeker.phase {
+            Phase::Paused { .. } if seeker.attempts == 0 => self.try_own_slot(cx, head),
+            Phase::Paused { .. } => self.look_at_slots(cx, head, false),
+            _ => {}
+        }
+    }
+
+    /// Waits by its place in the list. This slot will be free first.
+    fn stand_for_slot(&mut self, cx: &mut Cx, head: RequestId, slot: u8, listed: &Listed) {
+        let life = match listed.what {
+            Found::Held(life) => life,
+            _ => None,
+        };
+        let Some(as_in_front) = self.pause_for(cx, head, life) else { return };
+        let random = cx.masters.random.jitter();
+        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
+        let (slots, until) = (seeker.slots.clone(), seeker.until());
+        let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
+        let Some(entry) = &mut pool.entry else { return };
+        let is_reached = self.mailboxes.is_open_at(entry.node);
+        if !is_reached {
+            entry.ahead = None;
+        }
+        let pause = entry.pause(&cx.masters.settings.backoff, as_in_front, listed.what, random);
+        let again_at = cx.now.after(pause).min(until);
+        pool.again_at = Some(again_at);
+        pool.expires_at = life.map(|life| cx.now.after(life)).or(pool.expires_at);
+        let listens = listed.ahead == 0 || !is_reached || !listed.sight.has_call();
+        self.set_phase(cx, head, Phase::Paused { again_at });
+        self.listen_to_slots(cx, slots.channel(), listens);
+        if listens
+            && let Some(keys) = slots.keys(slot)
+            && !self.local_queue.is_wanted(keys.first())
+            && let Some(pool) = self.semaphores.pools.get_mut(slots.channel())
+        {
+            ask_holders(cx, &mut pool.asked_at, keys);
+        }
+    }
+
+    /// Goes to the end of the list, since others are to have what this process gives back: it is called otherwise, if
+    /// it came before them.
+    pub(super) fn goes_to_the_end(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        let head = pool.line.head();
+        let Some(entry) = &mut pool.entry else { return };
+        // One that has just asked is there.
+        if entry.stands && entry.asked_at.is_none() {
+            cx.masters.sessions[entry.node].leave_waitlist(channel, entry.waiter);
+            (entry.stands, entry.stamp) = (false, None);
+        }
+        if let Some(head) = head
+            && let Some(Phase::Paused { .. }) =
+                self.semaphores.seekers.get(&head).map(|one| one.phase)
+        {
+            self.ask_for_any(cx, head);
+        }
+    }
+
+    /// Handles the call of a waiter for a slot: it is for whoever seeks a permit here. If none does, the next
+    /// is called.
+    pub(crate) fn slot_called(&mut self, cx: &mut Cx, waiter: &str, slot: u8, channel: &str) {
+        let channel: Arc<str> = channel.into();
+        let Some(node) = cx.masters.first_node(cx.now, &channel) else { return };
+        let is_sought = self.semaphores.idle(&channel, slot).is_some();
+        let Some(pool) = self.semaphores.pools.get_mut(&channel) else {
+            // Of a semaphore that is not sought any more, no more is known than that.
+            let session = &mut cx.masters.sessions[node];
+            return session.tell(&channel, &slot.to_string(), &mut cx.masters.packer);
+        };
+        pool.heard_at = cx.now;
+        if let Some(entry) = pool.entry.as_mut().filter(|entry| entry.is(waiter)) {
+            // A question under way enters it again.
+            entry.stands = entry.asked_at.is_some();
+        }
+        if is_sought {
+            return self.offer_called(&channel, slot);
+        }
+        let head = pool.line.head().and_then(|head| self.semaphores.seekers.get(&head));
+        if let Some(keys) = head.and_then(|head| head.slots.keys(slot)) {
+            cx.masters.notify(node, keys.clone(), true);
+        }
+    }
+
+    fn offer_called(&mut self, channel: &Arc<str>, slot: u8) {
+        if let Some(pool) = self.semaphores.pools.get_mut(channel) {
+            pool.called.insert(slot);
+            self.semaphores.stirred.push_back(channel.clone());
+        }
+    }
+
+    /// Lets the first that seeks here ask once the moment is over in which only the called waiter tries. Returns `false`
+    /// if none stands in the list.
+    pub(crate) fn pool_watches(&mut self, cx: &mut Cx, channel: &str) -> bool {
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return false };
+        let Some(entry) = pool.entry.as_mut().filter(|entry| entry.stands) else { return false };
+        pool.heard_at = cx.now;
+        entry.watches = true;
+        let at = cx.now.after(entry.quiet());
+        self.seek_sooner(cx, channel, at);
+        true
+    }
+
+    fn seek_sooner(&mut self, cx: &mut Cx, channel: &str, at: Instant) {
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        let Some(head) = pool.line.head() else { return };
+        if let Some(seeker) = self.semaphores.seekers.get(&head)
+            && let Phase::Paused { again_at } = seeker.phase
+            && at < again_at
+        {
+            pool.again_at = Some(at);
+            self.set_phase(cx, head, Phase::Paused { again_at: at });
+        }
+    }
+
+    /// Forgets the places at a node whose connection is gone. Their messages have been missed.
+    pub(crate) fn forget_places(&mut self, cx: &mut Cx, node: usize) {
+        let mut gone = Vec::new();
+        for (channel, pool) in &mut self.semaphores.pools {
+            gone.extend(pool.entry.take_if(|entry| entry.node == node).map(|_| channel.clone()));
+        }
+        let Backoff { cap, .. } = cx.masters.settings.backoff;
+        for channel in gone {
+            let random = cx.masters.random.jitter();
+            let soon = Backoff { base: cap, cap }.delay(0, None, random);
+            self.seek_sooner(cx, &channel, cx.now.after(soon));
+        }
+    }
+
+    /// Lets those ask again that stand in a list where no release looks for it any more.
+    pub(crate) fn move_places(&mut self, cx: &mut Cx) {
+        let moved = self.semaphores.pools.iter().filter_map(|(channel, pool)| {
+            let is_there =
+                Some(pool.entry.as_ref()?.node) == cx.masters.first_node(cx.now, channel);
+            let head = pool.line.head().filter(|_| !is_there)?;
+            let phase = self.semaphores.seekers.get(&head)?.phase;
+            matches!(phase, Phase::Paused { .. }).then_some(head)
+        });
+        for head in moved.collect::<Vec<_>>() {
+            self.ask_for_any(cx, head);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+-- KEYS: the slots of a semaphore, and the waitlist of those that want any of them. ARGV: waiter, its stamp ('' for none
+-- yet), ms after a call for a slot in which only the called waiter tries that slot, ms for which the list lives, the most
+-- that stand in it, ms for which a call is known. Returns {what, ms, stamp (0: the list is full), how many are ahead,
+-- '', time of the latest call, slot}: 1 this slot is free, and the waiter may try, 0 all are held, this one for ms (-1:
+-- for good), 2 a waiter was called for this one, and any other asks again in ms.
+local list, waiter, stamp = KEYS[#KEYS], ARGV[1], tonumber(ARGV[2])
+-- Without memory, or without a right that is needed, or if something else has the list's name, there is an
+-- error before anything is written: no waiter has the name '-'.
+local lives = {}
+for slot = 0, #KEYS - 2 do lives[slot] = redis.call('PTTL', KEYS[slot + 1]) end
+local marks, time = redis.call('ZRANGE', list, 1 - #KEYS, -1), redis.call('TIME')
+local us = time[1] * 1000000 + time[2]
+redis.call('ZCARD', list)
+redis.call('ZSCORE', list, '-')
+redis.call('ZRANK', list, '-')
+redis.call('ZADD', list, 'XX', 0, '-')
+redis.call('ZREM', list, '-')
+redis.call('PEXPIRE', list, ARGV[4])
+-- What is no waiter is behind all stamps: '>' and a slot, for which a waiter was called then.
+local calls, latest = {}, 0
+for _, name in ipairs(marks) do
+  local slot = tonumber(string.match(name, '^>(%d+)$'))
+  if slot then
+    calls[slot] = tonumber(redis.call('ZSCORE', list, name))
+    latest = math.max(latest, calls[slot])
+  end
+end
+-- Returns for how many ms a call of then still counts.
+local function counts(at, ms)
+  local since = at and (4e15 + us - at) / 1000
+  return since and since >= 0 and math.max(0, math.ceil(ms - since)) or 0
+end
+local call = counts(latest, ARGV[6]) > 0 and string.format('%.0f', latest) or ''
+stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
+-- The slot that is free, or will be first.
+local what, first, left = 0, 0, -1
+for slot = 0, #KEYS - 2 do
+  local life, is_free = lives[slot], lives[slot] == -2
+  if is_free then
+    life = counts(calls[slot], ARGV[3])
+    if life == 0 then
+      redis.call('ZREM', list, waiter)
+      -- What others wait for, this one tries alone for a while.
+      if redis.call('ZCARD', list) > 0 then
+        redis.call('ZADD', list, string.format('%.0f', 4e15 + us), '>' .. slot)
+      end
+      return {1, 0, string.format('%.0f', stamp or us), 0, '', call, slot}
+    end
+  end
+  if life >= 0 and (left < 0 or life < left) then
+    what, first, left = is_free and 2 or 0, slot, life
+  end
+end
+local size = redis.call('ZCARD', list)
+if not stamp and size < tonumber(ARGV[5]) then stamp = us end
+if stamp then
+  redis.call('ZADD', list, string.format('%.0f', stamp), waiter)
+  redis.call('PEXPIRE', list, ARGV[4])
+end
+return {
+  what, left, string.format('%.0f', stamp or 0), redis.call('ZRANK', list, waiter) or size, '', call, first,
+}
