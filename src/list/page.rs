@@ -1,5 +1,6 @@
 //! The questions to a master while it is scanned, and what its answers mean. No I/O.
 
+use super::ListedLock;
 use crate::options::Options;
 use crate::report::{Answer, UnknownCause};
 use quorumlock_core::coordinator::wire::{self, Mailbox, Reply};
@@ -133,6 +134,14 @@ pub(super) fn in_turn(reply: &Reply, queues: usize) -> Option<Vec<(u64, Vec<Mail
         Some((u64::try_from(*count).ok()?, processes))
     };
     parts.iter().map(queue).collect::<Option<Vec<_>>>().filter(|found| found.len() == queues)
+}
+
+/// Returns the channel on which it is told that a lock is free.
+pub(super) fn channel(options: &Options, lock: &ListedLock) -> Arc<str> {
+    match lock.slot() {
+        Some(_) => options.slots_channel(lock.resource()),
+        None => lock.inspection.key().into(),
+    }
 }
 
 /// Packs the question for how many connections listen to each of these channels.

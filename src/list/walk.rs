@@ -264,14 +264,16 @@ impl Walker {
     /// Finds the clients that wait in turn, or in a waitlist. They listen to no channel of the key, except for
     /// the first.
     async fn find_enlisted(&mut self, locks: &mut [ListedLock]) -> Result<(), Dropped> {
-        // A permit has neither.
-        let mut locks: Vec<_> = locks.iter_mut().filter(|lock| lock.slot().is_none()).collect();
         if locks.is_empty() {
             return Ok(());
         }
         let options = &self.walk.options;
-        let alive = |lock: &&mut ListedLock| options.queue(lock.resource()).alive;
-        let waitlist = |lock: &&mut ListedLock| options.waitlist(lock.inspection.key());
+        // No client waits in turn for a permit: that queue is empty.
+        let alive = |lock: &ListedLock| match lock.slot() {
+            Some(_) => options.queue(&options.slots_channel(lock.resource())).alive,
+            None => options.queue(lock.resource()).alive,
+        };
+        let waitlist = |lock: &ListedLock| options.waitlist(&page::channel(options, lock));
         let (alive, lists) = (locks.iter().map(alive), locks.iter().map(waitlist));
         let keys: Vec<Arc<str>> = alive.chain(lists).collect();
         let replies = self.ask_all("EVAL", |_| page::turns(&keys)).await?;
@@ -302,11 +304,8 @@ impl Walker {
             return Ok(());
         }
         let options = &self.walk.options;
-        let channel = |lock: &ListedLock| match lock.slot() {
-            Some(_) => options.slots_channel(lock.resource()),
-            None => lock.inspection.key().into(),
-        };
-        let channels: Vec<Arc<str>> = locks.iter().map(channel).collect();
+        let channels: Vec<Arc<str>> =
+            locks.iter().map(|lock| page::channel(options, lock)).collect();
         let databases: Vec<i64> =
             self.walk.masters.iter().map(|master| master.login.database).collect();
         let question =

@@ -219,6 +219,12 @@ async fn permits_are_listed_with_their_slots_and_those_who_wait() {
     assert_eq!(found[1].waiting(), Some(1), "at any of them");
     assert_eq!((found[0].waiting(), found[1].held_on()), (Some(0), 3));
     assert!(found[2].to_string().starts_with("slot 1 of \"import\" is held by worker-7"));
+    let list = "app:quorumlock:waitlist:app:quorumlock:semaphore:import";
+    for (stamp, waiter) in [("1", TOKEN), ("4e15", ">0")] {
+        witness::ask::<u64>(&masters[0], cmd("ZADD").arg(&[list, stamp, waiter])).await.unwrap();
+    }
+    // One that listens to nothing; what its call leaves in the list is no waiter.
+    assert_eq!(sorted("import").await[1].waiting(), Some(2));
     waits.abort();
     // What is listed can be taken away.
     clients[1].force_release(found[2].inspection()).await.unwrap();
