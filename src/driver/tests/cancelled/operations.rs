@@ -28,13 +28,11 @@ pub(super) struct Begun {
     pub(super) kept: Option<Box<dyn Any>>,
     /// A waiter behind the operation that waits in a special way.
     pub(super) behind: Option<Waiting>,
-    /// Another process has the lock first, and gives it back when the future is dropped.
-    pub(super) is_held_elsewhere: bool,
 }
 
 impl Begun {
     pub(super) fn new(future: impl Future<Output = ()> + 'static) -> Self {
-        Self { future: Box::pin(future), kept: None, behind: None, is_held_elsewhere: false }
+        Self { future: Box::pin(future), kept: None, behind: None }
     }
 
     fn keeping(mut self, kept: impl Any) -> Self {
@@ -44,11 +42,6 @@ impl Begun {
 
     fn behind(mut self, waiting: impl Future<Output = ()> + Send + 'static) -> Self {
         self.behind = Some(Box::pin(waiting));
-        self
-    }
-
-    fn held_elsewhere(mut self) -> Self {
-        self.is_held_elsewhere = true;
         self
     }
 }
@@ -61,6 +54,14 @@ pub(super) struct Operation {
     pub(super) what: &'static str,
     pub(super) role: Role,
     pub(super) begin: Begin,
+}
+
+impl Operation {
+    /// Returns whether a waiter behind it, in its process, waits like one in another: a reader passes nothing on in
+    /// its process, and behind "named next" it is another client that gives the lock back.
+    pub(super) fn passes_nothing_on(&self) -> bool {
+        ["read", "downgrade", "named next"].iter().any(|word| self.what.contains(word))
+    }
 }
 
 macro_rules! operation {
@@ -120,7 +121,6 @@ pub(super) const ALL: &[Operation] = &[
             drop(held.release().await);
             drop(acquire.await);
         })
-        .held_elsewhere()
     }),
     operation!("acquire/future::AcquireFuture", "acquire with a keeper", Wants, |stage| acquiring(
         stage.redlock.acquire(KEY).keep_alive()

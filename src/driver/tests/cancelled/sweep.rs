@@ -99,16 +99,14 @@ fn step_by_step<T>(test: impl Future<Output = T>) -> T {
 async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool, Vec<String>) {
     let Case { operation, fault, rival, .. } = case;
     let before = tasks();
-    let Begun { future, kept, behind, is_held_elsewhere } = (operation.begin)(stage.clone()).await;
+    let Begun { future, kept, behind } = (operation.begin)(stage.clone()).await;
     let holder = stage.strike(fault, operation.role == Role::Wants).await;
     let waiting = (operation.role != Role::Neither).then(|| match behind {
         Some(waiting) if rival == Rival::Here => waiting,
         _ if rival == Rival::Here => wait_behind(&stage.redlock),
         _ => wait_behind(&stage.other),
     });
-    // A reader passes nothing on in its process: a writer there waits like one in another.
-    let is_elsewhere = is_held_elsewhere || operation.future.starts_with("rw_lock/");
-    let waits = if is_elsewhere { Rival::There } else { rival };
+    let waits = if operation.passes_nothing_on() { Rival::There } else { rival };
     let (ready, waiting) = poll_and_drop(case, stage, polls, future, waiting).await;
     drop(kept);
 
