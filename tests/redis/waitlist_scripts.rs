@@ -141,7 +141,6 @@ impl Master {
             19 => ("leaves for", self.ask(&["ZREM", "slots", &waiter(waiter_number)])),
             20 => ("frees", self.ask(&["DEL", &key])),
             21..24 => ("holds", self.ask(&["SET", &key, &holder, "NX", "PX", LONGER])),
-
             0..6 => ("waits", self.waits(waiter_number, stamp, [quiet, silent], saw)),
             6..8 => ("calls", self.calls()),
             8 => ("leaves", self.ask(&["ZREM", "list", &waiter(waiter_number)])),

@@ -106,7 +106,7 @@ impl Keys {
 
     /// Returns the number of the slot that this key is.
     pub(crate) fn slot(&self) -> Option<u8> {
-        self.told()?.message.parse().ok()
+        self.as_slot()?.1.parse().ok()
     }
 
     /// Returns the channel of the semaphore of which this key is a slot, and its number, as it is told there.

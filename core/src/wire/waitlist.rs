@@ -160,10 +160,7 @@ impl Packer {
     ) -> &[u8] {
         let command = Command::new(&mut self.room, 12).arg("EVALSHA").arg(&self.wait);
         let command = command.number(2).arg(key).arg(list).token(waiter, None);
-        let command = match stamp {
-            Some(stamp) => command.number(stamp),
-            None => command.arg(""),
-        };
+        let command = stamped(command, stamp);
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
         command.arg(if saw_silent_release { "1" } else { "" }).done()
@@ -182,10 +179,7 @@ impl Packer {
         let command = Command::new(&mut self.room, 9 + keys).arg("EVALSHA").arg(&self.seek);
         let command = command.number(keys as u64).keys(slots.names().iter()).arg(list);
         let command = command.token(waiter, None);
-        let command = match stamp {
-            Some(stamp) => command.number(stamp),
-            None => command.arg(""),
-        };
+        let command = stamped(command, stamp);
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         command.number(MOST_LISTED).number(millis(KNOWN_FOR)).done()
     }
@@ -201,6 +195,14 @@ impl Packer {
             Some((channel, slot)) => command.arg(slot).arg(&**channel).done(),
             None => command.done(),
         }
+    }
+}
+
+/// Appends the stamp of a waiter, or nothing.
+fn stamped(command: Command<'_>, stamp: Option<u64>) -> Command<'_> {
+    match stamp {
+        Some(stamp) => command.number(stamp),
+        None => command.arg(""),
     }
 }
 

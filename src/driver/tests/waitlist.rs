@@ -155,18 +155,20 @@ async fn waiters_that_have_died_or_stopped_cost_the_others_a_moment_each() {
     assert!(crowd.longest < SECOND, "{:?}", crowd.longest);
 }
 
+/// Kills the master of a list after a second, and restarts it after one more.
+async fn dies_and_comes_back(masters: &Masters, channel: &str) {
+    let first = first_node(masters, channel).await;
+    sleep(SECOND).await;
+    masters[first].kill();
+    sleep(SECOND).await;
+    masters[first].restart(Memory::Lost).unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_master_of_the_list_that_dies_and_comes_back_stops_no_crowd() {
     let masters = distant();
-    let first = first_node(&masters, KEY).await;
-    let clients = listed(&masters, 10).await;
-    let befalls = async {
-        sleep(SECOND).await;
-        masters[first].kill();
-        sleep(SECOND).await;
-        masters[first].restart(Memory::Lost).unwrap();
-    };
-    let (crowd, ()) = tokio::join!(Crowd::of(clients, 6 * SECOND), befalls);
+    let crowd = Crowd::of(listed(&masters, 10).await, 6 * SECOND);
+    let (crowd, ()) = tokio::join!(crowd, dies_and_comes_back(&masters, KEY));
     assert!(crowd.speed() > 200.0, "{}", crowd.speed());
     assert!(crowd.longest < SECOND && crowd.fairness() > 0.7, "{:?}", crowd.sections);
 }

@@ -18,12 +18,7 @@ impl Session {
     ) -> bool {
         let Some(list) = self.settings.waitlist(key) else { return false };
         let command = packer.wait((key, &list), waiter, (stamp, saw_silent_release), quiet);
-        if self.admits(command.len()).is_err() {
-            return false;
-        }
-        self.load_all(&[WAIT]);
-        self.push(PendingReply::Wait(request, waiter), command);
-        true
+        self.ask_in_list(WAIT, PendingReply::Wait(request, waiter), command)
     }
 
     /// Asks for any of these slots in the same way.
@@ -37,12 +32,21 @@ impl Session {
     ) -> bool {
         let Some(list) = self.settings.waitlist(slots.channel()) else { return false };
         let command = packer.seek((slots, &list), waiter, stamp, quiet);
-        if self.admits(command.len()).is_err() {
-            return false;
+        self.ask_in_list(SEEK, PendingReply::Wait(request, waiter), command)
+    }
+
+    fn ask_in_list(&mut self, script: &'static str, pending: PendingReply, command: &[u8]) -> bool {
+        let is_admitted = self.admits(command.len()).is_ok();
+        if is_admitted {
+            self.load_all(&[script]);
+            self.push(pending, command);
         }
-        self.load_all(&[SEEK]);
-        self.push(PendingReply::Wait(request, waiter), command);
-        true
+        is_admitted
+    }
+
+    /// Returns how long an answer takes, by the shorter of the latest two heartbeats.
+    pub(crate) fn trip(&self) -> Duration {
+        self.trips().map_or(Duration::ZERO, |[one, other]| one.min(other))
     }
 
     /// Takes a waiter out of the list. If the command gets lost, a call in vain does it.

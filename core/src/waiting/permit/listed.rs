@@ -12,7 +12,6 @@ use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen};
 use crate::wire::waitlist::{Found, Listed};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
-use std::time::Duration;
 
 impl Pool {
     pub(super) fn stands_in_list(&self) -> bool {
@@ -90,9 +89,8 @@ impl Waiters {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
-        let trip = session.trips().map_or(Duration::ZERO, |[one, other]| one.min(other));
         // For an answer that does not come.
-        let again_at = cx.now.after(entry.patience(trip, timeout)).min(until);
+        let again_at = cx.now.after(entry.patience(session.trip(), timeout)).min(until);
         pool.again_at = Some(again_at);
         self.set_phase(cx, request, Phase::Paused { again_at });
         true
@@ -124,10 +122,7 @@ impl Waiters {
             (pool.is_denied_entries, pool.entry) = (true, None);
             return self.seek_without_list(cx, head);
         };
-        entry.is_repeated = false;
-        entry.trip = cx.now.since(asked_at);
-        entry.stamp = listed.stamp;
-        entry.ahead = Some(listed.ahead);
+        entry.answered(cx.now.since(asked_at), &listed);
         self.waitlists.note(cx.now, &channel, Seen::Waiters);
         if listed.what == Found::Free {
             entry.stands = false;

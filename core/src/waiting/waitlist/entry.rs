@@ -5,7 +5,7 @@ use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::Settings;
 use crate::waiting::Contention;
 use crate::wire::Token;
-use crate::wire::waitlist::{Found, LONGEST_QUIET, Sight};
+use crate::wire::waitlist::{Found, LONGEST_QUIET, Listed, Sight};
 use std::time::Duration;
 
 /// How long only a waiter that was called tries, and how long a waiter in front waits for an answer before it asks all
@@ -101,6 +101,12 @@ impl Entry {
     /// Returns how long it waits for the answer of a master whose answers take `trip`, and `longest` at most.
     pub(in crate::waiting) fn patience(&self, trip: Duration, longest: Duration) -> Duration {
         if self.is_in_front() { quiet(trip).min(longest) } else { longest }
+    }
+
+    /// Notes what an answer that took so long says of its place.
+    pub(in crate::waiting) fn answered(&mut self, trip: Duration, listed: &Listed) {
+        (self.trip, self.is_repeated) = (trip, false);
+        (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
     }
 
     /// Notes what an answer says of the holder, while the waiter `listens` on the channel of the key or not. If the key

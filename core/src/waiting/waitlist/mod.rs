@@ -220,8 +220,7 @@ impl Waiters {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
-        let trip = session.trips().map_or(Duration::ZERO, |[one, other]| one.min(other));
-        let patience = entry.patience(trip, timeout);
+        let patience = entry.patience(session.trip(), timeout);
         if let Phase::Waiting { again_at, .. } = &mut contention.phase {
             cx.timers.cancel(*again_at, Timer::Attempt(request));
             // For an answer that does not come.
@@ -260,10 +259,7 @@ impl Waiters {
             contention.is_denied_entries = true;
             return self.wait_without_list(cx, request, &keys);
         };
-        entry.is_repeated = false;
-        entry.trip = cx.now.since(asked_at);
-        entry.stamp = listed.stamp;
-        entry.ahead = Some(listed.ahead);
+        entry.answered(cx.now.since(asked_at), &listed);
         entry.see(listed.sight, listens);
         let saw_silent_release = entry.saw_silent_release;
         let seen = match listed.what {

@@ -46,16 +46,8 @@ async fn waiters_that_have_died_or_stopped_cost_a_moment_of_one_permit_each() {
 #[tokio::test(start_paused = true)]
 async fn a_master_of_the_list_that_dies_and_comes_back_stops_no_crowd() {
     let masters = distant();
-    let first = first_node(&masters, CHANNEL).await;
-    let clients = listed(&masters, 10).await;
-    let befalls = async {
-        sleep(SECOND).await;
-        masters[first].kill();
-        sleep(SECOND).await;
-        masters[first].restart(Memory::Lost).unwrap();
-    };
-    let crowd = Crowd::that(clients, 6 * SECOND, permit);
-    let (crowd, ()) = tokio::join!(crowd, befalls);
+    let crowd = Crowd::that(listed(&masters, 10).await, 6 * SECOND, permit);
+    let (crowd, ()) = tokio::join!(crowd, dies_and_comes_back(&masters, CHANNEL));
     assert!(crowd.speed() > 0.8 * FULL_SPEED, "{}", crowd.speed());
     // One that is back earlier than others may keep its permit until they are: they spread their redials over 2 s.
     assert!(crowd.longest < SECOND && crowd.fairness() > 0.2, "{:?}", crowd.sections);
