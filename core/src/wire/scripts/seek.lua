@@ -40,10 +40,11 @@ for slot = 0, #KEYS - 2 do
     life = counts(calls[slot], ARGV[3])
     if life == 0 then
       redis.call('ZREM', list, waiter)
-      -- What others wait for, this one tries alone for a while.
-      if redis.call('ZCARD', list) > 0 then
-        redis.call('ZADD', list, string.format('%.0f', 4e15 + us), '>' .. slot)
-      end
+      -- This one tries it alone for a while, also if no other waits yet: waiters that ask together would all be sent
+      -- to the same slot, again and again.
+      local is_new = redis.call('ZCARD', list) == 0
+      redis.call('ZADD', list, string.format('%.0f', 4e15 + us), '>' .. slot)
+      if is_new then redis.call('PEXPIRE', list, ARGV[3]) end
       return {1, 0, string.format('%.0f', stamp or us), 0, '', call, slot}
     end
   end

@@ -66,6 +66,19 @@ fn waiters_learn_which_slot_is_free_or_will_be_first() {
     assert_eq!(stage.listed(), names(&[waiter(1, 1)]));
 }
 
+/// No waiter stands in the list yet.
+#[test]
+fn waiters_that_ask_together_try_a_slot_each() {
+    let mut stage = Stage::new(&[]);
+    let answers = [1, 2, 3, 4].map(|process| stage.seeks(waiter(process, 1)));
+    let free = [0, 1, 2].map(|slot| (Found::Free, slot, 0));
+    assert_eq!(answers[..3], free);
+    assert_eq!(answers[3], (Found::OtherCalled(QUIET), 0, 0));
+    let mut stage = Stage::new(&[]);
+    stage.seeks(waiter(1, 1));
+    assert_eq!(stage.life(), Some(QUIET), "what one waiter leaves behind is gone at once");
+}
+
 #[test]
 fn a_slot_that_is_held_for_good_is_not_waited_for() {
     let mut stage = Stage::full(&[]);
