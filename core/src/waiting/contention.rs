@@ -142,10 +142,21 @@ impl Contention {
         self.standing = Standing::Open;
     }
 
+    /// Notes that the master of its list has said that the resource is free: a release may be under way to the
+    /// other nodes.
+    pub(crate) fn found_free(&mut self) {
+        self.told.get_or_insert(0);
+    }
+
+    /// Notes that the master of its list has said that the resource is held, or that another waiter was called.
+    pub(crate) fn not_its_turn(&mut self) {
+        self.told = None;
+    }
+
     /// Notes what an attempt has found that asked all nodes. Once a message has said that the resource is
     /// free, a node that is free is not one that lacks a key.
     pub(crate) fn find(&mut self, standing: Standing) {
-        self.standing = if self.told.is_none() { standing } else { Standing::Open };
+        self.standing = if self.is_early() { Standing::Open } else { standing };
     }
 
     /// Returns the longest pause before the next attempt.
@@ -211,7 +222,7 @@ impl Contention {
         if is_news || self.attempts <= 1 || !self.listening {
             self.heard = now;
         }
-        let told_early = self.was_told_early(is_split);
+        let told_early = self.was_told_early(is_split || self.is_early_for(&failure.reports));
         let pause = random.map(|random| match told_early {
             // The resource has become free in the meantime.
             _ if std::mem::take(&mut self.woken) => now,
@@ -228,10 +239,10 @@ impl Contention {
 
     /// Returns the number of earlier attempts that have found that a message came before all nodes
     /// had the resource free. `None` if the latest one has not, or if there were too many.
-    fn was_told_early(&mut self, is_split: bool) -> Option<u32> {
-        let times = self.told.take().filter(|times| is_split && *times < MOST_TOLD_EARLY)?;
-        self.told = Some(times + 1);
-        Some(times)
+    fn was_told_early(&mut self, is_early: bool) -> Option<u32> {
+        let times = self.told.take().filter(|_| is_early)?;
+        self.told = Some(times.saturating_add(1));
+        Some(times).filter(|times| *times < MOST_TOLD_EARLY)
     }
 
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
@@ -257,7 +268,7 @@ impl Contention {
     /// Returns whether the next attempt follows soon, since a message came before all nodes had the resource
     /// free.
     pub(crate) const fn is_early(&self) -> bool {
-        self.told.is_some()
+        matches!(self.told, Some(..=MOST_TOLD_EARLY))
     }
 
     /// Shortens the pause after another node has reported how long it will be. If the next attempt

@@ -6,13 +6,12 @@ use super::waitlist::{LAST, MAILBOX, REFUSED, behind, first, has_called, listing
 fn one_that_has_tried_in_vain_keeps_its_place() {
     let mut stage = tries();
     stage.play(
-        "n1-2 > nil
-         n3 < EVAL release 1 r #3
-         n3 < PUBLISH quorumlock:free:0:r undone
+        "n3 > nil
+         n1 > nil
+         n2 < EVAL release 1 r #3
          n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
-         n3 > nil
-         n3 > 0
-         n3 > 0
+         n2 > nil
+         n2 > 0
          n3 > listed 0 9000 7 0 aa 5
          = 0 ahead of 1
          n3 < SUBSCRIBE quorumlock:free:0:r
@@ -25,23 +24,46 @@ fn one_that_has_tried_in_vain_keeps_its_place() {
     );
 }
 
+/// How long after each attempt that was too early the next has begun, with half of each window.
+const SOON: [u64; 6] = [1, 2, 4, 10, 20, 80];
+
 /// The hold lacks its key where the list is: a question would find it free there again and again.
 #[test]
 fn one_that_finds_the_key_free_there_and_held_elsewhere_pauses() {
     let mut stage = has_called();
-    stage.play(
+    stage.steps(
         "n3 > called 1 1 4
          acquire 3 r wait 30s
          n3 < EVALSHA wait ..
          n3 > listed 1 0 9 0
-         n1-3 < SET r #5 NX PX 10000
-         n3 > ok
-         n1-2 > nil
-         n3 < EVAL release 1 r #5
-         n3 < PUBLISH quorumlock:free:0:r undone
-         n3 > 1
-         n3 > 1
-         n3 < SUBSCRIBE quorumlock:free:0:r
+         n1-3 < SET r #5 NX PX 10000",
+    );
+    let refused = |token: usize| {
+        format!(
+            "n3 > ok
+             n1-2 > nil
+             n3 < EVAL release 1 r #{token}
+             n3 < PUBLISH quorumlock:free:0:r undone
+             n3 > 1
+             n3 > 1"
+        )
+    };
+    // A release may be under way to the other masters.
+    for (token, millis) in (5..).zip(SOON.into_iter().chain([130])) {
+        stage.steps(&refused(token));
+        stage.steps(&format!(
+            "+{millis}ms
+             n1-3 < EVAL look 1 r
+             n1-3 < SET r #{} NX PX 10000
+             n1-2 > 9000
+             n3 > -2",
+            token + 1
+        ));
+    }
+    // No master calls this waiter.
+    stage.steps(&refused(12));
+    stage.play(
+        "n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < -
          cancel 3
          n3 > subscribed r",
@@ -64,6 +86,52 @@ fn one_that_only_some_masters_have_free_tries_again_at_once() {
          n1-3 > ok
          = acquired 1 ..
          {LAST}"
+    ));
+}
+
+/// The call overtakes the release at the other masters, and their refusals overtake the grant.
+#[test]
+fn one_that_others_refuse_before_the_master_of_the_list_answers_asks_again_soon() {
+    let mut stage = tries();
+    let refused = |token: usize| {
+        format!(
+            "n1-2 > nil
+             n3 < EVAL release 1 r #{token}
+             n3 < PUBLISH quorumlock:free:0:r undone
+             n1-3 < -
+             n3 > ok
+             n3 > 1
+             n3 > 1"
+        )
+    };
+    let asks = "n3 < EVALSHA wait 2 r list:r #2 7 ..";
+    for token in 3..9 {
+        stage.steps(&refused(token));
+        stage.steps(&format!("+1ms \n {asks} \n n3 > listed 1 0 7 0"));
+        stage.steps(&format!(
+            "n1-3 < EVAL look 1 r
+             n1-3 < SET r #{} NX PX 10000
+             n1-2 > 9000
+             n3 > -2",
+            token + 1
+        ));
+    }
+    // After six times it pauses as behind a hold that lacks its key there, and sees a later one.
+    stage.steps(&refused(9));
+    stage.play(&format!(
+        "+100ms
+         n1-3 < -
+         +30ms
+         {asks}
+         n3 > listed 0 9000 7 0 aa 5
+         = 0 ahead of 1
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         cancel 1
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 < ZREM list:r #2
+         n3 > subscribed r
+         n3 > unsubscribed r
+         n3 > 1"
     ));
 }
 

@@ -167,18 +167,39 @@ impl Contention {
         self.trial().is_some()
     }
 
-    /// Returns whether a lost attempt has shown that the key is free where the list is, and held elsewhere. Its
+    /// Returns whether the key is free where the list is, as far as a lost attempt has shown, and held elsewhere. Its
     /// waiter pauses: it would find the key free there again.
     pub(crate) fn is_in_vain(&self, reports: &[NodeReport]) -> bool {
-        let Some(entry) = &self.entry else { return false };
-        let answer = reports.get(entry.node).map(|report| &report.answer);
-        match entry.trial {
-            Some(Trial::Called) => answer == Some(&Answer::Granted),
-            Some(Trial::FoundFree) => {
-                !matches!(answer, Some(Answer::Refused(Refusal::Held { .. })))
-            }
+        let is_held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
+        match self.trial() {
+            Some(Trial::Called) => self.is_early_for(reports),
+            Some(Trial::FoundFree) => !self.answer_of_list(reports).is_some_and(is_held),
             None => false,
         }
+    }
+
+    /// Returns whether it tried since the key is free where the list is, and not all masters had the key free yet:
+    /// others refused before the master of the list answered, or that one granted.
+    pub(crate) fn is_early_for(&self, reports: &[NodeReport]) -> bool {
+        let answer = self.answer_of_list(reports).filter(|_| self.is_called());
+        matches!(answer, Some(Answer::Granted | Answer::Outstanding))
+    }
+
+    /// Returns whether others refused before the master of the list answered.
+    pub(crate) fn is_unanswered(&self, reports: &[NodeReport]) -> bool {
+        self.answer_of_list(reports) == Some(&Answer::Outstanding)
+    }
+
+    /// Lets the waiter ask next, instead of an attempt: the answer says whether the key is free where the list is.
+    pub(crate) fn ask_next(&mut self) {
+        if let Some(entry) = &mut self.entry {
+            entry.trial = None;
+        }
+    }
+
+    fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
+        let entry = self.entry.as_ref()?;
+        reports.get(entry.node).map(|report| &report.answer)
     }
 
     /// Returns whether a message has called it: others know that the key is free.

@@ -295,6 +295,7 @@ impl Waiters {
         let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         let until = acquisition.until();
         let Some(contention) = &mut acquisition.contention else { return };
+        contention.not_its_turn();
         let Some(entry) = &mut contention.entry else { return };
         let ahead = entry.ahead;
         let is_reached = self.mailboxes.is_open_at(entry.node);
