@@ -58,6 +58,7 @@ mod retries;
 mod rolling_restart;
 mod rotation;
 mod run_body;
+mod rw_crowd;
 mod rw_throughput;
 mod sabotage_shows_orphans;
 mod semaphore;

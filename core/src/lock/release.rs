@@ -199,9 +199,7 @@ impl Locks {
         cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         let claim = deletion.what.claim();
         if deletion.is_told && !tells_itself {
-            for (channel, message) in claim.keys.messages() {
-                cx.masters.publish(cx.now, channel, message);
-            }
+            cx.masters.tell_all_of(cx.now, &claim.keys);
         }
     }
 }

@@ -214,10 +214,20 @@ impl Masters {
         }
     }
 
-    /// Publishes `message` on `channel`, where its waiters listen.
-    pub(crate) fn publish(&mut self, now: Instant, channel: &Arc<str>, message: &str) {
-        for node in self.tellers(now, channel).iter() {
-            self.sessions[node].tell(channel, message, &mut self.packer);
+    /// Notifies the waiters for these keys, wherever they listen, that the keys are free.
+    pub(crate) fn tell_all_of(&mut self, now: Instant, keys: &Keys) {
+        for key in keys.each() {
+            let Some((channel, _)) = key.messages().next() else { continue };
+            for node in self.tellers(now, channel).iter() {
+                self.sessions[node].tell_of(&key, &mut self.packer);
+            }
+        }
+    }
+
+    /// Notifies the readers that wait for this key that they may be let in.
+    pub(crate) fn tell_readers(&mut self, now: Instant, key: &Arc<str>, hint: &str) {
+        for node in self.tellers(now, key).iter() {
+            self.sessions[node].tell_by_hint(key, hint, false, &mut self.packer);
         }
     }
 }

@@ -210,6 +210,11 @@ impl Keys {
         self.as_reader().or_else(|| self.as_writer()).map(|set| &set.readers)
     }
 
+    /// Returns the hint that keeps readers out, if readers may be let in once these keys are free.
+    pub(crate) fn hint(&self) -> Option<&Arc<str>> {
+        self.as_writer().map(|set| &set.hint)
+    }
+
     fn others(&self) -> &[Arc<str>] {
         match self {
             Self::One(_) => &[],

@@ -295,8 +295,13 @@ impl Contention {
     fn pause_from(&mut self, since: Instant, settings: &Settings) -> Option<(Instant, Instant)> {
         let Phase::Waiting { random: Some(random), .. } = self.phase else { return None };
         let sooner = since.after(self.delay(since, settings, random));
+        self.sooner(sooner)
+    }
+
+    /// Moves the next attempt to this time, if that is earlier: returns its old time and its new one.
+    pub(super) fn sooner(&mut self, at: Instant) -> Option<(Instant, Instant)> {
         let Phase::Waiting { again_at, .. } = &mut self.phase else { return None };
-        let old = std::mem::replace(again_at, sooner.min(*again_at));
+        let old = std::mem::replace(again_at, at.min(*again_at));
         (*again_at < old).then_some((old, *again_at))
     }
 }

@@ -12,11 +12,14 @@
 use super::waitlist::Seen;
 use super::{Phase, Waiters};
 use crate::master::PendingReply;
+use crate::quorum::Backoff;
 use crate::shared::{AttemptId, Cx, Keys, RequestId};
 use crate::wire;
+use crate::wire::notice::Notice;
 use crate::wire::waitlist::{CALLED, Called, UNDONE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The maximum number of keys that are subscribed to. Any other keys are polled for: few keys are
 /// waited for in one process at a time.
@@ -130,6 +133,15 @@ impl Waiters {
         if &**message == UNDONE {
             return;
         }
+        let message = match Notice::in_message(message) {
+            Some(Notice::Writers) => {
+                let writer = self.local_queue.contender(channel);
+                writer.into_iter().for_each(|writer| self.wake_by(cx, writer, Some("")));
+                return self.hear(cx, channel, Some(&Arc::from("")));
+            }
+            Some(Notice::Readers { within }) => return self.wake_readers(cx, channel, within),
+            None => message,
+        };
         // The first waiter of a list was called: for those that stand in none, the key is free.
         let is_call = &**message == CALLED;
         let message = if is_call { Arc::from("") } else { message.clone() };
@@ -179,10 +191,33 @@ impl Waiters {
     pub(crate) fn wake_contender(&mut self, cx: &mut Cx, key: &str, message: Option<&str>) {
         let writer = self.local_queue.contender(key);
         for request in writer.into_iter().chain(self.readers.poller(key)) {
-            let is_for_all = message.is_none_or(str::is_empty);
-            if is_for_all && !self.asks_at_once(cx, request) && !self.call(cx, request, message) {
-                self.wake(cx, request);
+            self.wake_by(cx, request, message);
+        }
+    }
+
+    fn wake_by(&mut self, cx: &mut Cx, request: RequestId, message: Option<&str>) {
+        let is_for_all = message.is_none_or(str::is_empty);
+        if is_for_all && !self.asks_at_once(cx, request) && !self.call(cx, request, message) {
+            self.wake(cx, request);
+        }
+    }
+
+    /// Makes the reader that polls for `key` try again, at some moment within this time: the readers of all processes
+    /// are let in together, and spread.
+    fn wake_readers(&mut self, cx: &mut Cx, key: &str, within: Duration) {
+        let Some(request) = self.readers.poller(key) else { return };
+        let spread = Backoff { base: within, cap: within };
+        let at = cx.now.after(spread.delay(0, None, cx.masters.random.jitter()));
+        match self.acquisitions.contention_mut(request) {
+            Some(contention)
+                if !within.is_zero() && matches!(contention.phase, Phase::Waiting { .. }) =>
+            {
+                contention.notice(cx.now, &cx.masters.settings);
+                if let Some(sooner) = contention.sooner(at) {
+                    self.try_sooner(cx, request, sooner);
+                }
             }
+            _ => self.wake(cx, request),
         }
     }
 

@@ -122,8 +122,9 @@ impl Waiters {
     pub(crate) fn shared(&mut self, cx: &mut Cx, keys: &Keys) {
         let key = keys.first();
         self.readers.stir(key);
-        if cx.masters.settings.wake_ups {
-            cx.masters.publish(cx.now, key, "");
+        let set = keys.as_reader().or_else(|| keys.as_writer());
+        if let Some(set) = set.filter(|_| cx.masters.settings.wake_ups) {
+            cx.masters.tell_readers(cx.now, key, &set.hint);
         }
     }
 

@@ -3,6 +3,7 @@
 mod claim;
 mod layout;
 mod login;
+pub(crate) mod notice;
 mod replies;
 mod reply;
 mod resp;
@@ -13,6 +14,7 @@ pub use claim::{Ballot, Claim, Native, Packer, Way};
 pub(crate) use layout::PLACE_LIVES;
 pub use layout::{Giving, Leaves, Place, ReleaseScript};
 pub use login::{Credentials, Login, Renewal};
+pub use notice::NOTIFY;
 pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};
 pub use resp::pack;

@@ -21,6 +21,7 @@ mod keeping;
 mod listening;
 mod lookers;
 mod own;
+mod readers;
 mod readiness;
 mod regained;
 mod restarts;

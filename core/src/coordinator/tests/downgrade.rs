@@ -29,7 +29,7 @@ fn a_downgrade_that_a_quorum_confirms_prolongs_the_hold_and_tells_readers() {
     downgraded(
         "n1-2 > 1
          = downgraded 2 until 10898ms
-         n3 < PUBLISH quorumlock:free:0:r ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n3 > 0
          n3 < EVALSHA acquire_read 3 r in:r next:r #1 10000 1
          n3 > 0
@@ -55,7 +55,7 @@ fn a_downgrade_that_no_master_can_have_done_leaves_a_writer() {
          = extended 3 ..
          release 4 of 1
          n1-3 < EVAL release 1 r #1
-         n3 < PUBLISH quorumlock:free:0:r ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 0
          = released 4",
@@ -76,7 +76,7 @@ fn a_downgrade_that_a_master_may_have_done_leaves_a_reader() {
              n2-3 < EVALSHA extend_read 2 r in:r #1 10000
              n2-3 > 1
              = extended 3 ..
-             n3 < PUBLISH quorumlock:free:0:r ..",
+             n3 < EVAL notify 1 next:r quorumlock:free:0:r ..",
         );
     }
 }
@@ -144,7 +144,7 @@ fn a_downgrade_closes_the_extension_that_is_open_and_stops_the_keeper() {
          next 200ms                     // not the keeper's time
          n1-2 > 1
          = downgraded 2 until 9898ms
-         n3 < PUBLISH ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n3 > 1
          n3 > 0",
     );
@@ -170,7 +170,7 @@ fn a_keeper_goes_on_as_a_reader() {
     stage.play(
         "n1-3 > 1
          = downgraded 2 until 10898ms
-         n3 < PUBLISH ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n3 > 0
          +3.4s
          n1-3 < EVALSHA extend_read 2 r in:r #1 10000
@@ -193,7 +193,7 @@ fn a_fenced_writer_is_a_reader_without_a_number_after_its_downgrade() {
     stage.play(
         "n1-2 > 1
          = downgraded 2 ..
-         n3 < PUBLISH ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          drop 1
          n1-2 < EVAL release_read 2 r in:r #1
          n3 < EVAL release_read 2 r in:r #1 quorumlock:free:0:
@@ -227,7 +227,7 @@ fn only_a_writer_that_holds_its_lock_can_be_downgraded() {
          = downgrade 2 lost
          drop 1
          n1-3 < EVAL release ..
-         n3 < PUBLISH ..",
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..",
     );
 }
 
@@ -240,7 +240,7 @@ fn the_place_of_a_writer_is_free_once_it_is_a_reader() {
     stage.play(
         "n1-2 > 1
          = downgraded 2 ..
-         n3 < PUBLISH ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 < SET r #2 NX PX 10000    // and is refused by the reader
          n3 > 1
          n3 > 0
@@ -250,6 +250,6 @@ fn the_place_of_a_writer_is_free_once_it_is_a_reader() {
          n3 < SUBSCRIBE ..
          cancel 5
          n1-3 < EVAL shorten_hint 1 next:r #3 1500
-         n3 < PUBLISH ..",
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..",
     );
 }

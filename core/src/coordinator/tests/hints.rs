@@ -32,13 +32,13 @@ fn a_writer_behind_a_plain_acquire_that_was_refused_has_its_hint_and_renews_it()
          cancel 2                       // the next writer has its own at once
          n1-3 < EVAL shorten_hint 1 next:r #3 1500
          n1-3 < SET next:r #4 PX 3000
-         n3 < PUBLISH quorumlock:free:0:r ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n1-3 > ok
          n3 > 1
          cancel 3
          n1-3 < EVAL shorten_hint 1 next:r #4 1500
-         n3 < PUBLISH quorumlock:free:0:r ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1
          +3s                            // no writer waits any more
@@ -81,7 +81,7 @@ fn a_writer_that_waits_behind_a_holder_renews_no_hint() {
          = acquired 1 ..
          +1s
          n1-3 < EVAL shorten_hint 1 next:r #3 1500
-         n3 < PUBLISH quorumlock:free:0:r ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1
          +5s
@@ -139,7 +139,7 @@ fn a_writer_behind_one_that_waits_in_turn_has_its_hint() {
          n1-3 > ok
          cancel 2
          n1-3 < EVAL shorten_hint 1 next:r #2 1500
-         n3 < PUBLISH quorumlock:free:0:r ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1",
     );

@@ -228,7 +228,7 @@ fn a_hint_is_renewed_each_second_and_ends_soon_after_its_writer_gives_up() {
          n1-3 > ok
          cancel 1
          n1-3 < EVAL shorten_hint 1 next:r #2 1500
-         n3 < PUBLISH quorumlock:free:0:r ..
+         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1
          +3s

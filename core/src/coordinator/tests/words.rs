@@ -29,8 +29,7 @@ impl Tokens {
 
     /// Creates tokens with another sign before the number.
     pub(super) fn of(sign: char) -> Self {
-        let mut scripts = Vec::new();
-        let by_hash = [
+        let named = [
             ("acquire", wire::ACQUIRE),
             ("extend", wire::EXTEND),
             ("release", wire::RELEASE),
@@ -43,18 +42,18 @@ impl Tokens {
             ("wait", wire::WAIT),
             ("seek", wire::SEEK),
             ("call", wire::CALL),
+            ("top_up", wire::TOP_UP),
+            ("shorten", wire::SHORTEN),
+            ("shorten_hint", wire::SHORTEN_HINT),
+            ("notify", wire::NOTIFY),
+            ("inspect", INSPECT),
+            ("look", wire::LOOK),
+            ("withdraw", WITHDRAW),
+            ("agree", AGREE),
         ];
-        for (name, script) in by_hash {
-            scripts.push((name, script.to_owned()));
-            scripts.push((name, redis::Script::new(script).get_hash().to_owned()));
-        }
-        scripts.push(("top_up", wire::TOP_UP.to_owned()));
-        scripts.push(("shorten", wire::SHORTEN.to_owned()));
-        scripts.push(("shorten_hint", wire::SHORTEN_HINT.to_owned()));
-        scripts.push(("inspect", INSPECT.to_owned()));
-        scripts.push(("look", wire::LOOK.to_owned()));
-        scripts.push(("withdraw", WITHDRAW.to_owned()));
-        scripts.push(("agree", AGREE.to_owned()));
+        let hash = |script| redis::Script::new(script).get_hash().to_owned();
+        let both = |(name, script)| [(name, String::from(script)), (name, hash(script))];
+        let scripts = named.into_iter().flat_map(both).collect();
         Self { sign, seen: Vec::new(), scripts, ways: false }
     }
 

@@ -96,9 +96,12 @@ impl Session {
         }
     }
 
-    /// Notifies the waiters for this key that it is free.
-    pub(crate) fn tell_of(&mut self, key: &Keys, packer: &mut Packer) {
-        for (channel, message) in key.messages() {
+    /// Notifies the waiters for these keys that they are free.
+    pub(crate) fn tell_of(&mut self, keys: &Keys, packer: &mut Packer) {
+        if let Some(hint) = keys.hint().filter(|_| !self.known.denies_calls) {
+            return self.tell_by_hint(keys.first(), hint, true, packer);
+        }
+        for (channel, message) in keys.messages() {
             self.tell(channel, message, packer);
         }
     }
@@ -107,6 +110,18 @@ impl Session {
     pub(crate) fn tell(&mut self, channel: &Arc<str>, message: &str, packer: &mut Packer) {
         let command = packer.publish(&self.channels, channel, message);
         self.push(PendingReply::Tell(channel.clone()), command);
+    }
+
+    /// Does the same for a key that this hint keeps readers out of, or notifies only readers.
+    pub(crate) fn tell_by_hint(
+        &mut self,
+        key: &Arc<str>,
+        hint: &str,
+        writers: bool,
+        packer: &mut Packer,
+    ) {
+        let command = packer.notify(&self.channels, key, hint, writers);
+        self.push(PendingReply::Tell(key.clone()), command);
     }
 
     /// Sends all that has waited for a connection, or to be sent again.

@@ -33,7 +33,10 @@ impl Session {
             // A master that denies PUBLISH notifies no waiter.
             PendingReply::Tell(key) => match reply {
                 Reply::Int(told) => Incoming::Told { key, listeners: told.unsigned_abs() },
-                _ => Incoming::Nothing,
+                other => {
+                    self.known.denies_calls |= other.is_denied();
+                    Incoming::Nothing
+                }
             },
             PendingReply::Wait(request, waiter) => Incoming::Listed(request, waiter, reply),
             PendingReply::Call { key, is_repeated } => self.call_answered(key, is_repeated, &reply),

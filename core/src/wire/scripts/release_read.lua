@@ -25,5 +25,5 @@ elseif holder ~= ARGV[1] or holder == '' then
   return 0
 end
 redis.call('DEL', lock, readers)
-if ARGV[2] then redis.pcall('PUBLISH', ARGV[2] .. lock, '') end
+if ARGV[2] then redis.pcall('PUBLISH', ARGV[2] .. lock, 'writers') end
 return 1

@@ -1,6 +1,7 @@
 //! The scripts of waitlists, run by an embedded master: what each answers, and the messages and the list that
 //! it leaves.
 
+mod notices;
 mod slots;
 
 use crate::shared::Keys;

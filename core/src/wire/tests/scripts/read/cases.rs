@@ -205,7 +205,7 @@ fn a_release_notifies_only_once_nobody_reads_any_more() {
         let mut words = vec!["EVAL", RELEASE, "2", LOCK, READERS, "mine"];
         words.extend(channels);
         let (told, others) = stage.ask_beside(&words);
-        let message = b"*3\r\n$7\r\nmessage\r\n$6\r\nfree:r\r\n$0\r\n\r\n";
+        let message = b"*3\r\n$7\r\nmessage\r\n$6\r\nfree:r\r\n$7\r\nwriters\r\n";
         let expected = notifies.then(|| Output::Send(waiter, message.to_vec()));
         assert_eq!(others, expected.into_iter().collect::<Vec<_>>(), "{before:?} {told:?}");
     }
