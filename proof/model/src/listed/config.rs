@@ -6,8 +6,10 @@ use crate::settings::settings;
 #[derive(Clone, Default, Debug)]
 pub struct Config {
     pub name: &'static str,
-    /// Clients that want the lock again and again.
+    /// Clients that want the lock again and again, or any slot of a semaphore.
     pub clients: usize,
+    /// The slots: a lock is one.
+    pub slots: u8,
     /// How many of them may stop while they wait, and how many may end.
     pub stops: u8,
     pub ends: u8,
@@ -31,12 +33,12 @@ pub struct Config {
 }
 
 settings! {
-    set { stops: u8, ends: u8, cancels: u8, within: u8 }
+    set { slots: u8, stops: u8, ends: u8, cancels: u8, within: u8 }
     on { lossy, cut, stuck, unaware }
 }
 
 impl Config {
     pub fn new(name: &'static str, clients: usize) -> Self {
-        Self { name, clients, within: 2, states: 25_000_000, ..Self::default() }
+        Self { name, clients, slots: 1, within: 2, states: 25_000_000, ..Self::default() }
     }
 }

@@ -5,8 +5,10 @@ use super::protocol::Listed;
 use super::state::{Phase, State};
 
 impl Listed {
-    /// Calls the first of the list whose connection lives, and has the last one watch.
-    pub(super) fn calls(&self, state: &mut State) {
+    /// Calls the first of the list whose connection lives, for this slot, and has the last one watch. If there is none,
+    /// this is published.
+    pub(super) fn calls(&self, state: &mut State, slot: u8) {
+        let mut is_called = false;
         for waiter in state.listed() {
             let client = &mut state.clients[waiter];
             client.place = 0;
@@ -14,9 +16,14 @@ impl Listed {
                 continue;
             }
             client.called = client.phase == Phase::Waiting;
-            (state.is_quiet, state.has_called) = (true, true);
+            client.slot = if client.called { slot } else { 0 };
+            (state.is_quiet[usize::from(slot)], state.has_called) = (true, true);
+            is_called = true;
             state.called_last = Some(waiter as u8);
             break;
+        }
+        if !is_called && !self.config.is(Mutant::NoneIsPublished) {
+            self.publishes(state);
         }
         let last = state.listed().into_iter().rev();
         let mut reached = last.filter(|waiter| state.clients[*waiter].phase != Phase::Gone);

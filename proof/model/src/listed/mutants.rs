@@ -10,6 +10,8 @@ named! {
         NoPolls: "a waiter far back never asks again",
         ListDecides: "those in front ask no other master",
         OwnCallCounts: "a call counts for its own process, too",
+        RefusedStands: "one that is refused the slot for which it was called asks for no other",
+        NoneIsPublished: "a call that finds no waiter is not published",
         GoneIsCalled: "a call reaches a waiter that is gone",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::mutants::Mutant;
-use super::state::{CLIENTS, Client, FAR, Phase, State};
+use super::state::{CLIENTS, Client, FAR, Phase, SLOTS, State};
 use crate::checker::Model;
 
 pub(super) const SERVED: &str = "a lock that is free goes to a client that waits";
@@ -50,6 +50,7 @@ pub struct Listed {
 impl Listed {
     pub fn new(config: Config) -> Self {
         assert!(config.clients <= CLIENTS, "so many clients have no room");
+        assert!((1..=SLOTS).contains(&usize::from(config.slots)), "so many slots have no room");
         Self { config }
     }
 
@@ -58,24 +59,29 @@ impl Listed {
         !(self.config.cut && who + 1 == self.config.clients)
     }
 
-    /// Asks all masters. Returns whether the client has the lock now.
-    fn tries(&self, state: &mut State, who: usize) -> bool {
-        if state.is_held() {
+    /// Asks all masters for a slot. Returns whether the client has it now.
+    fn tries(&self, state: &mut State, who: usize, slot: u8) -> bool {
+        if state.is_held(slot) {
             return false;
         }
         let is_aware = state.clients[who].is_aware;
-        state.clients[who] = Client { phase: Phase::Holds, is_aware, ..Client::default() };
-        state.is_held_there |= self.reaches(who);
+        state.clients[who] = Client { phase: Phase::Holds, is_aware, slot, ..Client::default() };
+        state.is_held_there[usize::from(slot)] |= self.reaches(who);
         state.drought = 0;
         true
     }
 
-    /// Asks in the list, and tries if the key is free there.
+    /// Asks all masters for any slot.
+    fn tries_any(&self, state: &mut State, who: usize) -> bool {
+        (0..self.config.slots).any(|slot| self.tries(state, who, slot))
+    }
+
+    /// Asks in the list, and tries what is free there.
     fn asks(&self, state: &mut State, who: usize) {
         let is_in_front = state.clients[who].is_first;
         if !self.reaches(who) || is_in_front && !self.config.is(Mutant::ListDecides) {
             // As often as it asks in the list, it asks all masters.
-            if self.tries(state, who) {
+            if self.tries_any(state, who) {
                 return;
             }
         }
@@ -83,17 +89,27 @@ impl Listed {
             state.clients[who].due = 1;
             return;
         }
-        let is_called = state.called_last == Some(who as u8);
-        let may_try = !state.is_quiet || is_called && !self.config.is(Mutant::OwnCallCounts);
-        if !state.is_held_there && may_try {
+        let is_permit = self.config.slots > 1;
+        let is_called = state.called_last == Some(who as u8)
+            && !is_permit
+            && !self.config.is(Mutant::OwnCallCounts);
+        let may_try = |slot: &u8| {
+            let at = usize::from(*slot);
+            let is_quiet = state.is_quiet[at] && !is_called;
+            !state.is_held_there[at] && !is_quiet
+        };
+        if let Some(slot) = (0..self.config.slots).find(may_try) {
             state.clients[who].place = 0;
-            state.is_quiet = state.clients.iter().any(|client| client.place > 0);
+            // Where several wait for several slots, each that asks tries one alone, also if it is the first.
+            let stand = state.clients.iter().any(|client| client.place > 0);
+            state.is_quiet[usize::from(slot)] = is_permit || stand;
             state.called_last = Some(who as u8);
-            if !self.tries(state, who) {
-                // The hold lacks its first node.
-                state.clients[who].due = 1;
-            }
-            return;
+            return match self.tries(state, who, slot) {
+                true => {}
+                // The hold lacks its first node. Another slot may be free.
+                false if is_permit => self.asks(state, who),
+                false => state.clients[who].due = 1,
+            };
         }
         self.stands(state, who);
     }
@@ -107,7 +123,7 @@ impl Listed {
         }
         client.place = client.stamp;
         let is_first = state.listed().first() == Some(&who);
-        let (has_called, is_quiet) = (state.has_called, state.is_quiet);
+        let (has_called, is_quiet) = (state.has_called, state.is_quiet.contains(&true));
         let client = &mut state.clients[who];
         (client.is_aware, client.is_first) = (true, is_first);
         client.listens = is_first || !has_called;
@@ -118,15 +134,24 @@ impl Listed {
         };
     }
 
+    /// Returns whether the key of a slot has another client's value at the first node: of the first slot.
+    fn is_stuck(&self, slot: u8) -> bool {
+        self.config.stuck && slot == 0
+    }
+
+    fn all_stuck(&self) -> [bool; SLOTS] {
+        [self.config.stuck, false]
+    }
+
     fn releases(&self, state: &State, who: usize, knows: bool) -> State {
         let mut next = *state;
-        let is_aware = state.clients[who].is_aware;
+        let Client { is_aware, slot, .. } = state.clients[who];
         next.clients[who] = Client { is_aware, ..Client::default() };
-        next.is_held_there = self.config.stuck;
+        next.is_held_there[usize::from(slot)] = self.is_stuck(slot);
         if !self.reaches(who) {
             // Its calls and messages are at another node.
-        } else if knows && !next.is_held_there {
-            self.calls(&mut next);
+        } else if knows && !self.is_stuck(slot) {
+            self.calls(&mut next, slot);
         } else {
             self.publishes(&mut next);
         }
@@ -141,8 +166,12 @@ impl Listed {
             // It asks once the call does not count any more.
             (client.watches, client.due) = (true, client.due.min(1));
         }
-        if was_called && !self.tries(&mut next, who) {
-            self.stands(&mut next, who);
+        let slot = std::mem::take(&mut client.slot);
+        if was_called && !self.tries(&mut next, who, slot) {
+            match self.config.slots > 1 && !self.config.is(Mutant::RefusedStands) {
+                true => self.asks(&mut next, who),
+                false => self.stands(&mut next, who),
+            }
         }
         next
     }
@@ -155,14 +184,17 @@ impl Listed {
             return None;
         }
         let mut next = *state;
-        next.is_quiet &= self.config.is(Mutant::CallForGood);
+        if !self.config.is(Mutant::CallForGood) {
+            next.is_quiet = [false; SLOTS];
+        }
         for client in next.clients.iter_mut().filter(|client| client.phase == Phase::Waiting) {
             if client.due < u8::MAX {
                 client.due -= 1;
             }
         }
         let waits = next.clients.iter().any(|client| client.phase == Phase::Waiting);
-        next.drought = if waits && !next.is_held() { next.drought + 1 } else { 0 };
+        let is_free = (0..self.config.slots).any(|slot| !next.is_held(slot));
+        next.drought = if waits && is_free { next.drought + 1 } else { 0 };
         Some(next)
     }
 }
@@ -172,7 +204,7 @@ impl Model for Listed {
     type Action = Action;
 
     fn initial(&self) -> State {
-        State { is_held_there: self.config.stuck, ..State::default() }
+        State { is_held_there: self.all_stuck(), ..State::default() }
     }
 
     fn successors(&self, state: &State, mut emit: impl FnMut(Action, State)) {
@@ -186,7 +218,8 @@ impl Model for Listed {
     }
 
     fn canonical(&self, mut state: State) -> State {
-        state.called_last = state.called_last.filter(|_| state.is_quiet);
+        let counts = self.config.slots == 1 && state.is_quiet[0];
+        state.called_last = state.called_last.filter(|_| counts);
         state.renumber();
         state
     }
@@ -205,10 +238,12 @@ impl Listed {
     fn restarted(&self, state: &State) -> State {
         let mut next = *state;
         next.restarts += 1;
-        (next.is_held_there, next.is_quiet, next.has_called) = (self.config.stuck, false, false);
+        (next.is_held_there, next.is_quiet) = (self.all_stuck(), [false; SLOTS]);
+        next.has_called = false;
         for client in &mut next.clients {
             (client.place, client.stamp, client.is_first) = (0, 0, false);
             client.listens = false;
+            client.slot = if client.phase == Phase::Holds { client.slot } else { 0 };
             (client.called, client.watch) = (false, false);
             client.due = client.due.min(1);
         }
@@ -230,7 +265,7 @@ impl Listed {
         let mut next = *state;
         match client.phase {
             Phase::Idle => {
-                if !self.tries(&mut next, who) {
+                if !self.tries_any(&mut next, who) {
                     next.clients[who].phase = Phase::Waiting;
                     self.asks(&mut next, who);
                 }
@@ -249,7 +284,7 @@ impl Listed {
                     emit(Action::Read { who }, self.reads(state, who));
                     if self.config.lossy {
                         let lost = &mut next.clients[who];
-                        (lost.called, lost.watch) = (false, false);
+                        (lost.called, lost.watch, lost.slot) = (false, false, 0);
                         emit(Action::Lose { who }, next);
                     }
                 } else if client.due == 0 {
@@ -258,7 +293,7 @@ impl Listed {
                 }
                 let mut next = *state;
                 let client = &mut next.clients[who];
-                (client.called, client.watch) = (false, false);
+                (client.called, client.watch, client.slot) = (false, false, 0);
                 if state.cancels < self.config.cancels {
                     emit(Action::Cancel { who }, self.cancelled(state, who));
                 }

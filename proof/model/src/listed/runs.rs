@@ -23,22 +23,35 @@ pub fn all() -> Vec<Run> {
         of("the master of the list restarts", 4).restarts(2).unaware(),
         of("messages get lost", 4).lossy().unaware().within(FAR),
         of("first nodes differ, and a hold lacks its own", 4).cut().unaware().within(FAR),
+        of("two permits", 4).slots(2),
+        of("two permits, and one that is called stops", 4).slots(2).stops(1),
+        of("two permits, and one that is called ends", 4).slots(2).ends(1),
+        of("two permits, and a waiter that is called gives up", 4).slots(2).cancels(1),
+        of("two permits, and the master of the list restarts", 4).slots(2).restarts(1),
+        of("two permits, and a slot is stuck at the first node", 4)
+            .slots(2)
+            .stuck()
+            .within(FAR + 1),
+        of("two permits, and messages get lost", 4).slots(2).lossy().within(FAR),
         of("all of it", 4).stops(1).ends(1).restarts(1).lossy().cut().unaware().within(FAR),
     ];
     let broken = [
         (Mutant::NoWatch, of("one that is called stops", 4).stops(1)),
         (Mutant::CallForGood, of("one that is called stops", 4).stops(1)),
+        (Mutant::NoWatch, of("two permits, and one that is called stops", 4).slots(2).stops(1)),
         (Mutant::NoPolls, of("messages get lost", 4).lossy().within(FAR)),
         (Mutant::ListDecides, of("a key is stuck at the first node", 3).stuck().within(FAR)),
     ];
     let margin = [
         (Mutant::OwnCallCounts, of("a waiter that is called gives up", 4).cancels(1)),
         (Mutant::GoneIsCalled, of("two wait for one that ends", 3).ends(1)),
+        (Mutant::RefusedStands, of("two permits", 4).slots(2)),
+        (Mutant::NoneIsPublished, of("two permits", 4).slots(2)),
         (Mutant::NoneListens, of("three wait", 3).unaware()),
     ];
     let margin = margin.into_iter().map(|(mutant, config)| Run::margin(config.mutant(mutant)));
     let holds = holds.into_iter().map(|config| {
-        let is_small = config.clients < CLIENTS || config.cut && !config.lossy;
+        let is_small = config.clients < CLIENTS || config.slots > 1 || config.cut && !config.lossy;
         if is_small { Run::holds(config).quick() } else { Run::holds(config) }
     });
     let broken = broken

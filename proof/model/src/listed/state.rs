@@ -5,6 +5,9 @@ use crate::digest::digest;
 /// The most clients.
 pub const CLIENTS: usize = 4;
 
+/// The most slots.
+pub const SLOTS: usize = 2;
+
 /// The pause of a waiter that is not in front, in ticks.
 pub const FAR: u8 = 3;
 
@@ -40,15 +43,17 @@ pub struct Client {
     /// Messages to it that are under way: it is called; it is to watch a call.
     pub called: bool,
     pub watch: bool,
+    /// The slot that it holds, or for which it is called.
+    pub slot: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct State {
     pub clients: [Client; CLIENTS],
-    /// A hold has the key of the first node, too, or another client's value is stuck there.
-    pub is_held_there: bool,
-    /// Only a waiter that was called tries.
-    pub is_quiet: bool,
+    /// Whether a hold of each slot has the key of the first node, too, or another client's value is stuck there.
+    pub is_held_there: [bool; SLOTS],
+    /// Whether only a waiter that was called for it tries each slot.
+    pub is_quiet: [bool; SLOTS],
     /// A waiter was called.
     pub has_called: bool,
     /// The process of the waiter that was called last, while only that one tries.
@@ -57,7 +62,7 @@ pub struct State {
     pub ends: u8,
     pub cancels: u8,
     pub restarts: u8,
-    /// The ticks for which the lock has been free while a client waited.
+    /// The ticks for which the lock, or a slot, has been free while a client waited.
     pub drought: u8,
 }
 
@@ -74,8 +79,9 @@ impl State {
         digest((&self.clients[..clients], rest, self.drought))
     }
 
-    pub fn is_held(&self) -> bool {
-        self.clients.iter().any(|client| client.phase == Phase::Holds)
+    pub fn is_held(&self, slot: u8) -> bool {
+        let holds = |client: &Client| client.phase == Phase::Holds && client.slot == slot;
+        self.clients.iter().any(holds)
     }
 
     /// Returns those that stand in the list, in their order.

@@ -14,7 +14,7 @@ impl Part for Listed {
     const HEADING: &'static str = "
 # Who is called
 
-Clients that want one lock again and again, and wait in a list at one master. Messages arrive within a tick,
+Clients that want one lock again and again, or a permit, and wait in a list at one master. Messages arrive within a tick,
 which is as long as a waiter in front pauses; any other pauses for three.
 ";
 
@@ -24,6 +24,7 @@ which is as long as a waiter in front pauses; any other pauses for three.
 
     fn bounds(config: &Config) -> String {
         let mut words = vec![format!("{} clients", config.clients)];
+        words.extend((config.slots > 1).then(|| format!("{} slots", config.slots)));
         words.extend(counted([(config.restarts, "restart")]));
         words.extend((config.stops > 0).then(|| format!("{} stop", config.stops)));
         words.extend(counted([(config.cancels, "cancel")]));
