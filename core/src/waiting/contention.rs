@@ -13,6 +13,9 @@ use std::time::Duration;
 /// The number of attempts that quickly follow a message, each a little later than the one before.
 const MOST_TOLD_EARLY: u32 = 6;
 
+/// The number of them for which only the master of the list said so.
+const MOST_FOUND_EARLY: u32 = 2;
+
 /// While messages report when the resource becomes free, a pause is at most this share of the time
 /// since the latest news, and at most so many times the widest window of the backoff. So a message
 /// that is missed costs little beside the time that was waited anyway.
@@ -142,10 +145,10 @@ impl Contention {
         self.standing = Standing::Open;
     }
 
-    /// Notes that the master of its list has said that the resource is free: a release may be under way to the
-    /// other nodes.
+    /// Notes that the master of its list has said that the resource is free, without a message: a release may be under
+    /// way to the other nodes, or a hold lacks its key there.
     pub(crate) fn found_free(&mut self) {
-        self.told.get_or_insert(0);
+        self.told.get_or_insert(MOST_TOLD_EARLY - MOST_FOUND_EARLY);
     }
 
     /// Notes that the master of its list has said that the resource is held, or that another waiter was called.

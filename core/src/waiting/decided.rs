@@ -88,6 +88,9 @@ impl Waiters {
             (contention.probes, contention.listening) = (is_told, listening && !is_in_vain);
             let random = random.filter(|_| polls);
             let is_unanswered = contention.is_unanswered(&failure.reports);
+            if is_unanswered && contention.is_called() {
+                contention.found_free();
+            }
             let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
             let enlists = enlists && !contention.is_early() && !is_in_vain;
             if is_unanswered {

@@ -197,6 +197,12 @@ impl Waiters {
 
     fn wake_by(&mut self, cx: &mut Cx, request: RequestId, message: Option<&str>) {
         let is_for_all = message.is_none_or(str::is_empty);
+        if message == Some("")
+            && let Some(contention) = self.acquisitions.contention_mut(request)
+            && contention.entry.is_some()
+        {
+            contention.notice(cx.now, &cx.masters.settings);
+        }
         if is_for_all && !self.asks_at_once(cx, request) && !self.call(cx, request, message) {
             self.wake(cx, request);
         }

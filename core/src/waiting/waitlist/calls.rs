@@ -13,7 +13,6 @@ impl Waiters {
         let Some(entry) = &mut contention.entry else { return };
         // A message that has come, too, says more.
         entry.trial.get_or_insert(Trial::FoundFree);
-        contention.found_free();
         match contention.phase {
             Phase::Waiting { again_at, .. } => {
                 cx.timers.cancel(again_at, Timer::Attempt(request));
