@@ -147,12 +147,12 @@ impl Contention {
 
     /// Notes that the master of its list has said that the resource is free, without a message: a release may be under
     /// way to the other nodes, or a hold lacks its key there.
-    pub(crate) fn found_free(&mut self) {
+    fn found_free(&mut self) {
         self.told.get_or_insert(MOST_TOLD_EARLY - MOST_FOUND_EARLY);
     }
 
     /// Notes that the master of its list has said that the resource is held, or that another waiter was called.
-    pub(crate) fn not_its_turn(&mut self) {
+    pub(super) fn not_its_turn(&mut self) {
         self.told = None;
     }
 
@@ -225,7 +225,14 @@ impl Contention {
         if is_news || self.attempts <= 1 || !self.listening {
             self.heard = now;
         }
+        let is_unanswered = self.is_unanswered(&failure.reports);
+        if is_unanswered && self.is_called() {
+            self.found_free();
+        }
         let told_early = self.was_told_early(is_split || self.is_early_for(&failure.reports));
+        if is_unanswered {
+            self.ask_next();
+        }
         let pause = random.map(|random| match told_early {
             // The resource has become free in the meantime.
             _ if std::mem::take(&mut self.woken) => now,

@@ -87,15 +87,8 @@ impl Waiters {
             let is_in_vain = contention.is_in_vain(&failure.reports);
             (contention.probes, contention.listening) = (is_told, listening && !is_in_vain);
             let random = random.filter(|_| polls);
-            let is_unanswered = contention.is_unanswered(&failure.reports);
-            if is_unanswered && contention.is_called() {
-                contention.found_free();
-            }
             let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
             let enlists = enlists && !contention.is_early() && !is_in_vain;
-            if is_unanswered {
-                contention.ask_next();
-            }
             cx.timers.set(at, Timer::Attempt(request));
             if enlists {
                 self.ask_waitlist(cx, request);

@@ -180,18 +180,18 @@ impl Contention {
 
     /// Returns whether it tried since the key is free where the list is, and not all masters had the key free yet:
     /// others refused before the master of the list answered, or that one granted.
-    pub(crate) fn is_early_for(&self, reports: &[NodeReport]) -> bool {
+    pub(in crate::waiting) fn is_early_for(&self, reports: &[NodeReport]) -> bool {
         let answer = self.answer_of_list(reports).filter(|_| self.is_called());
         matches!(answer, Some(Answer::Granted | Answer::Outstanding))
     }
 
     /// Returns whether others refused before the master of the list answered.
-    pub(crate) fn is_unanswered(&self, reports: &[NodeReport]) -> bool {
+    pub(in crate::waiting) fn is_unanswered(&self, reports: &[NodeReport]) -> bool {
         self.answer_of_list(reports) == Some(&Answer::Outstanding)
     }
 
     /// Lets the waiter ask next, instead of an attempt: the answer says whether the key is free where the list is.
-    pub(crate) fn ask_next(&mut self) {
+    pub(in crate::waiting) fn ask_next(&mut self) {
         if let Some(entry) = &mut self.entry {
             entry.trial = None;
         }
