@@ -46,9 +46,8 @@ async fn scripts_of_a_writer(readers: usize) -> f64 {
         .collect();
     let done = || written.load(Ordering::Relaxed);
     let scripts = async || {
-        let calls = join_all(masters.iter().map(witness::calls)).await;
-        let count = |name: &str| -> u64 { calls.iter().filter_map(|of| of.get(name)).sum() };
-        (done(), read.load(Ordering::Relaxed), count("eval") + count("evalsha"))
+        let scripts = witness::calls_of(&masters, &["eval", "evalsha"]).await;
+        (done(), read.load(Ordering::Relaxed), scripts)
     };
     eventually("they contend", 12 * SOON, async || done() >= 20).await;
     let before = scripts().await;

@@ -11,11 +11,7 @@ use std::time::{Duration, Instant};
 const OF_ATTEMPTS: [&str; 4] = ["set", "pttl", "eval", "evalsha"];
 
 async fn commands(masters: &Masters) -> f64 {
-    let calls = join_all(masters.iter().map(witness::calls)).await;
-    let counts = |calls: &BTreeMap<String, u64>| -> u64 {
-        OF_ATTEMPTS.iter().filter_map(|name| calls.get(*name)).sum()
-    };
-    calls.iter().map(counts).sum::<u64>() as f64
+    witness::calls_of(masters, &OF_ATTEMPTS).await as f64
 }
 
 async fn assert_seldom(waiters: usize) {

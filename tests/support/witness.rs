@@ -158,6 +158,13 @@ pub(crate) async fn calls(server: &Server) -> BTreeMap<String, u64> {
     calls
 }
 
+/// Counts the calls of all these commands at all masters.
+pub(crate) async fn calls_of(masters: &[Server], commands: &[&str]) -> u64 {
+    let all = join_all(masters.iter().map(calls)).await;
+    let counts = all.iter().flat_map(|calls| commands.iter().filter_map(|name| calls.get(*name)));
+    counts.sum()
+}
+
 /// Counts the releases and rollbacks that were executed, however they were sent: in full, by hash,
 /// or by the server's own command. Extensions are also sent by hash, so there must be none.
 pub(crate) fn releases(calls: &BTreeMap<String, u64>) -> u64 {
