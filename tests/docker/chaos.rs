@@ -12,6 +12,7 @@
 //! | `trouble.rs`, `people.rs` | inflict them on the masters and on the client processes |
 //! | `client/` | a client process: acquires, holds, extends, writes, releases |
 //! | `store.rs` | what the locks protect; refuses old fencing tokens |
+//! | `usage.rs` | memory and open files over time |
 //! | `watch.rs` | looks at the masters' keys in the meantime |
 //! | `history.rs`, `line.rs`, `journal.rs`, `clock.rs` | what happened, line by line, by one clock |
 //! | `story.rs`, `check/` | the history put in order, and what it must show |
@@ -35,6 +36,7 @@ pub(crate) mod story;
 #[path = "../support/timeline/mod.rs"]
 mod timeline;
 pub(crate) mod trouble;
+pub(crate) mod usage;
 pub(crate) mod watch;
 
 use crate::helper::{self, Helper};
@@ -85,6 +87,7 @@ fn report(outcome: &Outcome) -> String {
     let mut lines = vec![
         outcome.title.clone(),
         outcome.figures.to_string(),
+        outcome.usage.clone(),
         format!(
             "  VIOLATIONS: {} overlaps, {} of the order of tokens, {} of the store, {} orphans, {} \
              outages not cured, {} odd",
@@ -120,6 +123,9 @@ async fn in_chaos_a_lock_never_has_two_holders_and_nothing_is_left() {
     assert!(faults >= 4 && figures.stopped + figures.killed >= 2, "no trouble");
     let hand_overs = &figures.hand_overs;
     assert!(hand_overs.reused.len() + hand_overs.anew.len() > 0, "no lock was kept warm");
+    // At odds, most wait until others have given way.
+    assert!(at_odds || figures.crowd.won as u64 > seconds, "no crowd");
+    assert_eq!(outcome.growth, None);
     // A short run may have none of these.
     let is_long = seconds >= 60;
     let asked_for = hand_overs.elsewhere.len() > 0 && hand_overs.reused.len() > 0;
@@ -224,6 +230,7 @@ async fn a_run_that_is_to_be_killed() {
         at_odds: false,
         seed: 0,
         tasks: 1,
+        crowd: 0,
         nodes: vec![nobody.address()],
         store: store::serve(journal.clone()).await,
         durable: false,

@@ -10,6 +10,9 @@ use std::time::Duration;
 /// The semaphore of which permits are held, and their number. All other resources are locks.
 pub(crate) const PERMITS: (&str, usize) = ("p0", 2);
 
+/// The locks that a crowd of clients waits for: the second in turn.
+pub(crate) const CROWDED: [&str; 2] = ["x0", "x1"];
+
 /// The longest time for which a lock that was given back is kept warm.
 pub(crate) const KEPT_WARM: Duration = Duration::from_millis(600);
 

@@ -1,6 +1,7 @@
 //! The figures of a run.
 
 use super::check::availability::{self, Availability};
+use super::check::crowd::{self, Crowd};
 use super::check::hand_over::{self, HandOvers};
 use super::check::turns::{self, Turns};
 use super::client::Party;
@@ -36,6 +37,7 @@ pub(crate) struct Figures {
     pub(crate) availability: Availability,
     pub(crate) hand_overs: HandOvers,
     pub(crate) turns: Turns,
+    pub(crate) crowd: Crowd,
     /// Locks won by clients with correct settings, with another list, and with another ttl.
     pub(crate) by_party: [usize; 3],
 }
@@ -84,6 +86,7 @@ impl Figures {
             availability: availability::figures(story),
             hand_overs: hand_over::figures(story),
             turns: turns::figures(story),
+            crowd: crowd::figures(story),
             by_party: Party::ALL.map(|party| {
                 let theirs = |it: &&&Attempt| Party::of(process(&it.task)) == Some(party);
                 acquired.iter().filter(theirs).count()
@@ -133,6 +136,12 @@ impl fmt::Display for Figures {
         writeln!(
             f,
             "  in turn: {served} served, {passed} of them before one that had come earlier"
+        )?;
+        let Crowd { won, in_vain, waits, most_before } = &self.crowd;
+        writeln!(
+            f,
+            "  crowd: {won} served, {in_vain} gave up; with a minority away at most {waits}, and no more than \
+             {most_before} went before one"
         )?;
         writeln!(f, "  hand-over, a minority away:   {minority}")?;
         write!(f, "  hand-over, after a deadline:  {lapsed}")

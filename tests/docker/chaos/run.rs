@@ -10,6 +10,7 @@ use super::plan::{Plan, Setting};
 use super::report::{Figures, Progress};
 use super::story::Story;
 use super::trouble::Master;
+use super::usage::Usage;
 use super::{store, watch};
 use crate::support::docker::{Containers, Profile, tell};
 use crate::support::proxy::{Proxy, in_front_of};
@@ -28,6 +29,8 @@ const TELLS_EVERY: Duration = Duration::from_secs(10);
 
 const CLIENTS: usize = 4;
 const TASKS: usize = 3;
+/// Clients of each process that are part of the crowd.
+const CROWD: usize = 5;
 
 /// Time for which a restarted master does not vote: `max_ttl` and its drift, a second by which its
 /// uptime rounds up, and the time to connect to it.
@@ -57,6 +60,10 @@ pub(crate) struct Run {
 pub(crate) struct Outcome {
     pub(crate) title: String,
     pub(crate) figures: Figures,
+    /// Memory and open files.
+    pub(crate) usage: String,
+    /// What has grown that should not.
+    pub(crate) growth: Option<String>,
     pub(crate) violations: Vec<Violation>,
     pub(crate) history: PathBuf,
     pub(crate) picture: PathBuf,
@@ -111,6 +118,7 @@ impl Run {
             at_odds: self.at_odds,
             seed: 0,
             tasks: TASKS,
+            crowd: CROWD,
             nodes: proxies.iter().map(Proxy::addr).collect(),
             store,
             durable: self.profile == Profile::Durable,
@@ -119,9 +127,22 @@ impl Run {
         };
 
         let (began, over) = (Instant::now(), Arc::new(AtomicBool::new(false)));
+        let usage = Arc::new(Usage::default());
         let people = std::thread::spawn({
             let (journal, over, rng) = (journal.clone(), over.clone(), rng.fork());
-            move || People::hire(orders, CLIENTS, rng, journal).live(&plan.deeds, began, &over)
+            // One more, which no fault strikes. At odds it would keep all others away.
+            let spared = usize::from(!self.at_odds);
+            let usage = usage.clone();
+            move || {
+                let people = People::hire(orders, CLIENTS + spared, rng, journal);
+                let ids = people.ids();
+                usage.client.store(ids.get(CLIENTS).copied().unwrap_or_default(), SeqCst);
+                people.live(&plan.deeds, began, &over);
+            }
+        });
+        let using = tokio::spawn({
+            let (containers, usage) = (containers.clone(), usage.clone());
+            async move { usage.watch(&containers).await }
         });
         let watching = tokio::spawn({
             let (containers, journal) = (containers.clone(), journal.clone());
@@ -143,6 +164,7 @@ impl Run {
         trouble.await.expect("the masters are struck").expect("the clients are looked after");
         watch::look_for_locks(&containers, &journal).await;
         watching.abort();
+        using.abort();
         telling.abort();
         if self.spoiled == Spoiled::Nothing {
             tokio::time::sleep(EXPIRED).await;
@@ -151,7 +173,9 @@ impl Run {
         }
 
         let (title, again) = (self.to_string(), self.again());
-        Some(Outcome::of(history, title, again))
+        usage.write(&history.with_extension("usage.tsv"));
+        let outcome = Outcome::of(history, title, again);
+        Some(Outcome { usage: usage.to_string(), growth: usage.growth(), ..outcome })
     }
 
     fn again(&self) -> String {
@@ -217,7 +241,8 @@ impl Outcome {
         std::fs::write(&picture, drawn.to_html()).expect("a picture that can be written");
         // The same for a page that takes only images.
         std::fs::write(picture.with_extension("svg"), drawn.to_svg()).expect("a picture, too");
-        Self { title, figures, violations, history, picture, again }
+        let (usage, growth) = (String::new(), None);
+        Self { title, figures, usage, growth, violations, history, picture, again }
     }
 
     pub(crate) fn count(&self, kind: Kind) -> usize {

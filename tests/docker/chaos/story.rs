@@ -230,12 +230,14 @@ pub(crate) fn most_impaired(
     from: Nanos,
     to: Nanos,
 ) -> usize {
-    let within: Vec<(Nanos, Nanos)> = impaired
-        .values()
-        .flatten()
-        .filter(|(began, ended)| *began <= to && *ended >= from)
-        .map(|(began, ended)| ((*began).max(from), *ended))
-        .collect();
+    // Those of one master are in order, at both ends.
+    let of_one = |spans: &Vec<(Nanos, Nanos)>| {
+        let first = spans.partition_point(|(_, ended)| *ended < from);
+        let later = spans[first..].partition_point(|(began, _)| *began <= to);
+        spans[first..first + later].to_vec()
+    };
+    let within = impaired.values().flat_map(of_one);
+    let within: Vec<_> = within.map(|(began, ended)| (began.max(from), ended)).collect();
     // Spans of one master may touch because of the grace: counted twice, which is on the safe side.
     let at = |instant: Nanos| within.iter().filter(|(b, e)| *b <= instant && *e >= instant).count();
     within.iter().map(|(began, _)| at(*began)).max().unwrap_or(0)

@@ -8,9 +8,11 @@
 //! | `orphans.rs` | no key of a process that has released everything, nor of one that is long gone |
 //! | `availability.rs` | while a minority is away, a retry within one ttl cures a failed acquire |
 //! | `hand_over.rs` | the time from one holder to the next (a figure) |
+//! | `crowd.rs` | how long a client of a crowd waits, and how many go before it (a figure) |
 //! | `turns.rs` | who is served before one that had come earlier (a figure) |
 
 pub(crate) mod availability;
+pub(crate) mod crowd;
 pub(crate) mod exclusion;
 pub(crate) mod fences;
 pub(crate) mod hand_over;

@@ -4,7 +4,7 @@ use super::{Kind, REDIALLED, Violation};
 use crate::chaos::client::MAX_TTL;
 use crate::chaos::clock::{Nanos, nanos};
 use crate::chaos::history::{Claim, KEPT_WARM};
-use crate::chaos::story::{Life, Sighting, Story, most_impaired, process};
+use crate::chaos::story::{Attempt, Life, Sighting, Story, most_impaired, process};
 use crate::chaos::watch::PATIENCE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,9 +22,13 @@ type Impaired<'a> = BTreeMap<&'a str, Vec<(Nanos, Nanos)>>;
 pub(super) fn violations(story: &Story) -> Vec<Violation> {
     let (mut known, mut violations) = (BTreeSet::new(), Vec::new());
     let impaired = story.impaired(REDIALLED + PAID);
+    let mut attempts: BTreeMap<&str, Vec<&Attempt>> = BTreeMap::new();
+    for attempt in &story.attempts {
+        attempts.entry(process(&attempt.task)).or_default().push(attempt);
+    }
     for sighting in &story.sightings {
         let Sighting { at, master, resource, holder } = sighting;
-        if let Some(why) = wrong(story, &impaired, sighting)
+        if let Some(why) = wrong(story, &impaired, &attempts, sighting)
             && known.insert((master, resource, holder))
         {
             let text = format!("{resource} on {master} has a key of {holder}, {why}");
@@ -35,7 +39,12 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
 }
 
 /// Returns the problem with a key that was seen, if there is one.
-fn wrong(story: &Story, impaired: &Impaired, sighting: &Sighting) -> Option<&'static str> {
+fn wrong(
+    story: &Story,
+    impaired: &Impaired,
+    attempts: &BTreeMap<&str, Vec<&Attempt>>,
+    sighting: &Sighting,
+) -> Option<&'static str> {
     let Sighting { at, master, holder, .. } = sighting;
     if story.empty.is_some_and(|empty| *at >= empty) {
         return Some("and everything should have expired");
@@ -49,7 +58,8 @@ fn wrong(story: &Story, impaired: &Impaired, sighting: &Sighting) -> Option<&'st
         return Some("which has shut down and owed nothing");
     }
     let Some(ended) = ended else {
-        return left_behind(story, impaired, life, sighting);
+        let attempts = attempts.get(&**holder).map_or(&[][..], |attempts| attempts);
+        return left_behind(story, impaired, life, attempts, sighting);
     };
     // Bytes in flight arrived when the master was up again, at the latest.
     let spans = impaired.get(master.as_str()).into_iter().flatten();
@@ -65,6 +75,7 @@ fn left_behind(
     story: &Story,
     impaired: &Impaired,
     life: &Life,
+    attempts: &[&Attempt],
     Sighting { at, master, resource, holder }: &Sighting,
 ) -> Option<&'static str> {
     let since = at.saturating_sub(nanos(PROMPT));
@@ -74,15 +85,14 @@ fn left_behind(
         || story.was_stopped(holder, since, *at)
         || most_impaired(&of_master, since, *at) > 0;
     let wanted = || {
-        story.attempts.iter().any(|attempt| {
+        attempts.iter().any(|attempt| {
             let over = attempt.hold.map_or(attempt.failed.map(|(at, _)| at), |hold| {
                 // A client that has lost the lock deletes the key when it lets go, and one that keeps it
                 // warm once that time is over.
                 let warm = if attempt.claim == Claim::Warm { nanos(KEPT_WARM) } else { 0 };
                 hold.left.map(|left| left + warm)
             });
-            process(&attempt.task) == holder
-                && attempt.resources.contains(resource)
+            attempt.resources.contains(resource)
                 && attempt.asked <= *at + nanos(PATIENCE)
                 && over.is_none_or(|over| over >= since)
         })

@@ -105,8 +105,8 @@ mod tests {
             "450 c2 stopped\n460 c2 continued",
             "3 c2.1 asks 2 t0 fair 9000 -",
         ] {
-            let told = TWO_WAIT.replace("500 c1.0", &format!("{before}\n500 c1.0"));
-            let story = story(&format!("{told}502 c3.0 enters 1 900 -"));
+            let waits = TWO_WAIT.replace("500 c1.0", &format!("{before}\n500 c1.0"));
+            let story = story(&format!("{waits}502 c3.0 enters 1 900 -"));
             assert_eq!(super::figures(&story), Turns { served: 1, passed: 0 }, "{before}");
         }
     }

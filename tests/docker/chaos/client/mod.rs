@@ -9,12 +9,13 @@ pub(crate) use orders::{MAX_TTL, Orders, Party, Spoiled, VARIABLE, WINDOW};
 use super::history::What;
 use super::journal::Journal;
 use crate::support::seed::Seed;
+use futures::future::join_all;
 use quorumlock::{ConnectError, Redlock};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-use task::Task;
+use task::{Place, Process, Task};
 use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -39,15 +40,23 @@ pub(crate) fn run_if_ordered() {
 async fn live(orders: Orders) {
     let journal = Arc::new(Journal::open(&orders.history));
     let told_to_end = tokio::spawn(async { tokio::io::stdin().read(&mut [0; 1]).await });
-    let Some(redlock) = connect(&orders, &journal, &told_to_end).await else { return };
+    // The tasks at work share a client. In the crowd each has one.
+    let connects = (0..=orders.crowd).map(|_| connect(&orders, &journal, &told_to_end));
+    let clients: Option<Vec<Redlock>> = join_all(connects).await.into_iter().collect();
+    let Some(clients) = clients else {
+        journal.note(&orders.name, What::Gone { owed: 0 });
+        return;
+    };
     let (end, ending) = watch::channel(false);
-    let (ids, mut rng) = (Arc::new(AtomicU64::new(0)), Seed(orders.seed).rng());
+    let mut rng = Seed(orders.seed).rng();
+    let ids = Arc::new(AtomicU64::new(0));
+    let process = Process { journal: journal.clone(), ids, ending, orders: orders.clone() };
     let mut tasks = Vec::new();
-    for n in 0..orders.tasks {
+    let at_work = std::iter::repeat_n((&clients[0], Place::Work), orders.tasks);
+    let in_the_crowd = clients[1..].iter().map(|redlock| (redlock, Place::Crowd));
+    for (n, (redlock, place)) in at_work.chain(in_the_crowd).enumerate() {
         let who = format!("{}.{n}", orders.name);
-        let (redlock, journal, ids) = (redlock.clone(), journal.clone(), ids.clone());
-        let (ending, orders) = (ending.clone(), orders.clone());
-        let task = Task::new(who, redlock, journal, ids, rng.fork(), ending, orders);
+        let task = Task::new(who, place, redlock.clone(), rng.fork(), process.clone());
         tasks.push(tokio::spawn(async move { task.await.work().await }));
     }
     let _ended = told_to_end.await;
@@ -55,23 +64,26 @@ async fn live(orders: Orders) {
     for task in tasks {
         task.await.expect("a task that does not panic");
     }
-    let owed = redlock.shutdown().await.map_or_else(|error| error.owed.max(1), |()| 0);
-    journal.note(&orders.name, What::Gone { owed });
+    let owed = join_all(clients.iter().map(|client| async {
+        client.shutdown().await.map_or_else(|error| error.owed.max(1), |()| 0)
+    }));
+    journal.note(&orders.name, What::Gone { owed: owed.await.into_iter().sum() });
 }
 
 /// Connects, and retries for as long as clients with other settings have it refused. Returns `None`
 /// if it must end or the connection cannot be made.
 async fn connect<T>(orders: &Orders, journal: &Journal, end: &JoinHandle<T>) -> Option<Redlock> {
-    let what = loop {
+    loop {
         match orders.builder().connect().await {
             Ok(redlock) => return Some(redlock),
             Err(ConnectError::Disagreement(_)) if orders.at_odds && !end.is_finished() => {
                 tokio::time::sleep(REFUSED).await;
             }
-            Err(ConnectError::Disagreement(_)) if orders.at_odds => break What::Gone { owed: 0 },
-            Err(error) => break What::Odd(format!("connect: {error}")),
+            Err(ConnectError::Disagreement(_)) if orders.at_odds => return None,
+            Err(error) => {
+                journal.note(&orders.name, What::Odd(format!("connect: {error}")));
+                return None;
+            }
         }
-    };
-    journal.note(&orders.name, what);
-    None
+    }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Orders {
     pub(crate) party: Party,
     pub(crate) seed: u64,
     pub(crate) tasks: usize,
+    /// Clients of the process that wait in the crowd, each with connections of its own.
+    pub(crate) crowd: usize,
     /// Addresses of the masters as clients reach them.
     pub(crate) nodes: Vec<SocketAddr>,
     pub(crate) store: SocketAddr,
@@ -109,19 +111,19 @@ impl Party {
 impl Orders {
     /// Formats one line for the environment; the path, which may contain anything, comes last.
     pub(crate) fn to_line(&self) -> String {
-        let Self { name, party, seed, tasks, store, durable, at_odds, .. } = self;
+        let Self { name, party, seed, tasks, crowd, store, durable, at_odds, .. } = self;
         let party = party.word();
         let nodes: Vec<String> = self.nodes.iter().map(SocketAddr::to_string).collect();
         let (nodes, spoiled, history) =
             (nodes.join(","), self.spoiled.word(), self.history.display());
         format!(
-            "{name} {party} {seed} {tasks} {nodes} {store} {durable} {at_odds} {spoiled} {history}"
+            "{name} {party} {seed} {tasks} {crowd} {nodes} {store} {durable} {at_odds} {spoiled} {history}"
         )
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let words: Vec<&str> = line.splitn(10, ' ').collect();
-        let [name, party, seed, tasks, nodes, store, durable, at_odds, spoiled, history] =
+        let words: Vec<&str> = line.splitn(11, ' ').collect();
+        let [name, party, seed, tasks, crowd, nodes, store, durable, at_odds, spoiled, history] =
             words[..]
         else {
             return None;
@@ -131,6 +133,7 @@ impl Orders {
             party: Party::of(party)?,
             seed: seed.parse().ok()?,
             tasks: tasks.parse().ok()?,
+            crowd: crowd.parse().ok()?,
             nodes: nodes.split(',').map(str::parse).collect::<Result<_, _>>().ok()?,
             store: store.parse().ok()?,
             durable: durable.parse().ok()?,
@@ -198,6 +201,7 @@ mod tests {
                 party: Party::OtherList,
                 seed: 3,
                 tasks: 2,
+                crowd: 4,
                 nodes: ["127.0.0.1:1", "127.0.0.1:2"].map(|it| it.parse().unwrap()).to_vec(),
                 store: "127.0.0.1:3".parse().unwrap(),
                 durable: true,

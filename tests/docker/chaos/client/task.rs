@@ -29,7 +29,10 @@ fn with_options<G: kind::Held>(wish: &Wish, acquire: Acquire<G>) -> Acquire<G> {
 }
 
 /// Returns how long a lock is held: usually short, now and then beyond any ttl.
-fn length(rng: &mut Rng) -> Duration {
+fn length(place: Place, rng: &mut Rng) -> Duration {
+    if place == Place::Crowd && rng.chance(97) {
+        return rng.duration(MS..20 * MS);
+    }
     match rng.within(0..100) {
         0..65 => rng.duration(Duration::ZERO..20 * MS),
         65..82 => rng.duration(20 * MS..200 * MS),
@@ -38,37 +41,53 @@ fn length(rng: &mut Rng) -> Duration {
     }
 }
 
+/// Where a task does what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Anywhere.
+    Work,
+    /// In a crowd of clients that want the same few locks, hold them for a moment and wait for long.
+    Crowd,
+}
+
 pub(super) struct Task {
     who: String,
+    place: Place,
     redlock: Redlock,
-    journal: Arc<Journal>,
-    ids: Arc<AtomicU64>,
     rng: Rng,
-    ending: watch::Receiver<bool>,
+    process: Process,
     store: Store,
-    max_ttl: Duration,
-    at_odds: bool,
+}
+
+/// What the tasks of a process have in common.
+#[derive(Clone)]
+pub(super) struct Process {
+    pub(super) journal: Arc<Journal>,
+    pub(super) ids: Arc<AtomicU64>,
+    pub(super) ending: watch::Receiver<bool>,
+    pub(super) orders: Orders,
 }
 
 impl Task {
     pub(super) async fn new(
         who: String,
+        place: Place,
         redlock: Redlock,
-        journal: Arc<Journal>,
-        ids: Arc<AtomicU64>,
         rng: Rng,
-        ending: watch::Receiver<bool>,
-        orders: Orders,
+        process: Process,
     ) -> Self {
-        let store = Store::connect(orders.store).await;
-        let (max_ttl, at_odds) = (orders.party.max_ttl(), orders.at_odds);
-        Self { who, redlock, journal, ids, rng, ending, store, max_ttl, at_odds }
+        let store = Store::connect(process.orders.store).await;
+        Self { who, place, redlock, rng, process, store }
     }
 
     /// Works until it is told to end.
     pub(super) async fn work(mut self) {
-        while !*self.ending.borrow() {
-            let wish = Wish::random(&mut self.rng, self.max_ttl);
+        let max_ttl = self.process.orders.party.max_ttl();
+        while !*self.process.ending.borrow() {
+            let wish = match self.place {
+                Place::Work => Wish::random(&mut self.rng, max_ttl),
+                Place::Crowd => Wish::in_a_crowd(&mut self.rng, max_ttl),
+            };
             // A lock is kept warm for a task that locks it again and again.
             let times = if wish.warm.is_some() { self.rng.within(2..9) } else { 1 };
             for _ in 0..times {
@@ -78,7 +97,7 @@ impl Task {
     }
 
     async fn fulfil(&mut self, wish: &Wish) {
-        if *self.ending.borrow() {
+        if *self.process.ending.borrow() {
             return;
         }
         let id = self.next_id();
@@ -91,16 +110,16 @@ impl Task {
     }
 
     fn next_id(&self) -> u64 {
-        self.ids.fetch_add(1, Relaxed)
+        self.process.ids.fetch_add(1, Relaxed)
     }
 
     fn note(&self, what: What) {
-        self.journal.note(&self.who, what);
+        self.process.journal.note(&self.who, what);
     }
 
     /// Returns `None` if the task must end.
     async fn unless_ending<T>(&self, future: impl Future<Output = T>) -> Option<T> {
-        let mut ending = self.ending.clone();
+        let mut ending = self.process.ending.clone();
         tokio::select! {
             done = future => Some(done),
             _ = ending.wait_for(|end| *end) => None,
@@ -227,7 +246,9 @@ impl Task {
             Some(Err(AcquireError::NoQuorum(error))) if error.is_too_late() => Err(Why::Late),
             Some(Err(AcquireError::NoQuorum(_))) => Err(Why::NoQuorum),
             // Clients with other settings keep it away.
-            Some(Err(AcquireError::Disagreement(_))) if self.at_odds => Err(Why::NoQuorum),
+            Some(Err(AcquireError::Disagreement(_))) if self.process.orders.at_odds => {
+                Err(Why::NoQuorum)
+            }
             Some(Err(error)) => {
                 self.note(What::Odd(format!("acquire {}: {error}", wish.resources.join(","))));
                 Err(Why::Cancelled)
@@ -245,12 +266,12 @@ impl Task {
     ) -> Result<Guard<K>, Why> {
         let (at, Some(until)) = valid_until(&guard) else { return Err(Why::Late) };
         let number = token.map(FencingToken::as_u64);
-        self.journal.note_at(at, &self.who, What::Enters { id, until, token: number });
+        self.process.journal.note_at(at, &self.who, What::Enters { id, until, token: number });
 
-        let length = length(&mut self.rng);
+        let length = length(self.place, &mut self.rng);
         let ends = at + nanos(length);
         let watches = self.rng.chance(50);
-        while now() < ends && !*self.ending.borrow() {
+        while now() < ends && !*self.process.ending.borrow() {
             let step = self.rng.duration(MS..length / 3 + 2 * MS).min(between(now(), ends));
             let rest = async {
                 tokio::select! {
@@ -269,7 +290,7 @@ impl Task {
                 self.note(What::Looks { id });
                 let (at, until) = valid_until(&guard);
                 let seen = until.map_or(What::Lapsed { id }, |until| What::Holds { id, until });
-                self.journal.note_at(at, &self.who, seen);
+                self.process.journal.note_at(at, &self.who, seen);
             }
             if let Some(token) = token
                 && self.rng.chance(50)

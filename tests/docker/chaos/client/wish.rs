@@ -1,6 +1,6 @@
 //! What a task asks for.
 
-use crate::chaos::history::{Claim, KEPT_WARM, PERMITS};
+use crate::chaos::history::{CROWDED, Claim, KEPT_WARM, PERMITS};
 use crate::support::prelude::*;
 use crate::support::seed::Rng;
 use std::time::Duration;
@@ -82,6 +82,26 @@ impl Wish {
         let writes = claim == Claim::Alone && choice == READ_AND_WRITTEN && rng.chance(60);
         let keep_alive = rng.chance(30);
         Self { resources, claim, writes, ttl, warm, wait, patience, keep_alive }
+    }
+
+    /// What a client of the crowd asks for: to wait for long, often in turn, now and then only for a moment.
+    pub(super) fn in_a_crowd(rng: &mut Rng, max_ttl: Duration) -> Self {
+        let (resource, claim) = match rng.within(0..100) {
+            0..60 => (CROWDED[0], Claim::Alone),
+            60..80 => (CROWDED[1], Claim::Fair),
+            _ => (PERMITS.0, Claim::Alone),
+        };
+        let patience = rng.chance(8).then(|| rng.duration(MS..400 * MS));
+        Self {
+            resources: vec![resource.to_owned()],
+            claim,
+            writes: false,
+            ttl: max_ttl,
+            warm: None,
+            wait: rng.duration(max_ttl * 2..max_ttl * 4),
+            patience,
+            keep_alive: rng.chance(10),
+        }
     }
 
     /// Repeats the request: within one ttl it should succeed, or report that another client holds
