@@ -1,12 +1,12 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::in_turn::Turn;
-use super::waitlist::Entry;
+use super::waitlist::{Entry, LACKING};
 use crate::lock::Begun;
 use crate::master::first_node::Standing;
 use crate::obstacle::Obstacle;
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
-use crate::report::Answer;
+use crate::report::{Answer, NodeReport};
 use crate::shared::{AttemptId, Failure, RoundId, Settings};
 use std::time::Duration;
 
@@ -145,8 +145,8 @@ impl Contention {
         self.standing = Standing::Open;
     }
 
-    /// Notes that the master of its list has said that the resource is free, without a message: a release may be under
-    /// way to the other nodes, or a hold lacks its key there.
+    /// Notes that the resource is free at the master of its list, without a message, and held elsewhere: a release may be
+    /// under way to the other nodes, or a hold lacks its key there.
     fn found_free(&mut self) {
         self.told.get_or_insert(MOST_TOLD_EARLY - MOST_FOUND_EARLY);
     }
@@ -158,8 +158,21 @@ impl Contention {
 
     /// Notes what an attempt has found that asked all nodes. Once a message has said that the resource is
     /// free, a node that is free is not one that lacks a key.
-    pub(crate) fn find(&mut self, standing: Standing) {
-        self.standing = if self.is_early() { Standing::Open } else { standing };
+    pub(crate) fn find(&mut self, standing: Standing, reports: &[NodeReport]) {
+        // A release that was announced may be under way for longer.
+        let is_announced =
+            self.told.is_some_and(|times| times < MOST_TOLD_EARLY - MOST_FOUND_EARLY);
+        let is_in_vain =
+            standing != Standing::Open && !is_announced && self.finds_key_lacking(reports);
+        if is_in_vain && !self.lacks_key() {
+            self.found_free();
+        }
+        self.standing = match standing {
+            _ if self.is_early() => Standing::Open,
+            // It waits in the list all the same.
+            _ if is_in_vain => Standing::Held { speaker: None },
+            standing => standing,
+        };
     }
 
     /// Returns the longest pause before the next attempt.
@@ -225,21 +238,19 @@ impl Contention {
         if is_news || self.attempts <= 1 || !self.listening {
             self.heard = now;
         }
-        let is_unanswered = self.is_unanswered(&failure.reports);
-        if is_unanswered && self.is_called() {
-            self.found_free();
-        }
-        let told_early = self.was_told_early(is_split || self.is_early_for(&failure.reports));
-        if is_unanswered {
+        let early = self.was_told_early(is_split || self.is_early_for(&failure.reports));
+        let lacks_key = early.is_none() && self.lacks_key();
+        if lacks_key || self.is_unanswered(&failure.reports) {
             self.ask_next();
         }
-        let pause = random.map(|random| match told_early {
+        let pause = random.map(|random| match early {
             // The resource has become free in the meantime.
             _ if std::mem::take(&mut self.woken) => now,
             Some(times) => {
                 let soon = Backoff { base: took, cap: settings.backoff.cap };
                 now.after(soon.delay(times, None, random))
             }
+            None if lacks_key => now.after(LACKING + settings.backoff.delay(0, None, random)),
             None => now.after(self.delay(now, settings, random)),
         });
         let again_at = pause.map_or(self.until, |at| at.min(self.until));

@@ -35,7 +35,7 @@ impl Waiters {
         let standing = channel.map(|(channel, _)| cx.masters.refused_by(cx.now, channel, &reports));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         if let Some(standing) = standing {
-            contention.find(standing);
+            contention.find(standing, &reports);
         }
         let may_hurry = contention.may_hurry(&reports);
         for (node, report) in reports.iter().enumerate() {
@@ -77,8 +77,9 @@ impl Waiters {
             let random = quorum_can_vote.then(|| cx.masters.random.jitter());
             let is_told = failure.kind.is_contended() && cx.masters.settings.wake_ups;
             let enlists = is_told && self.may_ask_waitlist(cx, request, &keys);
-            // Where waiters are known to be called, it need not listen to all releases.
-            let is_called = enlists && self.is_waited_for(cx, &keys);
+            // Where waiters are known to be called, one that stands in the list need not listen to all releases.
+            let is_called =
+                enlists && !self.listens_outside(request) && self.is_waited_for(cx, &keys);
             let listening = is_told && (is_called || self.listen(cx, &keys));
             let polls = self.polls(request, &keys);
             let asks = polls && failure.kind.is_contended();

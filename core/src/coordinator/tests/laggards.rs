@@ -1,7 +1,7 @@
 //! A master that is slow to answer is not asked first, and notifies those all the same that ask it first.
 
-use super::Stage;
-use super::waitlist::listing;
+use super::waitlist::{listing, lists};
+use super::{Login, Stage, greets};
 use std::time::Duration;
 
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -83,4 +83,39 @@ fn a_master_that_was_slow_once_is_no_laggard() {
     wins(&mut stage, 3);
     call(&mut stage, &[3]);
     stage.play("");
+}
+
+/// Once an answer of a master was measured, a waiter in front waits for so many of its round trips before it asks all.
+#[test]
+fn a_waiter_in_front_waits_for_the_answer_of_a_master_that_is_far_away() {
+    let mut stage = Stage::with(3, &Login::default(), lists);
+    stage.steps("n1-2 opens");
+    stage.steps(&greets(3, "hello 9", "run3").replace("asks", "asks \n +40ms"));
+    stage.steps("= connected");
+    stage.steps(
+        "acquire 1 r wait 30s
+         n1-3 < SET r #1 NX PX 10000
+         n1-2 > nil
+         n3 < EVAL release 1 r #1
+         n3 < PUBLISH quorumlock:free:0:r undone
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n3 < SCRIPT LOAD wait
+         n3 < EVALSHA wait ..
+         +40ms
+         n3 > nil
+         n3 > 0
+         n3 > 0
+         n3 > subscribed r
+         n3 > subscribed @0000000000000000
+         n3 > text wait
+         +79ms
+         n1-3 < -
+         +1ms
+         n1-3 < EVAL look 1 r
+         n1-3 < SET r #3 NX PX 10000
+         n1-2 > -2
+         n1-2 > ok
+         = acquired 1 ..",
+    );
 }

@@ -66,6 +66,7 @@ mod verdicts;
 mod waiting;
 mod waitlist;
 mod waitlist_faults;
+mod waitlist_lacking;
 mod waitlist_permits;
 mod waking;
 mod warm;

@@ -5,12 +5,13 @@ use super::stage::Stage;
 use crate::shared::Settings;
 use crate::wire::Login;
 
+pub(super) fn lists(settings: &mut Settings) {
+    settings.wake_ups = true;
+    settings.waitlists = Some("list:".into());
+}
+
 /// Opens three masters where waiters stand in lists.
 pub(super) fn listing() -> Stage {
-    let lists = |settings: &mut Settings| {
-        settings.wake_ups = true;
-        settings.waitlists = Some("list:".into());
-    };
     all_open(Stage::with(3, &Login::default(), lists), 3)
 }
 

@@ -42,6 +42,11 @@ impl Confirmation {
         Some([self.trips[0]?, self.trips[1]?])
     }
 
+    /// Returns the shorter of the two, or the only one.
+    pub(super) fn trip(&self) -> Option<Duration> {
+        self.trips.into_iter().flatten().min()
+    }
+
     /// Notes how long an answer took. Of several within half a heartbeat, as when many clients connect at once, the
     /// shortest counts.
     fn measure(&mut self, asked: Instant, now: Instant) {

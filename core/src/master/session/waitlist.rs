@@ -44,9 +44,9 @@ impl Session {
         is_admitted
     }
 
-    /// Returns how long an answer takes, by the shorter of the latest two heartbeats.
+    /// Returns how long an answer takes, by the shorter of the latest two that were measured, or the only one.
     pub(crate) fn trip(&self) -> Duration {
-        self.trips().map_or(Duration::ZERO, |[one, other]| one.min(other))
+        self.confirmation.trip().unwrap_or_default()
     }
 
     /// Takes a waiter out of the list. If the command gets lost, a call in vain does it.

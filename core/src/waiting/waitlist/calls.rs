@@ -38,7 +38,7 @@ impl Waiters {
         {
             // A question under way enters it again.
             (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
-            entry.suspicion = None;
+            (entry.suspicion, entry.in_vain) = (None, 0);
             contention.notice(cx.now, &cx.masters.settings);
         }
         self.try_as_called(cx, request);

@@ -13,6 +13,11 @@ use std::time::Duration;
 const QUIET: Duration = Duration::from_millis(20);
 const QUIET_TRIPS: u32 = 3;
 
+/// The same once a waiter has found so often in a row that the key is free there and held elsewhere: the hold lacks it.
+/// Each further vote that is asked for in vain keeps the holder from bringing it back.
+pub(crate) const LACKING: Duration = LONGEST_QUIET;
+const LACKS_AFTER: u32 = 2;
+
 /// So many waiters in front ask as often as if there were no list. The pause of any other grows by the longest of
 /// theirs for each such number ahead.
 const FRONT: usize = 4;
@@ -45,6 +50,8 @@ pub(crate) struct Entry {
     pub(super) saw_silent_release: bool,
     /// It may have seen one, and has asked so often since.
     pub(super) suspicion: Option<u32>,
+    /// How often it has found in a row that the key is free at this master, and held elsewhere.
+    pub(super) in_vain: u32,
     /// How many were ahead of it at the latest answer.
     pub(in crate::waiting) ahead: Option<usize>,
     /// When the question under way was asked.
@@ -78,6 +85,7 @@ impl Entry {
             heard_nothing: false,
             saw_silent_release: false,
             suspicion: None,
+            in_vain: 0,
             ahead: None,
             asked_at: None,
             trip: Duration::ZERO,
@@ -95,7 +103,12 @@ impl Entry {
 
     /// Returns how long only a waiter that was called tries.
     pub(in crate::waiting) fn quiet(&self) -> Duration {
-        quiet(self.trip)
+        if self.lacks_key() { LACKING } else { quiet(self.trip) }
+    }
+
+    /// Returns whether a hold is known to lack its key at the master of the list.
+    pub(in crate::waiting) const fn lacks_key(&self) -> bool {
+        self.in_vain > LACKS_AFTER
     }
 
     /// Returns how long it waits for the answer of a master whose answers take `trip`, and `longest` at most.
@@ -107,6 +120,10 @@ impl Entry {
     pub(in crate::waiting) fn answered(&mut self, trip: Duration, listed: &Listed) {
         (self.trip, self.is_repeated) = (trip, false);
         (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
+        if matches!(listed.what, Found::Held(_)) {
+            // Or by the vote of another that tries in vain.
+            self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1);
+        }
     }
 
     /// Notes what an answer says of the holder, while the waiter `listens` on the channel of the key or not. If the key
@@ -188,6 +205,26 @@ impl Contention {
     /// Returns whether others refused before the master of the list answered.
     pub(in crate::waiting) fn is_unanswered(&self, reports: &[NodeReport]) -> bool {
         self.answer_of_list(reports) == Some(&Answer::Outstanding)
+    }
+
+    /// Notes whether a lost attempt has found that the key is free at the master of the list, as a quorum holds it: without a
+    /// call, for which a release may be under way.
+    pub(in crate::waiting) fn finds_key_lacking(&mut self, reports: &[NodeReport]) -> bool {
+        let trial = self.trial();
+        let is_free = match self.answer_of_list(reports) {
+            Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => trial != Some(Trial::Called),
+            Some(Answer::Outstanding) => trial == Some(Trial::FoundFree),
+            _ => false,
+        };
+        if let Some(entry) = &mut self.entry {
+            entry.in_vain = entry.in_vain.saturating_add(u32::from(is_free));
+        }
+        is_free
+    }
+
+    /// Returns whether a hold is known to lack its key at the master of the list.
+    pub(in crate::waiting) fn lacks_key(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.lacks_key())
     }
 
     /// Lets the waiter ask next, instead of an attempt: the answer says whether the key is free where the list is.

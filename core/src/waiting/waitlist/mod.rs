@@ -21,7 +21,7 @@ use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, RequestId, Timer};
 use crate::wire::waitlist::{Found, KNOWN_FOR, Listed, UNDONE};
 use crate::wire::{Reply, Token};
-pub(crate) use entry::Entry;
+pub(crate) use entry::{Entry, LACKING};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,6 +118,17 @@ impl Waiters {
         self.waitlists.is_waited_for(cx.now, keys.first())
     }
 
+    /// Returns whether an acquire listens to all releases until it asks in its list again: a hold is known to lack its key
+    /// there, so it pauses outside of the list.
+    pub(super) fn listens_outside(&mut self, request: RequestId) -> bool {
+        let contention = self.acquisitions.contention_mut(request);
+        let entry = contention.and_then(|found| found.entry.as_mut());
+        entry.is_some_and(|entry| {
+            entry.listens |= entry.lacks_key();
+            entry.lacks_key()
+        })
+    }
+
     /// Notes what was seen of a key, if there are lists: after waiters, the next release of it calls.
     pub(super) fn note_seen(&mut self, cx: &Cx, key: &Arc<str>, seen: Seen) {
         if cx.masters.settings.waitlists.is_some() {
@@ -173,7 +184,9 @@ impl Waiters {
         let Some(contention) = &acquisition.contention else { return false };
         let Some(entry) = &contention.entry else { return false };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
-        let asks_all = entry.is_in_front() && cx.now >= contention.asked_all.after(seldom);
+        let asks_all = entry.is_in_front()
+            && !entry.lacks_key()
+            && cx.now >= contention.asked_all.after(seldom);
         // One that has no answer in time asks all masters.
         let asks = entry.asked_at.is_none() && entry.trial.is_none() && !asks_all;
         asks && self.ask_waitlist(cx, request)
