@@ -110,6 +110,10 @@ pub(crate) enum What {
         accepted: bool,
     },
 
+    /// The whole machine stood still, until that instant.
+    Froze {
+        until: Nanos,
+    },
     /// From now on no client may have left a key: all clients are gone, and everything has expired.
     Empty,
     /// Some clients have other settings than others, so they keep each other away.

@@ -147,6 +147,10 @@ impl What {
                 also("holder", Edn::text(holder));
                 "has"
             }
+            Self::Froze { until } => {
+                also("until", Edn::Integer(*until));
+                "froze"
+            }
             Self::Empty => "empty",
             Self::AtOdds => "at-odds",
             Self::Odd(text) => {
@@ -174,6 +178,7 @@ impl What {
             "gone" => Self::Gone { owed: value.get("owed").as_integer()?.try_into().ok()? },
             "is" => Self::Is(Condition::parse(value.get("condition").as_keyword()?)?),
             "has" => Self::Has { resource: text("resource")?, holder: text("holder")? },
+            "froze" => Self::Froze { until: value.get("until").as_integer()? },
             "empty" => Self::Empty,
             "at-odds" => Self::AtOdds,
             "odd" => Self::Odd(text("text")?),
@@ -233,6 +238,7 @@ mod tests {
             What::Killed,
             What::Gone { owed: 2 },
             What::Has { resource: resource.clone(), holder: "c1".into() },
+            What::Froze { until: 13 },
             What::Empty,
             What::AtOdds,
             What::Odd("a \"text\" of\nlines".into()),

@@ -2,6 +2,7 @@
 
 use super::check::{Kind, Violation, violations};
 use super::client::{MAX_TTL, Orders, Party, Spoiled, WINDOW};
+use super::clock::{between, now};
 use super::history::{Condition, What};
 use super::journal::{Journal, Reader};
 use super::people::People;
@@ -23,6 +24,10 @@ use std::time::{Duration, Instant};
 
 /// Title of the picture. The seed is below it.
 const DRAWN: &str = "Processes compete for locks while masters and processes fail";
+
+/// A wake-up that is so much late shows that the machine stood still.
+const FROZEN: Duration = Duration::from_millis(300);
+const WAKES_EVERY: Duration = Duration::from_millis(50);
 
 /// Time between progress messages.
 const TELLS_EVERY: Duration = Duration::from_secs(10);
@@ -148,6 +153,10 @@ impl Run {
             let (containers, journal) = (containers.clone(), journal.clone());
             async move { watch::watch(&containers, &journal).await }
         });
+        let noting = std::thread::spawn({
+            let (journal, over) = (journal.clone(), over.clone());
+            move || note_freezes(&journal, &over)
+        });
         let telling = tokio::spawn(self.tell_progress(history.clone(), began));
         let trouble = tokio::task::spawn_blocking({
             let (containers, journal) = (containers.clone(), journal.clone());
@@ -162,6 +171,7 @@ impl Run {
             }
         });
         trouble.await.expect("the masters are struck").expect("the clients are looked after");
+        noting.join().expect("a thread that watches the clock");
         watch::look_for_locks(&containers, &journal).await;
         watching.abort();
         using.abort();
@@ -260,6 +270,18 @@ impl fmt::Display for Run {
         match self.spoiled {
             Spoiled::Nothing => Ok(()),
             spoiled => write!(f, ", without {}", spoiled.word()),
+        }
+    }
+}
+
+/// Notes when the whole machine stands still: nothing that happens then is the clients' fault.
+fn note_freezes(journal: &Journal, over: &AtomicBool) {
+    while !over.load(SeqCst) {
+        let before = now();
+        std::thread::sleep(WAKES_EVERY);
+        let until = now();
+        if between(before, until) > FROZEN {
+            journal.note_at(before, "run", What::Froze { until });
         }
     }
 }

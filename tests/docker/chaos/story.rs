@@ -1,6 +1,7 @@
 //! A history put in order: requests, holds with their start and end, and the state of the masters.
 
-use super::clock::Nanos;
+use super::check::REDIALLED;
+use super::clock::{Nanos, nanos};
 use super::history::{Claim, Condition, Entry, What, Why};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -80,6 +81,8 @@ pub(crate) struct Story {
     pub(crate) masters: BTreeMap<String, Vec<(Nanos, Condition)>>,
     pub(crate) writes: Vec<Write>,
     pub(crate) sightings: Vec<Sighting>,
+    /// Start and end of each time in which the whole machine stood still.
+    pub(crate) frozen: Vec<(Nanos, Nanos)>,
     /// From then on there must be no key.
     pub(crate) empty: Option<Nanos>,
     /// Clients with other settings keep each other away, so an outage is not a fault of the system.
@@ -172,6 +175,7 @@ impl Story {
             What::Write { by, id, resource, token, accepted } => {
                 self.writes.push(Write { at, by, id, resource, token, accepted });
             }
+            What::Froze { until } => self.frozen.push((at, until)),
             What::Empty => self.empty = Some(at),
             What::AtOdds => self.at_odds = true,
             What::Odd(text) => self.odd.push((at, format!("{who}: {text}"))),
@@ -196,8 +200,13 @@ impl Story {
         holds
     }
 
-    /// Checks whether the process of a task was stopped at some time between the two.
+    /// Checks whether the process of a task was stopped at some time between the two, or the whole machine, after which
+    /// clients redial.
     pub(crate) fn was_stopped(&self, task: &str, from: Nanos, to: Nanos) -> bool {
+        let thaws = |until: Nanos| until + nanos(REDIALLED) >= from;
+        if self.frozen.iter().any(|(began, until)| *began <= to && thaws(*until)) {
+            return true;
+        }
         let stopped = self.lives.get(process(task)).map_or(&[][..], |life| &life.stopped);
         stopped.iter().any(|(began, ended)| *began <= to && ended.is_none_or(|it| it >= from))
     }

@@ -122,6 +122,9 @@ mod tests {
                 ),
                 (1, 1, 0),
             ),
+            // The whole machine stands still, and clients redial after that.
+            (format!("{first}{retry}20 run froze 1990\n2012 c1.0 fails 2 no-quorum"), (1, 1, 0)),
+            (format!("2 run froze 5\n{first}{retry}2012 c1.0 fails 2 no-quorum"), (0, 0, 0)),
             // The client itself is stopped.
             (format!("{first}{retry}20 c1 stopped\n2012 c1.0 fails 2 no-quorum"), (1, 1, 0)),
         ] {

@@ -26,7 +26,7 @@ use super::story::Story;
 use std::time::Duration;
 
 /// Time until a client has redialled a master that is up again.
-const REDIALLED: Duration = Duration::from_millis(2500);
+pub(crate) const REDIALLED: Duration = Duration::from_millis(2500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {

@@ -57,6 +57,7 @@ fn what(verb: &str, words: &[&str]) -> Option<What> {
         },
         ("empty", []) => What::Empty,
         ("at-odds", []) => What::AtOdds,
+        ("froze", [until]) => What::Froze { until: nanos(until)? },
         _ => return None,
     })
 }
