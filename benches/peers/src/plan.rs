@@ -41,8 +41,8 @@ pub(crate) struct Plan {
 const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [--longest N]
              [--minutes N] [--plan] [--draw] [--write] [NAME]...
   --quick     under two minutes in all: fewer scenes, no other crates, unless NAME asks for them
-  --long      with the sweeps on Valkey 9, the crowds of W11 and the idle clients of W12, too: half an
-              hour more
+  --long      with the sweeps on Valkey 9, the crowds of W11, the idle clients of W12 and the many
+              locks of W13, too: half an hour more
   --rounds N  rounds of each scene
   --millis N  how long each contender is measured in each round
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)
@@ -212,7 +212,7 @@ impl fmt::Display for Plan {
         write!(
             f,
             "{run}: {rounds} rounds of W1 and W2 as usual, {few_rounds} of W7 and W9 and where one thing differs, \
-             {trial_rounds} of what is measured from outside (W3 to W6, W8, W11, W12); each contender for \
+             {trial_rounds} of what is measured from outside (W3 to W6, W8, W11 to W13); each contender for \
              {span:?} in each, as W5 until its tasks have had {sections_per_task} sections on average, \
              or {longest:?}."
         )

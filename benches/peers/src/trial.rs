@@ -11,7 +11,7 @@ use crate::support::server::Server;
 use crate::worker::Failed;
 use crate::workloads::contended::{self, Rivals};
 use crate::workloads::gathered::{self, Gathered};
-use crate::workloads::{faults, idle, outage, weight};
+use crate::workloads::{faults, idle, kept_alive, outage, weight};
 use std::time::Duration;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,10 +23,11 @@ pub(crate) enum Trial {
     Weight,
     Gathered(Gathered),
     Idle,
+    KeptAlive,
 }
 
 impl Trial {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Stopped,
         Self::Killed,
         Self::Outage,
@@ -41,6 +42,7 @@ impl Trial {
         Self::gathered(100),
         Self::gathered(300),
         Self::Idle,
+        Self::KeptAlive,
     ];
 
     const fn gathered(clients: usize) -> Self {
@@ -60,6 +62,7 @@ impl Trial {
             Self::Weight => "W8".to_owned(),
             Self::Gathered(crowd) => crowd.name(),
             Self::Idle => "W12".to_owned(),
+            Self::KeptAlive => "W13".to_owned(),
         }
     }
 
@@ -72,6 +75,7 @@ impl Trial {
             Self::Weight => weight::ABOUT.to_owned(),
             Self::Gathered(crowd) => crowd.about(),
             Self::Idle => idle::ABOUT.to_owned(),
+            Self::KeptAlive => kept_alive::ABOUT.to_owned(),
         }
     }
 
@@ -82,7 +86,7 @@ impl Trial {
 
     /// Returns whether it is played only on request: a full run has no time for it.
     pub(crate) fn is_long(self) -> bool {
-        matches!(self, Self::Gathered(_) | Self::Idle)
+        matches!(self, Self::Gathered(_) | Self::Idle | Self::KeptAlive)
     }
 
     /// Returns the mean time of a turn over all contenders: some hang when masters do, and some
@@ -101,6 +105,7 @@ impl Trial {
             // Each span has half of it as its warm-up; ours have a second one.
             Self::Gathered(crowd) => 9 * crowd.span(plan) / 4 + more(4000),
             Self::Idle => idle::TAKES,
+            Self::KeptAlive => kept_alive::TAKES,
         }
     }
 
@@ -113,14 +118,15 @@ impl Trial {
             Self::Weight => &weight::METRICS,
             Self::Gathered(_) => &gathered::METRICS,
             Self::Idle => &idle::METRICS,
+            Self::KeptAlive => &kept_alive::METRICS,
         }
     }
 
     /// Checks whether the trial suits this contender.
     pub(crate) fn suits(self, contender: &str) -> bool {
         match contender {
-            // Others have no heartbeats.
-            _ if self == Self::Idle => contender == contenders::OURS,
+            // Others have no heartbeats, and extend by hand.
+            _ if matches!(self, Self::Idle | Self::KeptAlive) => contender == contenders::OURS,
             contenders::FLOOR => matches!(self, Self::Contended(Rivals { processes: 1, .. })),
             contenders::KEPT_WARM => self == Self::contended(1, 8, false),
             name => !contenders::waits_otherwise(name) || matches!(self, Self::Gathered(_)),
@@ -143,6 +149,7 @@ impl Trial {
             Self::Weight => weight::turn(contender, masters),
             Self::Gathered(crowd) => crowd.turn(contender, masters, plan),
             Self::Idle => idle::turn(contender, masters, round),
+            Self::KeptAlive => Ok(kept_alive::turn(masters)),
         }
     }
 

@@ -29,6 +29,12 @@ impl Instant {
         Self(self.0.saturating_add(nanos(span)))
     }
 
+    /// Returns the latest multiple of `step` that is not later; the same if there is no step.
+    pub(crate) fn in_steps_of(self, step: Duration) -> Self {
+        let past = self.as_nanos().checked_rem(nanos(step)).unwrap_or_default();
+        Self::from_nanos(self.as_nanos() - past)
+    }
+
     /// Returns the time from `earlier` to `self`; zero if `earlier` is the later one.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))

@@ -115,7 +115,7 @@ fn any_world_has_one_holder_at_a_time_and_leaves_nothing_behind() {
 }
 
 /// The most worlds with a flaw that are played until it is found.
-const MOST: u64 = 1_000;
+const MOST: u64 = 4_000;
 
 /// Plays worlds with a flaw until it is found. The seeds are always the same.
 fn find(flaw: Flaw, expected: &str) {

@@ -4,6 +4,7 @@
 mod bare;
 mod client;
 mod kept;
+pub(crate) mod kept_alive;
 mod more;
 mod multiplexed;
 mod quorumlock;

@@ -8,6 +8,7 @@ pub(crate) mod fenced;
 pub(crate) mod gathered;
 pub(crate) mod idle;
 pub(crate) mod kept;
+pub(crate) mod kept_alive;
 pub(crate) mod outage;
 pub(crate) mod warm;
 pub(crate) mod weight;

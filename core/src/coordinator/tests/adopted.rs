@@ -98,7 +98,7 @@ fn a_keeper_goes_on_for_the_rest_of_its_time() {
          +3334ms
          n1-3 < EVALSHA ..
          n1-3 > 1
-         = extended by its keeper until 15231..",
+         = extended by its keeper until 15228ms",
     );
 }
 

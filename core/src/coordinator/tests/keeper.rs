@@ -77,7 +77,7 @@ fn extensions_stop_at_max_hold_and_no_deadline_lies_beyond_it() {
 fn an_extension_by_hand_moves_the_keepers_next_one() {
     play(
         1,
-        "acquire 1 r ttl 900ms keep forever
+        "acquire 1 r ttl 960ms keep forever
          n1 < SET ..
          n1 > ok
          = acquired 1 ..
@@ -85,13 +85,13 @@ fn an_extension_by_hand_moves_the_keepers_next_one() {
          extend 2 of 1
          n1 < EVALSHA ..
          n1 > 1
-         = extended 2 until 1089ms
-         +299.999999ms
+         = extended 2 until 1148..
+         +319.999999ms
          n1 < -
          +1ns
          n1 < EVALSHA ..
          n1 > 1
-         = extended by its keeper until 1389ms",
+         = extended by its keeper until 1468..",
     );
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::{Instant, Keeper};
 use super::ms;
+use std::collections::BTreeSet;
 
 fn at(millis: u64) -> Instant {
     Instant::from_nanos(millis * 1_000_000)
@@ -59,13 +60,32 @@ fn a_failed_round_is_repeated_within_a_quarter_of_the_time_left() {
     }
 }
 
-/// No round starts later than a third of the ttl, and none earlier than three quarters of that; all
-/// times in between are equally likely.
+/// No round starts later than a third of the ttl, and none earlier than three quarters of that, but for the moment of
+/// those that are extended together; all such moments in between are equally likely.
 #[test]
 fn those_that_were_won_together_fall_out_of_step() {
     let keeper = Keeper::new(Instant::NEVER);
     let next = |place| keeper.next(at(0), ms(3_000), at(2_900), place).expect("there is no end");
     assert_eq!(next(0), at(1_000));
-    assert!(next(u16::MAX) > at(750) && next(u16::MAX) < at(751));
-    assert!((0..u16::MAX).all(|place| next(place + 1) < next(place)));
+    assert_eq!(next(u16::MAX), at(750));
+    assert!((0..u16::MAX).all(|place| next(place + 1) <= next(place)));
+    let all: BTreeSet<Instant> = (0..u16::MAX).map(next).collect();
+    assert_eq!(all, (150..=200).map(|moment| at(5 * moment)).collect());
+}
+
+/// Also where they were won one after the other: within the moment, a round starts early, and never before the last.
+#[test]
+fn those_that_are_due_within_a_moment_are_extended_together() {
+    for (ttl, within) in [(60_000, 5), (960, 5), (240, 5), (48, 1)] {
+        let next = |started| Keeper::new(Instant::NEVER).next(at(started), ms(ttl), at(90_000), 0);
+        let due = |started| at(started + ttl / 3);
+        for started in 1_000..1_000 + 3 * within {
+            let (at, due) = (next(started).expect("there is no end"), due(started));
+            assert!(at <= due && due.since(at) < ms(within), "{started} of {ttl} ms");
+            assert_eq!(at.as_nanos() % ms(within).as_nanos() as u64, 0, "{started} of {ttl} ms");
+        }
+    }
+    let started = Instant::from_nanos(1);
+    let next = Keeper::new(Instant::NEVER).next(started, ms(0), at(1), 0);
+    assert_eq!(next, Some(started));
 }
