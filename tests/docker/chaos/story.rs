@@ -211,6 +211,23 @@ impl Story {
         stopped.iter().any(|(began, ended)| *began <= to && ended.is_none_or(|it| it >= from))
     }
 
+    /// Returns the greatest number of masters that are no quorum.
+    pub(crate) fn minority(&self) -> usize {
+        self.masters.len().saturating_sub(1) / 2
+    }
+
+    /// Checks whether at most a minority was impaired since an attempt began, and its process was not stopped: any acquire
+    /// of a stopped one fails.
+    pub(crate) fn was_well(
+        &self,
+        impaired: &BTreeMap<&str, Vec<(Nanos, Nanos)>>,
+        attempt: &Attempt,
+        to: Nanos,
+    ) -> bool {
+        most_impaired(impaired, attempt.asked, to) <= self.minority()
+            && !self.was_stopped(&attempt.task, attempt.asked, to)
+    }
+
     /// Returns when each master was unreliable: from a fault until `grace` after it was up again.
     pub(crate) fn impaired(&self, grace: Duration) -> BTreeMap<&str, Vec<(Nanos, Nanos)>> {
         let grace = super::clock::nanos(grace);
@@ -240,13 +257,12 @@ pub(crate) fn most_impaired(
     to: Nanos,
 ) -> usize {
     // Those of one master are in order, at both ends.
-    let of_one = |spans: &Vec<(Nanos, Nanos)>| {
+    let within = impaired.values().flat_map(|spans| {
         let first = spans.partition_point(|(_, ended)| *ended < from);
         let later = spans[first..].partition_point(|(began, _)| *began <= to);
-        spans[first..first + later].to_vec()
-    };
-    let within = impaired.values().flat_map(of_one);
-    let within: Vec<_> = within.map(|(began, ended)| (began.max(from), ended)).collect();
+        &spans[first..first + later]
+    });
+    let within: Vec<_> = within.map(|(began, ended)| ((*began).max(from), *ended)).collect();
     // Spans of one master may touch because of the grace: counted twice, which is on the safe side.
     let at = |instant: Nanos| within.iter().filter(|(b, e)| *b <= instant && *e >= instant).count();
     within.iter().map(|(began, _)| at(*began)).max().unwrap_or(0)

@@ -53,12 +53,11 @@ impl Usage {
     pub(crate) async fn watch(&self, containers: &Containers) {
         loop {
             tokio::time::sleep(EVERY).await;
+            let Some(client) = client(self.client.load(SeqCst)) else { continue };
             let masters = (0..containers.len()).map(|node| look(containers, node));
             let masters = join_all(masters).await;
-            if let Some(client) = client(self.client.load(SeqCst)) {
-                let sample = Sample { at: now(), client, masters };
-                self.samples.lock().expect("samples").push(sample);
-            }
+            let sample = Sample { at: now(), client, masters };
+            self.samples.lock().expect("samples").push(sample);
         }
     }
 

@@ -7,6 +7,8 @@ use crate::workloads::Measured;
 use crate::workloads::kept::{self, LOCKS, TTL};
 use futures::future::join_all;
 use quorumlock::{Guard, Redlock, Released};
+use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Number of tasks that acquire and release the locks.
@@ -34,23 +36,34 @@ impl Contender for Kept {
 
     fn run(&self, cell: &Cell) -> Measured {
         (self.runtime)().block_on(async {
-            let redlock = connect(&cell.masters).await;
-            let guards = keep(&redlock, self.locks).await;
-            let measured = kept::run(redlock.clone(), cell).await;
-            give_back(guards).await;
-            redlock.shutdown().await.expect("all releases confirmed");
-            measured
+            let run = async |redlock| kept::run(redlock, cell).await;
+            while_kept(&cell.masters, self.locks, TTL, run).await
         })
     }
 }
 
-async fn keep(redlock: &Redlock, locks: usize) -> Vec<Vec<Guard>> {
+/// Measures with a client that keeps so many locks meanwhile.
+pub(crate) async fn while_kept<T>(
+    masters: &[SocketAddr],
+    locks: usize,
+    ttl: Duration,
+    measure: impl AsyncFnOnce(Redlock) -> T,
+) -> T {
+    let redlock = connect(masters).await;
+    let guards = keep(&redlock, locks, ttl).await;
+    let measured = measure(redlock.clone()).await;
+    give_back(guards).await;
+    redlock.shutdown().await.expect("all releases confirmed");
+    measured
+}
+
+async fn keep(redlock: &Redlock, locks: usize, ttl: Duration) -> Vec<Vec<Guard>> {
     let keepers = (0..TASKS).map(|task| {
         let redlock = redlock.clone();
         tokio::spawn(async move {
             let mut guards = Vec::new();
             for lock in (task..locks).step_by(TASKS) {
-                let acquire = redlock.acquire(format!("bench:kept:{lock}")).ttl(TTL).keep_alive();
+                let acquire = redlock.acquire(format!("bench:kept:{lock}")).ttl(ttl).keep_alive();
                 guards.push(acquire.await.expect("a lock that no other task wants"));
             }
             guards

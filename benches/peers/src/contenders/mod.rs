@@ -3,8 +3,7 @@
 
 mod bare;
 mod client;
-mod kept;
-pub(crate) mod kept_alive;
+pub(crate) mod kept;
 mod more;
 mod multiplexed;
 mod quorumlock;

@@ -1,6 +1,7 @@
 //! W13: what a client costs that keeps many locks alive.
 
-use crate::contenders::{kept_alive, one_thread};
+use crate::contenders::kept::while_kept;
+use crate::contenders::one_thread;
 use crate::meter::{Meter, Spent};
 use crate::support::server::Server;
 use std::time::Duration;
@@ -12,6 +13,7 @@ pub(crate) const METRICS: [&str; 4] =
     ["20,000: client %", "each master %", "100,000: client %", "each master % "];
 
 const LOCKS: [usize; 2] = [20_000, 100_000];
+const TTL: Duration = Duration::from_secs(10);
 
 /// After so long, each lock is extended at a time of its own.
 const SETTLES: Duration = Duration::from_secs(5);
@@ -27,12 +29,13 @@ pub(crate) fn turn(masters: &[Server]) -> Vec<f64> {
 
 async fn keep(masters: &[Server], locks: usize) -> [f64; 2] {
     let addresses: Vec<_> = masters.iter().map(Server::addr).collect();
-    let kept = kept_alive::keep(&addresses, locks).await;
-    tokio::time::sleep(SETTLES).await;
-    let meter = Meter::start(masters.iter().map(Server::pid).collect());
-    tokio::time::sleep(SPAN).await;
-    // Of each microsecond.
-    let Spent { client_us, masters_us, .. } = meter.stop(SPAN.as_micros() as u64);
-    kept.end().await;
+    let spent = while_kept(&addresses, locks, TTL, async |_| {
+        tokio::time::sleep(SETTLES).await;
+        let meter = Meter::start(masters.iter().map(Server::pid).collect());
+        tokio::time::sleep(SPAN).await;
+        // Of each microsecond.
+        meter.stop(SPAN.as_micros() as u64)
+    });
+    let Spent { client_us, masters_us, .. } = spent.await;
     [100.0 * client_us, 100.0 * masters_us / masters.len() as f64]
 }

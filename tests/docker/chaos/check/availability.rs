@@ -1,9 +1,8 @@
 //! While a minority of the masters is away, a client that finds no quorum finds one within a ttl.
 
 use super::{Kind, REDIALLED, Violation};
-use crate::chaos::clock::Nanos;
 use crate::chaos::history::Why;
-use crate::chaos::story::{Attempt, Hold, Story, most_impaired, process};
+use crate::chaos::story::{Hold, Story, process};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,13 +28,7 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
 
 fn judge(story: &Story) -> (Availability, Vec<Violation>) {
     let (impaired, mut figures) = (story.impaired(REDIALLED), Availability::default());
-    let minority = story.masters.len().saturating_sub(1) / 2;
-    // The client's own process was not stopped in the meantime either, since that makes any acquire
-    // fail.
-    let counts = |attempt: &Attempt, to: Nanos| {
-        most_impaired(&impaired, attempt.asked, to) <= minority
-            && !story.was_stopped(&attempt.task, attempt.asked, to)
-    };
+    let minority = story.minority();
     let (mut failed, holds) = (BTreeMap::new(), story.holds_by_resource());
     let mut violations = Vec::new();
     // A client that others keep away finds no quorum, for longer than any ttl.
@@ -47,7 +40,7 @@ fn judge(story: &Story) -> (Availability, Vec<Violation>) {
             (None, Some((at, Why::Contended))) => (at, false),
             (None, Some((_, Why::Cancelled)) | None) => continue,
         };
-        if !counts(attempt, at) {
+        if !story.was_well(&impaired, attempt, at) {
             continue;
         }
         let key = (process(&attempt.task), attempt.id);

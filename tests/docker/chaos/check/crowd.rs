@@ -3,7 +3,7 @@
 use super::REDIALLED;
 use crate::chaos::clock::{Nanos, between};
 use crate::chaos::history::{CROWDED, Why};
-use crate::chaos::story::{Attempt, Story, most_impaired};
+use crate::chaos::story::{Attempt, Story};
 use crate::support::samples::Samples;
 
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,6 @@ pub(crate) struct Crowd {
 
 pub(crate) fn figures(story: &Story) -> Crowd {
     let (impaired, mut found) = (story.impaired(REDIALLED), Crowd::default());
-    let minority = story.masters.len().saturating_sub(1) / 2;
     let holds = story.holds_by_resource();
     for resource in CROWDED {
         let entered: Vec<Nanos> =
@@ -35,9 +34,7 @@ pub(crate) fn figures(story: &Story) -> Crowd {
             let is_won = attempt.hold.is_some();
             found.won += usize::from(is_won);
             found.in_vain += usize::from(!is_won);
-            let is_well = most_impaired(&impaired, attempt.asked, end) <= minority
-                && !story.was_stopped(&attempt.task, attempt.asked, end);
-            if is_well {
+            if story.was_well(&impaired, attempt, end) {
                 waits.extend(is_won.then(|| between(attempt.asked, end)));
                 let before = |at: Nanos| entered.partition_point(|entered| *entered < at);
                 let meanwhile = before(end) - before(attempt.asked);

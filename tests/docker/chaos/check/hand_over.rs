@@ -28,7 +28,7 @@ pub(crate) struct HandOvers {
 /// was away.
 pub(crate) fn figures(story: &Story) -> HandOvers {
     let (impaired, mut found) = (story.impaired(REDIALLED), HandOvers::default());
-    let minority = story.masters.len().saturating_sub(1) / 2;
+    let minority = story.minority();
     // Of several permits, the one that is free is rarely the last that was held.
     let locks = story.holds_by_resource();
     // Of several readers, the last to leave is rarely the last that came.

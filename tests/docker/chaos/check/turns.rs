@@ -21,7 +21,7 @@ pub(crate) struct Turns {
 /// its process, whose tasks have a queue of their own.
 pub(crate) fn figures(story: &Story) -> Turns {
     let (impaired, mut turns) = (story.impaired(REDIALLED), Turns::default());
-    let minority = story.masters.len().saturating_sub(1) / 2;
+    let minority = story.minority();
     for (resource, holds) in story.holds_by_resource() {
         let is_for_it = |it: &&Attempt| it.resources.iter().any(|it| it == resource);
         let asked: Vec<&Attempt> = story.attempts.iter().filter(is_for_it).collect();
