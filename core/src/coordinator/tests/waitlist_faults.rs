@@ -197,35 +197,63 @@ fn a_waiter_that_hears_of_each_release_notes_a_silent_one() {
 
 #[test]
 fn a_waiter_that_may_have_missed_a_message_listens_and_asks_more_often() {
-    let mut stage = behind(80);
+    let mut stage = behind(20);
     stage.play(&format!(
         "n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
          +20ms
          n3 < EVALSHA wait ..
-         n3 > listed 0 9000 7 80 bb 5/aa
+         n3 > listed 0 9000 7 20 bb 5/aa
          n3 < SUBSCRIBE quorumlock:free:0:r
          n3 > subscribed r
          n3 < EVALSHA wait ..
-         n3 > listed 0 9000 7 80 bb 5/aa
+         n3 > listed 0 9000 7 20 bb 5/aa
          +5ms
          n3 < EVALSHA wait ..
-         n3 > listed 0 9000 7 80 bb 5/aa
+         n3 > listed 0 9000 7 20 bb 5/aa
          +10ms
          n3 < EVALSHA wait ..
          n3 > freed r
-         n3 > listed 0 9000 7 80 cc 5/aa        // as a message has said
+         n3 > listed 0 9000 7 20 cc 5/aa        // as a message has said
          n1-3 < -
          +2500us
          n3 < EVALSHA wait ..
          n3 > says r undone                  // an attempt was rolled back
-         n3 > listed 0 9000 7 80 ee 5/aa
+         n3 > listed 0 9000 7 20 ee 5/aa
          n1-3 < -
          +2500us
          n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
-         n3 > listed 0 9000 7 80 dd 5/aa
+         n3 > listed 0 9000 7 20 dd 5/aa
          n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 1
          n3 > listed 3 9000 0 0
          cancel 1"
+    ));
+}
+
+/// A message to each of a crowd would cost each release as much as there are clients.
+#[test]
+fn one_far_back_leaves_that_to_those_in_front_and_to_the_last() {
+    let mut stage = behind(32);
+    stage.play(&format!(
+        "+1500ms
+         n3 < EVALSHA wait ..
+         n3 > listed 0 9000 7 32 bb 5/aa        // a holder that was not called
+         +1s
+         n1-3 < -
+         +500ms
+         n3 < EVALSHA wait ..
+         n3 > listed 0 9000 7 32 cc 5/aa
+         +1s
+         n1-3 < -
+         n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
+         +20ms
+         n3 < EVALSHA wait ..
+         n3 > listed 0 9000 7 32 bb 5/aa
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > subscribed r
+         n3 < EVALSHA wait ..
+         cancel 1
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 < ZREM list:r #2"
     ));
 }
 

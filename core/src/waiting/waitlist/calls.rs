@@ -47,7 +47,7 @@ impl Waiters {
     /// Lets a waiter ask once the moment is over in which only the called one tries.
     pub(crate) fn watch_call(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
         match self.waiter_called(waiter, key) {
-            Some(request) => _ = self.watches(cx, request),
+            Some(request) => _ = self.watches(cx, request, true),
             None => _ = self.pool_watches(cx, key),
         }
     }
@@ -55,13 +55,13 @@ impl Waiters {
     /// Does the same for the first of a list. Returns `false` if none here stands in it.
     pub(crate) fn watch(&mut self, cx: &mut Cx, key: &str) -> bool {
         let request = self.local_queue.contender(key);
-        request.is_some_and(|request| self.watches(cx, request))
+        request.is_some_and(|request| self.watches(cx, request, false))
     }
 
-    fn watches(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+    fn watches(&mut self, cx: &mut Cx, request: RequestId, is_last: bool) -> bool {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
         let Some(entry) = &mut contention.entry else { return false };
-        entry.watches = true;
+        (entry.watches, entry.was_last) = (true, entry.was_last || is_last);
         // One that is suspicious looks at whether the called waiter has had the lock.
         let soon = if entry.suspicion.is_some() { entry.trip } else { entry.quiet() };
         let at = cx.now.after(soon);

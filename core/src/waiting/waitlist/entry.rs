@@ -23,6 +23,10 @@ const LACKS_AFTER: u32 = 2;
 const FRONT: usize = 4;
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// So many waiters in front, and the last, find out whether clients that were not called release the key without a call.
+/// If all of a crowd did, each newcomer that takes the lock would have all of them listen.
+const WITNESSES: usize = 32;
+
 /// So many questions a waiter asks to find out whether the lock is released silently.
 const SUSPECTS_FOR: u32 = 8;
 
@@ -64,6 +68,8 @@ pub(crate) struct Entry {
     pub(super) trial: Option<Trial>,
     /// It watches a call: its next pause ends with the life of the key.
     pub(in crate::waiting) watches: bool,
+    /// It was the last of the list at a call since its latest answer.
+    pub(super) was_last: bool,
     /// It listens on the channel of the key, too: it was first, or no waiter has been called lately, or the holder
     /// may not know of the list.
     pub(super) listens: bool,
@@ -92,6 +98,7 @@ impl Entry {
             stands: false,
             trial: None,
             watches: false,
+            was_last: false,
             listens: false,
             is_repeated: false,
         }
@@ -127,15 +134,17 @@ impl Entry {
     }
 
     /// Notes what an answer says of the holder, while the waiter `listens` on the channel of the key or not. If the key
-    /// has gone to another process without a call, and without a message, it was released silently. A waiter that finds
-    /// the key with a process that was not called listens, and asks more often, until it knows.
+    /// has gone to another process without a call, and without a message, it was released silently. A witness that
+    /// finds the key with a process that was not called listens, and asks more often, until it knows.
     pub(super) fn see(&mut self, sight: Sight, listens: bool) {
         let heard_nothing = std::mem::replace(&mut self.heard_nothing, listens) && listens;
         let is_followed = self.sight.is_followed_silently_by(&sight);
         let is_news = self.sight != sight;
+        let is_in_front = self.ahead.is_none_or(|ahead| ahead < WITNESSES);
+        let is_witness = std::mem::take(&mut self.was_last) || is_in_front;
         self.saw_silent_release = is_followed && heard_nothing;
         self.suspicion = match self.suspicion {
-            _ if sight.has_uncalled_holder() && is_news => Some(0),
+            _ if is_witness && is_news && sight.has_uncalled_holder() => Some(0),
             suspicion => suspicion.map(|asked| asked + 1).filter(|asked| *asked < SUSPECTS_FOR),
         };
         self.sight = sight;
