@@ -33,6 +33,7 @@ use crate::shared::{
     Timer,
 };
 use crate::waiting::acquisitions::Acquisitions;
+use crate::waiting::in_turn::Queues;
 use crate::waiting::listeners::Listeners;
 use crate::waiting::local_queue::LocalQueue;
 use crate::waiting::mailboxes::Mailboxes;
@@ -57,6 +58,7 @@ pub(crate) struct Waiters {
     pub(crate) wake_ups: WakeUps,
     mailboxes: Mailboxes,
     waitlists: Waitlists,
+    queues: Queues,
     holders: Holders,
     pub(crate) listeners: Listeners,
     pub(crate) semaphores: Semaphores,
@@ -142,7 +144,7 @@ impl Waiters {
             let contention = self.acquisitions.contend(cx.now, acquisition.until());
             acquisition.contention = Some(contention);
             self.acquisitions.insert(request, acquisition);
-            if !self.begins_in_waitlist(cx, request) {
+            if !self.begins_behind_others(cx, request) {
                 self.try_again(cx, request);
             }
             return;

@@ -54,6 +54,19 @@ impl Waiters {
         }
     }
 
+    /// Lets an acquire begin where others were seen to wait lately. Returns `false` if its first attempt is due.
+    pub(super) fn begins_behind_others(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        if self.queues.is_empty() {
+            return self.begins_in_waitlist(cx, request);
+        }
+        let Some(acquisition) = self.acquisitions.get(request) else { return false };
+        let keys = acquisition.request.keys.clone();
+        match Policy::of(&keys) {
+            Policy::InTurn => self.begins_in_turn(cx, request, &keys),
+            _ => self.begins_in_waitlist(cx, request),
+        }
+    }
+
     /// Takes back what an acquire has in this process and at the masters, however it has ended.
     pub(crate) fn leave(
         &mut self,

@@ -99,6 +99,48 @@ fn a_writer_asks_all_readers() {
     assert_eq!(sent.collect::<Vec<_>>(), readers.map(ask));
 }
 
+/// It is not refused by an attempt: those before it ask.
+#[test]
+fn one_that_begins_in_turn_asks_once_it_is_first() {
+    let mut stage = asking();
+    stage.steps(
+        "acquire 1 fair:r wait 60s
+         n1-3 < SET r #1 NX PX 10000
+         n1-3 > nil
+         n3 < EVAL leave ..
+         n3 < SUBSCRIBE ..
+         n3 < EVAL inspect ..
+         n1-3 < SCRIPT LOAD ask
+         n1-3 < EVALSHA ask ..
+         n3 > 0
+         n3 > subscribed @0000000000000000
+         n3 > stands 9000 stranger
+         n1-3 > text c0ffee
+         n1-3 > place 0 9000 1007 1 stranger
+         n1-3 < EVALSHA ask ..
+         n1-3 > place 0 9000 1007 1 stranger
+         = 1 ahead of 1
+         cancel 1
+         n1-3 < EVAL leave ..
+         n1-3 > 1",
+    );
+    stage.play(
+        "acquire 2 fair:r wait 60s
+         n1-3 < EVALSHA ask ..
+         n1-3 > place 0 9000 2001 1 stranger
+         n1-3 < EVALSHA ask ..
+         n1-3 > place 0 9000 2001 1 stranger
+         = 1 ahead of 2
+         +1s
+         n1-3 < EVALSHA ask ..
+         n1-3 > place 0 9000 2001 0 stranger
+         n3 < EVAL inspect ..
+         = 0 ahead of 2
+         +250ms
+         n1-3 < EVALSHA ask ..",
+    );
+}
+
 #[test]
 fn an_acquire_that_does_not_wait_asks_no_holder() {
     let mut stage = asking();

@@ -1,5 +1,6 @@
 //! Acquires that wait in turn: what they send, when they try, and what they leave.
 
+mod begins;
 mod calls;
 mod ends;
 mod pace;

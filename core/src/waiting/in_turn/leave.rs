@@ -64,7 +64,12 @@ impl Waiters {
         if turn.ahead_told.is_some() {
             cx.events.push(Event::Ahead { request, ahead: None });
         }
+        let is_untried = contention.attempts == 0;
+        self.queues.forget(keys.first());
         self.leave_turn(cx, keys, *turn, false);
+        if is_untried {
+            self.retry(cx, request);
+        }
     }
 
     /// Gives a place back. A master names the next, in case the key was kept for this one; if it has won, it

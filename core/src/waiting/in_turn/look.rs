@@ -126,7 +126,9 @@ impl Waiters {
     pub(crate) fn looked(&mut self, cx: &mut Cx, request: RequestId, id: RoundId, round: &Round) {
         let membership = cx.masters.settings.membership;
         let reports = round.reports(cx.masters.names());
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let keys = acquisition.request.keys.clone();
+        let Some(contention) = &mut acquisition.contention else { return };
         let Some(turn) = contention.turn.as_mut().filter(|turn| turn.looking == Some(id)) else {
             return;
         };
@@ -139,6 +141,9 @@ impl Waiters {
         turn.reloaded = false;
         let ahead = turn.ahead(membership);
         turn.note_ahead(ahead);
+        if let Some(ahead) = ahead {
+            self.queues.note(cx.now, keys.first(), ahead);
+        }
         let has_ticket = turn.place.ticket.is_some();
         let event = match has_ticket {
             true => contention.event(membership, &reports, true),
@@ -163,6 +168,7 @@ impl Waiters {
         if was_first {
             self.listen_while_first(cx, request);
         }
+        self.ask_holders_as_first(cx, request, &keys);
     }
 
     /// Lets a waiter do what follows from the answers of its look, or of a try that it has lost.

@@ -8,11 +8,13 @@
 //!
 //! Of each process, one acquire waits so at a time: the others are behind it in the local queue.
 
+mod begin;
 mod leave;
 mod look;
 mod pace;
 mod turn;
 mod wait;
 
+pub(crate) use begin::Queues;
 pub(crate) use look::{StoredPlace, told};
 pub(crate) use turn::Turn;

@@ -16,7 +16,6 @@ impl Waiters {
         failure: Failure,
     ) -> Option<Failure> {
         let acquisition = self.acquisitions.get(request)?;
-        let until = acquisition.until();
         let contention = acquisition.contention.as_ref()?;
         let has_place = contention.turn.is_some();
         let may_stand = failure.kind.is_contended() && !contention.is_denied_turns;
@@ -31,10 +30,6 @@ impl Waiters {
             let contention = self.acquisitions.contention_mut(request)?;
             contention.turn = Some(Box::new(Turn::new(cx.now, name)));
         }
-        if cx.masters.settings.wake_ups {
-            self.open_mailbox(cx, keys);
-        }
-        self.ask_holders(cx, request, keys);
         let (membership, backoff) = (cx.masters.settings.membership, cx.masters.settings.backoff);
         let random = cx.masters.random.jitter();
         let contention = self.acquisitions.contention_mut(request)?;
@@ -42,18 +37,37 @@ impl Waiters {
         let event = contention.event(membership, &failure.reports, false);
         let turn = contention.turn.as_mut()?;
         turn.lose(cx.now, backoff, random);
-        let mut failure = failure;
-        let ahead = turn.ahead(membership);
-        failure.ahead = ahead;
-        contention.phase =
-            Phase::Waiting { failed, since: cx.now, random: None, again_at: until, failure };
-        cx.timers.set(until, Timer::Attempt(request));
-        self.tell_wait(cx, request, ahead);
+        self.stand_in_turn(cx, request, keys, failed, failure);
+        self.ask_holders(cx, request, keys);
         match has_place {
             true => self.learn_turn(cx, request, event),
             false => self.take_turn(cx, request),
         }
         None
+    }
+
+    /// Lets an acquire wait that has a place.
+    pub(super) fn stand_in_turn(
+        &mut self,
+        cx: &mut Cx,
+        request: RequestId,
+        keys: &Keys,
+        failed: AttemptId,
+        mut failure: Failure,
+    ) {
+        if cx.masters.settings.wake_ups {
+            self.open_mailbox(cx, keys);
+        }
+        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
+        let until = acquisition.until();
+        let Some(contention) = &mut acquisition.contention else { return };
+        let membership = cx.masters.settings.membership;
+        let ahead = contention.turn.as_ref().and_then(|turn| turn.ahead(membership));
+        failure.ahead = ahead;
+        contention.phase =
+            Phase::Waiting { failed, since: cx.now, random: None, again_at: until, failure };
+        cx.timers.set(until, Timer::Attempt(request));
+        self.tell_wait(cx, request, ahead);
     }
 
     /// Listens on the channel of the key for one that is still first after another look: the holder may be
