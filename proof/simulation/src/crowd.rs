@@ -504,10 +504,13 @@ fn a_hand_over_costs_the_same_among_a_thousand() {
 }
 
 #[test]
-#[ignore = "plays for an hour: make crowd"]
+#[ignore = "plays for half an hour: make crowd"]
 fn a_hand_over_costs_the_same_among_ten_thousand() {
-    assert_within(&[
-        row(10_000, Wants::InWaitlist, [20.0, 3.0, 0.9, 2.0, 0.3]),
-        row(4_000, Wants::InTurn, [85.0, 1.2, 0.95, 1.2, 0.9]),
-    ]);
+    assert_within(&[row(10_000, Wants::InWaitlist, [20.0, 3.0, 0.9, 2.0, 0.3])]);
+}
+
+#[test]
+#[ignore = "plays for half an hour: make crowd"]
+fn a_hand_over_in_turn_costs_little_more_among_four_thousand() {
+    assert_within(&[row(4_000, Wants::InTurn, [85.0, 1.2, 0.95, 1.2, 0.9])]);
 }
