@@ -65,7 +65,9 @@ impl Reply {
     /// Returns whether something of another type has the name of a key.
     pub fn is_wrong_type(&self) -> bool {
         self.error().is_some_and(|error| {
-            error.starts_with("WRONGTYPE") || error.contains(NO_STRING_TO_DELETE)
+            error.starts_with("WRONGTYPE")
+                || error.contains(WRONG_TYPE_WITHIN_A_SCRIPT)
+                || error.contains(NO_STRING_TO_DELETE)
         })
     }
 
@@ -130,6 +132,9 @@ pub fn is_denied(error: &str) -> bool {
 pub fn is_denied_within_a_script(error: &str) -> bool {
     DENIED_WITHIN_A_SCRIPT.iter().chain(&UNKNOWN_WITHIN_A_SCRIPT).any(|words| error.contains(words))
 }
+
+/// 6.2 answers to a script where its error began, and then the error.
+const WRONG_TYPE_WITHIN_A_SCRIPT: &str = ": WRONGTYPE ";
 
 /// What `DELEX` answers in place of WRONGTYPE.
 const NO_STRING_TO_DELETE: &str = "Key should be of string type";

@@ -33,10 +33,14 @@ fn an_integer_settles_a_debt_whether_or_not_a_key_was_there() {
 /// A list has the name of the key: it is not ours, and never was.
 #[test]
 fn something_of_another_type_settles_a_debt_as_an_integer_does() {
-    for (acquire, asked, release) in [
-        ("r", "SET ..", "EVAL release 1 r #1"),
-        ("fair:r", "SET ..", "EVAL leave .."),
-        ("r fenced", "EVALSHA acquire ..", "EVAL release_all 2 r fence:r #1 .."),
+    let plain = "WRONGTYPE Operation against a key holding the wrong kind of value";
+    let of_a_script = format!("ERR Error running script (call to f_d3): @user_script:1: {plain}");
+    for (acquire, asked, release, error) in [
+        ("r", "SET ..", "EVAL release 1 r #1", plain),
+        ("r", "SET ..", "EVAL release 1 r #1", &*of_a_script),
+        ("fair:r", "SET ..", "EVAL leave ..", plain),
+        ("fair:r", "SET ..", "EVAL leave ..", &*of_a_script),
+        ("r fenced", "EVALSHA acquire ..", "EVAL release_all 2 r fence:r #1 ..", plain),
     ] {
         play(
             1,
@@ -47,7 +51,7 @@ fn something_of_another_type_settles_a_debt_as_an_integer_does() {
                  n1 < {release}
                  = no quorum ..
                  debts 1
-                 n1 > -WRONGTYPE Operation against a key holding the wrong kind of value
+                 n1 > -{error}
                  debts 0
                  +5s
                  n1 < -"
