@@ -1,7 +1,6 @@
 //! The begin of an acquire in a queue where others were seen lately: it takes its place there at once. A first attempt
 //! would be refused, and cost as much as its place.
 
-use super::Turn;
 use super::pace::LOOKS_EVERY;
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
@@ -65,12 +64,12 @@ impl Waiters {
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
         let until = acquisition.until();
         let waits = until > cx.now.after(SHORTEST_WAIT);
-        if !waits || !self.queues.expect_others(cx.now, keys.first()) {
+        let begins = waits
+            && self.queues.expect_others(cx.now, keys.first())
+            && self.takes_place(cx, request);
+        if !begins {
             return false;
         }
-        let Some(name) = cx.masters.token() else { return false };
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
-        contention.turn = Some(Box::new(Turn::new(cx.now, name)));
         let failure = Failure::contended(Obstacle::Holder(None), 0);
         self.stand_in_turn(cx, request, keys, AttemptId::NONE, failure);
         self.take_turn(cx, request);

@@ -22,13 +22,8 @@ impl Waiters {
         if !(has_place || may_stand) {
             return Some(failure);
         }
-        if !has_place {
-            // Without a name it waits as any other acquire does.
-            let Some(name) = cx.masters.token() else {
-                return Some(failure);
-            };
-            let contention = self.acquisitions.contention_mut(request)?;
-            contention.turn = Some(Box::new(Turn::new(cx.now, name)));
+        if !has_place && !self.takes_place(cx, request) {
+            return Some(failure);
         }
         let (membership, backoff) = (cx.masters.settings.membership, cx.masters.settings.backoff);
         let random = cx.masters.random.jitter();
@@ -44,6 +39,14 @@ impl Waiters {
             false => self.take_turn(cx, request),
         }
         None
+    }
+
+    /// Gives an acquire a place. Returns `false` without a name for it: then it waits as any other acquire does.
+    pub(super) fn takes_place(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(name) = cx.masters.token() else { return false };
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
+        contention.turn = Some(Box::new(Turn::new(cx.now, name)));
+        true
     }
 
     /// Lets an acquire wait that has a place.

@@ -140,8 +140,8 @@ impl Entry {
         let heard_nothing = std::mem::replace(&mut self.heard_nothing, listens) && listens;
         let is_followed = self.sight.is_followed_silently_by(&sight);
         let is_news = self.sight != sight;
-        let is_in_front = self.ahead.is_none_or(|ahead| ahead < WITNESSES);
-        let is_witness = std::mem::take(&mut self.was_last) || is_in_front;
+        let is_witness =
+            std::mem::take(&mut self.was_last) || self.ahead.is_none_or(|ahead| ahead < WITNESSES);
         self.saw_silent_release = is_followed && heard_nothing;
         self.suspicion = match self.suspicion {
             _ if is_witness && is_news && sight.has_uncalled_holder() => Some(0),
