@@ -69,7 +69,11 @@ async fn work(place: &str, fenced: bool, set: &str, nodes: &[&str]) -> Result<()
     let mut ended = tokio::spawn(async { stdin().read(&mut [0]).await });
     while !ended.is_finished() {
         let guard = tokio::select! {
-            guard = redlock.acquire("set").timeout(Duration::MAX).fenced().keep_alive() => guard?,
+            guard = redlock.acquire("set").timeout(Duration::MAX).fenced().keep_alive() => match guard {
+                // Paused just when the lock was won, and until it had expired.
+                Err(error) if error.is_no_quorum() => continue,
+                guard => guard?,
+            },
             _ = &mut ended => break,
         };
         let token = fenced.then(|| guard.fencing_token());
