@@ -36,7 +36,8 @@ const TABLES: i64 = 3 * 100;
 /// Bytes that a turn may add to what the one before it has left: less than a token for each.
 const LEAK: i64 = 32 * MANY;
 
-const TURNS: usize = 3;
+/// Tables grow for a few turns on a busy machine, where more of the load is under way at a time; a leak grows in each.
+const TURNS: usize = 8;
 
 /// Locks out other tests: bytes are counted for the whole process, so tests run one after another.
 async fn alone() -> MutexGuard<'static, ()> {
@@ -63,8 +64,7 @@ async fn live() -> i64 {
     panic!("no rest after two minutes, and {latest} bytes");
 }
 
-/// Weighs more than once: what a turn leaves is room for the next, and what each turn adds is a
-/// leak.
+/// Weighs until a turn adds nothing to what is left: what one leaves is room for the next, and what each adds is a leak.
 async fn weigh<T>(
     most: i64,
     kept: i64,
@@ -82,10 +82,12 @@ async fn weigh<T>(
         eprintln!("turn {turn}: {each} bytes each, {} left of all", left[turn + 1]);
         // Less than a token each would mean that nothing was weighed.
         assert!((32..most).contains(&each), "{each} bytes each");
+        assert!(left[turn + 1] < kept * MANY, "{left:?} bytes left");
+        if left[turn + 1] - left[turn] < LEAK {
+            return;
+        }
     }
-    assert!(left[TURNS] < kept * MANY, "{left:?} bytes left");
-    let added = left.windows(2).map(|two| two[1] - two[0]).min();
-    assert!(added < Some(LEAK), "{left:?} bytes left");
+    panic!("{left:?} bytes left, more in each turn");
 }
 
 async fn hold(redlock: &Redlock) -> Vec<Guard> {
