@@ -145,11 +145,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_two_names_look_the_same(one: String, other: String) {
+        fn no_two_names_look_the_same(first: String, second: String) {
             let shown = |name: &str| (Escaped(name).to_string(), format!("{:?}", Escaped(name)));
-            let (mine, theirs) = (shown(&one), shown(&other));
-            prop_assert_eq!(one == other, mine.0 == theirs.0);
-            prop_assert_eq!(one == other, mine.1 == theirs.1);
+            let (mine, theirs) = (shown(&first), shown(&second));
+            prop_assert_eq!(first == second, mine.0 == theirs.0);
+            prop_assert_eq!(first == second, mine.1 == theirs.1);
         }
 
         #[test]

@@ -54,7 +54,7 @@ impl Obstacle {
     /// masters named.
     pub(crate) fn of(membership: Membership, reports: &[NodeReport], named: Self) -> Self {
         let refused = |with: fn(&Refusal) -> bool| {
-            reports.iter().any(|one| matches!(&one.answer, Answer::Refused(why) if with(why)))
+            reports.iter().any(|report| matches!(&report.answer, Answer::Refused(why) if with(why)))
         };
         match named {
             _ if refused(|why| matches!(why, Refusal::Held { .. })) => match named {
@@ -96,7 +96,7 @@ impl Obstacle {
 
 /// Returns the time until a quorum may be free, as far as masters have said how long they are not.
 fn free_in(membership: Membership, reports: &[NodeReport]) -> Option<Duration> {
-    let waits = reports.iter().map(|one| match &one.answer {
+    let waits = reports.iter().map(|report| match &report.answer {
         Answer::Granted | Answer::Outstanding => Some(Duration::ZERO),
         Answer::Refused(Refusal::Held { remaining }) => *remaining,
         _ => None,

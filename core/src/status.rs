@@ -229,10 +229,10 @@ impl fmt::Display for Status {
             None => f.write_str("no lock can be acquired: ")?,
         }
         f.write_str(&self.count())?;
-        let names = || self.nodes.iter().map(|one| OneLine(&one.node).to_string());
+        let names = || self.nodes.iter().map(|node| OneLine(&node.node).to_string());
         let width = names().map(|name| name.chars().count()).max().unwrap_or_default();
         let mut rows = names().zip(&self.nodes);
-        rows.try_for_each(|(name, one)| write!(f, "\n  {name:width$}  {}", one.shown()))
+        rows.try_for_each(|(name, node)| write!(f, "\n  {name:width$}  {}", node.shown()))
     }
 }
 

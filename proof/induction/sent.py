@@ -30,9 +30,9 @@ def build(m):
 
     m.assume("guard", "the guard is a span", guard > 0)
     m.reads("quorum/standing.rs", "let ran = uptime.saturating_sub(UPTIME_ROUNDS_UP);")
-    m.reads("master/session/standing.rs", "known_since.map_or(told, |since| told.min(Start::at(since)))")
-    m.reads("master/session/standing.rs", "let replaced = if self.is_new() { just_now } else { told };")
-    m.reads("master/session/standing.rs", "self.start = self.start.max(Some(told)).max(Some(replaced));")
+    m.reads("master/session/standing.rs", "known_since.map_or(start, |since| start.min(Start::at(since)))")
+    m.reads("master/session/standing.rs", "let replaced = if self.is_new() { just_now } else { reported };")
+    m.reads("master/session/standing.rs", "self.start = self.start.max(Some(reported)).max(Some(replaced));")
 
     m.starts(ForAll([n], And(S.boot(n) <= S.now, Not(S.connected(n)), Not(S.judged(n)), Not(S.met(n)))),
              ForAll([c], And(Not(S.sent(c)), Not(S.ran(c)), Not(S.votes(c)))))

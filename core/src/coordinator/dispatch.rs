@@ -36,13 +36,13 @@ impl Coordinator {
             Incoming::Release { round, answer } => self.answered(round, node, answer),
             Incoming::NotDone(debt) => {
                 // A rollback notifies no waiter.
-                if !debt.deletion.is_told {
+                if !debt.deletion.notifies {
                     waiters.meet_own(&debt.deletion.what.claim().keys);
                 }
                 locks.release_again(cx, node, debt);
             }
             Incoming::Holders(key, reply) => waiters.holders_seen(cx, node, &key, &reply),
-            Incoming::Told { key, listeners } => waiters.counted(cx, node, &key, listeners),
+            Incoming::Published { key, listeners } => waiters.counted(cx, node, &key, listeners),
             Incoming::Listed(request, waiter, reply) => {
                 waiters.listed(cx, node, request, waiter, &reply);
             }
@@ -85,7 +85,7 @@ impl Coordinator {
             }
             Some(RoundKind::Ask { .. }) => {
                 self.learn(id, node, reply);
-                in_turn::told(reply)
+                in_turn::answer(reply)
             }
             Some(RoundKind::Extend { .. }) => extend::answer(reply),
             Some(RoundKind::Inspect { .. }) => return locks.inspected(cx, id, node, reply),
@@ -111,7 +111,7 @@ impl Coordinator {
         }
         if let Some(place) = StoredPlace::in_parts(parts) {
             place.holder.into_iter().for_each(|value| round.note_value(node, Some(value)));
-            waiters.learn_place(request, node, place.told);
+            waiters.learn_place(request, node, place.reported);
         }
     }
 

@@ -21,7 +21,7 @@ impl Locks {
             return self.judge_first(cx, waiters, id);
         }
         let (attempt, is_complete) = (*attempt, round.is_complete());
-        let asked = self.attempts.get(attempt).filter(|one| matches!(one.stage, Stage::Asked));
+        let asked = self.attempts.get(attempt).filter(|asked| matches!(asked.stage, Stage::Asked));
         if let Some(asked) = asked {
             let (ttl, drift) = (asked.ttl.span(), cx.masters.settings.drift);
             let deadline = || validity::deadline(round.started, cx.now, ttl, drift);
@@ -54,7 +54,7 @@ impl Locks {
         cx.events.attempt(request, won.attempts, Ok(()), cx.now.since(started), votes);
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(started));
-            attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
+            attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, notify: false });
         }
         self.begin_hold(cx, waiters, request, attempt_id, started);
     }

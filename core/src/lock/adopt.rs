@@ -3,7 +3,7 @@
 //! It is an extension and no new vote. The token was won elsewhere, and a quorum that still holds it
 //! and has prolonged it now excludes all others. Before that round is won, the lock is not held
 //! here: there is no deadline. A round that is not won deletes nothing. The value goes back to the
-//! caller, who may try again or pass it on, and a deletion would end the lock of the one who has it then.
+//! caller, which may try again or pass it on, and a deletion would end the lock of its next owner.
 
 use super::release::disarm;
 use super::staying::Staying;
@@ -137,7 +137,7 @@ impl Locks {
             self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::Lapsed));
             return false;
         }
-        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
+        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, notify: false });
         cx.timers.set(deadline, Timer::Deadline(id));
         self.adopting.remove(&request);
         let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));

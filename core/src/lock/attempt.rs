@@ -50,8 +50,8 @@ pub(crate) struct Hold {
     pub(crate) keeper: Option<Keeper>,
     /// The time of the keeper's next extension; `None` while a round of the keeper's is under way.
     pub(crate) extend_at: Option<Instant>,
-    /// Readers have not been notified yet that they may be let in beside this one.
-    pub(crate) untold: bool,
+    /// Readers are still to be notified that they may be let in beside this one.
+    pub(crate) notify: bool,
 }
 
 /// The way the nodes are asked.
@@ -115,7 +115,7 @@ impl Locks {
         for (node, session) in cx.masters.sessions.iter().enumerate() {
             match session.part(set.len(), cx.now, barred.as_ref()) {
                 Part::Vote => takers.insert(node),
-                // Nothing of an attempt that may lose is in the way of the holder there, who needs its
+                // Nothing of an attempt that may lose is in the way of the holder there, which needs its
                 // key back before that node votes again. The winner brings its own.
                 Part::Uncounted(reason) | Part::Absent(reason) => {
                     round.record(node, Answer::Refused(reason), cx.now);

@@ -1,6 +1,6 @@
 //! The detachment: a hold becomes a value, which another process may adopt.
 //!
-//! The one who adopts a lock has to know that no other client has held it since it was won, and no
+//! A client that adopts a lock has to know that no other client has held it since it was won, and no
 //! deadline of ours means anything to another process. What tells is the token: once it is gone from
 //! a master, nothing sets it there again, unless a SET of ours is still on its way. So a lock is
 //! detached by one last extension. On each connection its answer comes behind everything that was
@@ -129,7 +129,7 @@ fn settled(cx: &Cx, attempt: &Attempt, replied: NodeSet) -> NodeSet {
     replied.difference(replied.iter().filter(delivers).collect())
 }
 
-/// Without the token: whoever reads it owns the lock.
+/// Without the token: any reader of it owns the lock.
 impl fmt::Debug for DetachedLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DetachedLock")

@@ -55,16 +55,16 @@ impl Locks {
     ) {
         self.settle_change(waiters, id);
         let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
-        hold.untold = true;
+        hold.notify = true;
         let result = Ok(self.prolong(cx, id, deadline));
         cx.events.push(Event::Downgraded { request, attempt: id, result });
     }
 
     /// Notifies readers that they may be let in beside this one, once a quorum says so.
-    pub(crate) fn notify_if_untold(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn notify_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let is_untold = attempt.held_mut().is_some_and(|hold| std::mem::take(&mut hold.untold));
-        if is_untold {
+        let is_due = attempt.held_mut().is_some_and(|hold| std::mem::take(&mut hold.notify));
+        if is_due {
             let keys = attempt.claim.keys.clone();
             waiters.shared(cx, &keys);
         }

@@ -109,7 +109,8 @@ impl Locks {
         let Some(round) = self.rounds.get(id) else { return };
         let is_complete = round.is_complete();
         let RoundKind::Extend { attempt: attempt_id, purpose, .. } = round.kind else { return };
-        let Some(attempt) = self.attempts.get(attempt_id).filter(|one| one.awaits(purpose)) else {
+        let attempt = self.attempts.get(attempt_id).filter(|attempt| attempt.awaits(purpose));
+        let Some(attempt) = attempt else {
             // Released, lost or cancelled in the meantime: no answer counts any more.
             self.close_round(cx, id);
             if let Some(purpose) = purpose {
@@ -193,7 +194,7 @@ impl Locks {
             }
         }
         self.keep_after(cx, started, id);
-        self.notify_if_untold(cx, waiters, id);
+        self.notify_if_due(cx, waiters, id);
         lacking.iter().for_each(|node| self.top_up(cx, id, node));
     }
 

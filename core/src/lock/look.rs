@@ -36,7 +36,7 @@ impl Locks {
         let len = questions.iter().map(Vec::len).sum();
         for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
             if nodes.contains(node) && session.admits(len).is_ok() && !keys.is_empty() {
-                questions.iter().for_each(|one| session.push(PendingReply::Vote(id), one));
+                questions.iter().for_each(|pttl| session.push(PendingReply::Vote(id), pttl));
             } else {
                 round.record(node, Answer::Outstanding, cx.now);
             }

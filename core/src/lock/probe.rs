@@ -41,7 +41,8 @@ impl Locks {
     pub(crate) fn ask_the_others(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
         let Some(round) = self.rounds.get(id) else { return };
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
-        let Some(claim) = self.attempts.get(attempt_id).map(|one| &one.claim) else { return };
+        let attempt = self.attempts.get(attempt_id);
+        let Some(claim) = attempt.map(|attempt| &attempt.claim) else { return };
         let barred = cx.masters.barred(cx.now, claim.life.span());
         let looks = claim.looks() && waiters.asks_remaining(cx, request);
         let look = looks.then(|| wire::look(claim.keys.first()));

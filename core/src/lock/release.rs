@@ -172,7 +172,7 @@ impl Locks {
         announce: &Announce,
         leaves: Leaves,
     ) {
-        let Announce { told, calls, by_hash } = announce;
+        let Announce { tellers, calls, by_hash } = announce;
         let stays = attempt.stays(cx.now);
         let Attempt { claim, touched, began, staying, .. } = attempt;
         let (keys, ttl) = (claim.keys.clone(), claim.life.span());
@@ -180,12 +180,12 @@ impl Locks {
             Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
             None => Deleted::Claim(claim),
         };
-        let is_told = told.is_anybody();
+        let notifies = tellers.are_any();
         let deletion =
-            Arc::new(Deletion { what, leaves, ttl, is_told, calls: *calls, round, began });
+            Arc::new(Deletion { what, leaves, ttl, notifies, calls: *calls, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
-            (debt.tells, debt.by_hash) = (told.by(node, &keys), *by_hash);
+            (debt.tells, debt.by_hash) = (tellers.keys_of(node, &keys), *by_hash);
             cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         }
     }
@@ -198,23 +198,23 @@ impl Locks {
         let tells_itself = debt.tells.is_some();
         cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         let claim = deletion.what.claim();
-        if deletion.is_told && !tells_itself {
+        if deletion.notifies && !tells_itself {
             cx.masters.tell_all_of(cx.now, &claim.keys);
         }
     }
 }
 
 /// The nodes that notify waiters elsewhere that a key is free: for each key, those where they listen.
-pub(crate) enum Told {
+pub(crate) enum Tellers {
     /// These nodes announce all keys.
-    By(NodeSet),
+    Together(NodeSet),
     /// Each key is announced by a node of its own, or by two.
     Apart(Vec<(usize, Arc<str>)>),
 }
 
 /// How a release announces that keys are free.
 pub(crate) struct Announce {
-    pub(crate) told: Told,
+    pub(crate) tellers: Tellers,
     /// Whether the next waiter in the list of each key is called.
     pub(crate) calls: bool,
     /// Whether the release may call a script that the server is thought to know. The SET of the next acquire may
@@ -225,27 +225,27 @@ pub(crate) struct Announce {
 impl Announce {
     /// The keys are not free.
     pub(crate) const NOTHING: Self =
-        Self { told: Told::By(NodeSet::EMPTY), calls: false, by_hash: false };
+        Self { tellers: Tellers::Together(NodeSet::EMPTY), calls: false, by_hash: false };
 
     /// What is rolled back was never won.
     pub(crate) const ROLLBACK: Self = Self { by_hash: true, ..Self::NOTHING };
 }
 
-impl Told {
-    fn is_anybody(&self) -> bool {
+impl Tellers {
+    fn are_any(&self) -> bool {
         match self {
-            Self::By(tellers) => *tellers != NodeSet::EMPTY,
-            Self::Apart(told) => !told.is_empty(),
+            Self::Together(nodes) => *nodes != NodeSet::EMPTY,
+            Self::Apart(announced) => !announced.is_empty(),
         }
     }
 
     /// Returns those of `keys` that `node` announces.
-    fn by(&self, node: usize, keys: &Keys) -> Option<Keys> {
+    fn keys_of(&self, node: usize, keys: &Keys) -> Option<Keys> {
         match self {
-            Self::By(tellers) => tellers.contains(node).then(|| keys.clone()),
-            Self::Apart(told) => {
-                let told = told.iter().filter(|(teller, _)| *teller == node);
-                Keys::several(told.map(|(_, key)| key.clone()))
+            Self::Together(nodes) => nodes.contains(node).then(|| keys.clone()),
+            Self::Apart(announced) => {
+                let announced = announced.iter().filter(|(teller, _)| *teller == node);
+                Keys::several(announced.map(|(_, key)| key.clone()))
             }
         }
     }
@@ -270,8 +270,8 @@ pub(crate) fn disarm(cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, attempt:
 
 /// Reads what a master said to a release that was sent in this way: whether the keys were ours, or
 /// an error.
-pub(crate) fn answer(said: Result<bool, Arc<str>>, way: Way) -> Answer {
-    match said {
+pub(crate) fn answer(outcome: Result<bool, Arc<str>>, way: Way) -> Answer {
+    match outcome {
         Ok(true) if way == Way::Shorten => Answer::Shortened,
         Ok(true) => Answer::Deleted,
         Ok(false) => Answer::Vacant,

@@ -35,7 +35,7 @@ impl Holders {
     /// named as often.
     pub(crate) fn most(&self, counts: impl Fn(usize) -> bool) -> Obstacle {
         let named = || self.0.iter().filter(|(node, _)| counts(*node)).map(|(_, holder)| holder);
-        let times = |holder: &Obstacle| named().filter(|one| *one == holder).count();
+        let times = |holder: &Obstacle| named().filter(|other| *other == holder).count();
         let most = named().max_by_key(|holder| times(holder));
         let is_alone =
             |most: &&Obstacle| named().all(|holder| holder == *most || times(holder) < times(most));

@@ -30,7 +30,7 @@ pub(crate) enum RoundKind {
     Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
     /// What each node has `seen`, and how many are `waiting`.
     Inspect { request: RequestId, seen: Vec<Seen>, waiting: Vec<Waiting> },
-    /// The deletion of a key, whoever holds it.
+    /// The deletion of a key, whichever client holds it.
     ForceRelease { request: RequestId, tally: Tally },
     /// Where an acquire that waits in turn stands, and whether a try would be granted.
     Ask { request: RequestId },

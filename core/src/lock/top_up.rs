@@ -21,17 +21,16 @@ impl Locks {
     /// stays what it is.
     pub(crate) fn topped_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize, reply: &Reply) {
         let Some(number) = fencing::number_above(reply, &cx.masters.settings) else { return };
-        let attempt = self.attempts.get_mut(id).filter(|one| one.held().is_some());
-        let Some(ballot) = attempt.and_then(|one| one.claim.ballot.as_mut()) else { return };
+        let attempt = self.attempts.get_mut(id).filter(|attempt| attempt.held().is_some());
+        let Some(ballot) = attempt.and_then(|held| held.claim.ballot.as_mut()) else { return };
         ballot.greatest = ballot.greatest.max(number);
         cx.masters.ballots.learn_fence(ballot.greatest);
         self.send_top_up(cx, id, node, false);
     }
 
     fn send_top_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize, may_repeat: bool) {
-        let Some(attempt) = self.attempts.get_mut(id).filter(|one| one.held().is_some()) else {
-            return;
-        };
+        let attempt = self.attempts.get_mut(id).filter(|attempt| attempt.held().is_some());
+        let Some(attempt) = attempt else { return };
         let barred = cx.masters.barred(cx.now, attempt.claim.life.span());
         let set = attempt.claim.top_up(&mut cx.masters.packer, attempt.life_at(cx.now));
         let session = &mut cx.masters.sessions[node];

@@ -115,7 +115,7 @@ impl Locks {
                 cx.timers.set(deadline, Timer::Deadline(id));
                 waiters.occupy_idle(keys, id);
                 attempt.stage =
-                    Stage::Held(Hold { deadline, keeper: None, extend_at: None, untold: false });
+                    Stage::Held(Hold { deadline, keeper: None, extend_at: None, notify: false });
                 false
             }
         }
@@ -232,7 +232,7 @@ impl Locks {
         cx.events.reused(request);
         let won = waiters.won_without_masters(cx, request, &attempt.claim.keys);
         let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(cx.now));
-        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, untold: false });
+        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, notify: false });
         (attempt.warm, attempt.hears_asks) = (won.warm, false);
         attempt.reuses = attempt.reuses.saturating_add(1);
         if let Some(ballot) = &mut attempt.claim.ballot {
@@ -292,8 +292,8 @@ impl Attempt {
         self.claim.ballot.as_ref().is_none_or(|ballot| ballot.has_next())
     }
 
-    /// Returns whether an acquire may have this hold: to the masters, and to whoever inspects it, it is the
-    /// one that it would have won.
+    /// Returns whether an acquire may have this hold: to the masters, and to a client that inspects it,
+    /// it is the one that it would have won.
     fn suits(&self, acquire: &AcquireRequest) -> bool {
         let Attempt { claim, ttl, .. } = self;
         let fences = claim.ballot.as_ref().map(|ballot| &ballot.fences);

@@ -66,19 +66,19 @@ pub struct Introduction<'a> {
 
 /// A master's answer to the question.
 pub(crate) struct Answered {
-    pub(crate) said: Said,
+    pub(crate) outcome: Outcome,
     /// The server process that the client met before is noted there: it has kept its memory since.
     pub(crate) remembers: bool,
 }
 
 /// A master's report on the other clients' settings.
-pub(crate) enum Said {
+pub(crate) enum Outcome {
     /// All other clients have the same settings, and ours are noted.
     Agreed,
     /// All other clients have the same settings, and nothing was noted: this client only looks.
     Alike,
     /// Other clients have different settings. Nothing was noted.
-    Told(Told),
+    Disagrees(Report),
     /// An error: the question remains open.
     Error(Fault),
     Unreadable,
@@ -86,7 +86,7 @@ pub(crate) enum Said {
 
 /// A master's report on clients with different settings.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Report {
     /// The whole report, for people.
     pub(crate) cause: Arc<str>,
     /// The lists of each client that has no list in common with this one.
@@ -156,33 +156,33 @@ impl Agreement {
     }
 
     /// Reads the master's answer to the question.
-    pub(crate) fn said(&self, now: Instant, reply: &Reply) -> Answered {
-        let (said, remembers) = match reply {
+    pub(crate) fn read(&self, now: Instant, reply: &Reply) -> Answered {
+        let (outcome, remembers) = match reply {
             Reply::Array(parts) => match parts.as_slice() {
-                [Reply::Int(ends), Reply::Int(remembers), differences @ ..] => {
-                    let said = match (differences, ends) {
-                        ([], 0) => Said::Alike,
-                        ([], _) => Said::Agreed,
-                        _ => self.told(now, differences).map_or(Said::Unreadable, Said::Told),
+                [Reply::Int(ends), Reply::Int(remembers), rest @ ..] => {
+                    let outcome = match (rest, ends) {
+                        ([], 0) => Outcome::Alike,
+                        ([], _) => Outcome::Agreed,
+                        _ => self.report(now, rest).map_or(Outcome::Unreadable, Outcome::Disagrees),
                     };
-                    (said, *remembers != 0)
+                    (outcome, *remembers != 0)
                 }
-                _ => (Said::Unreadable, false),
+                _ => (Outcome::Unreadable, false),
             },
             denied if denied.is_denied() => {
                 let (error, key) = (denied.unexpected(), &self.shared.key);
                 let needed = format!("{error}: EVAL on the key {key} is needed");
-                (Said::Error(Fault::rejected(needed)), false)
+                (Outcome::Error(Fault::rejected(needed)), false)
             }
-            other => (Said::Error(Fault::down(other.unexpected())), false),
+            other => (Outcome::Error(Fault::down(other.unexpected())), false),
         };
-        Answered { said, remembers }
+        Answered { outcome, remembers }
     }
 
     /// Reads every difference: its field, the value noted at the master, and the ms until it
     /// lapses.
-    fn told(&self, now: Instant, parts: &[Reply]) -> Option<Told> {
-        let mut told = Told {
+    fn report(&self, now: Instant, parts: &[Reply]) -> Option<Report> {
+        let mut report = Report {
             cause: "".into(),
             clients: Vec::new(),
             theirs: self.shared.numbers(),
@@ -194,21 +194,21 @@ impl Agreement {
             let [field, theirs, Reply::Int(left)] = difference else { return None };
             let (field, theirs) = (field.text()?, theirs.text()?);
             let left = Duration::from_millis(left.unsigned_abs());
-            told.lapses = told.lapses.min(now.after(left));
-            told.until = told.until.max(now.after(left));
+            report.lapses = report.lapses.min(now.after(left));
+            report.until = report.until.max(now.after(left));
             let number = theirs.parse().ok().map(Duration::from_millis);
             match (field, number) {
-                ("lists", _) => told.clients.push(self.shared.foreign(theirs)),
-                ("max_ttl", Some(max_ttl)) => told.theirs.max_ttl = max_ttl,
-                ("window back", Some(back)) => told.theirs.window.back = back,
-                ("window ahead", Some(ahead)) => told.theirs.window.ahead = ahead,
+                ("lists", _) => report.clients.push(self.shared.foreign(theirs)),
+                ("max_ttl", Some(max_ttl)) => report.theirs.max_ttl = max_ttl,
+                ("window back", Some(back)) => report.theirs.window.back = back,
+                ("window ahead", Some(ahead)) => report.theirs.window.ahead = ahead,
                 _ => {}
             }
             let difference = Difference::new(field, theirs, left, &self.shared);
             causes.push(format!("{difference}: {}", difference.remedy()));
         }
-        told.cause = causes.join("; ").into();
-        Some(told)
+        report.cause = causes.join("; ").into();
+        Some(report)
     }
 }
 

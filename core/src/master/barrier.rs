@@ -92,7 +92,7 @@ impl Masters {
             self.sessions.iter_mut().for_each(|session| session.end_rest(now));
         }
         if !std::mem::replace(&mut self.barrier.is_passed, true) {
-            let all_again = self.sessions.iter().any(|session| session.told().is_some());
+            let all_again = self.sessions.iter().any(|session| session.report().is_some());
             let each = self.sessions.iter_mut();
             each.for_each(|session| session.note_for_rounds(now, all_again));
         }
@@ -158,10 +158,10 @@ impl Masters {
     /// returns the shortest time for which any of these clients does not ask a master that has
     /// started.
     fn to_be_kept_away(&self) -> (NodeSet, Duration) {
-        let told = self.sessions.iter().filter_map(Session::told);
-        told.fold((NodeSet::EMPTY, self.settings.quarantine), |(theirs, quarantine), told| {
-            let lists = told.clients.iter().flatten().map(|list| list.ours);
-            let other = told.theirs.quarantine(self.settings.drift);
+        let reports = self.sessions.iter().filter_map(Session::report);
+        reports.fold((NodeSet::EMPTY, self.settings.quarantine), |(theirs, quarantine), report| {
+            let lists = report.clients.iter().flatten().map(|list| list.ours);
+            let other = report.theirs.quarantine(self.settings.drift);
             (lists.fold(theirs, NodeSet::union), quarantine.min(other))
         })
     }
@@ -170,13 +170,14 @@ impl Masters {
     /// master, for keys that live for `life`. That client has other lists, and our shields leave it
     /// a quorum.
     pub(crate) fn barred(&self, now: Instant, life: Duration) -> Option<Arc<str>> {
-        let told = || self.sessions.iter().filter_map(|one| Some((&one.name, one.told()?)));
-        told().next()?;
+        let reports =
+            || self.sessions.iter().filter_map(|session| Some((&session.name, session.report()?)));
+        reports().next()?;
         let ((_, quarantine), drift) = (self.to_be_kept_away(), self.settings.drift);
         let shields = |session: &Session| session.shields(now, life, quarantine, drift);
         let shields = NodeSet::places(&self.sessions, shields);
-        told().find_map(|(name, told)| {
-            let wins = told.clients.iter().any(|lists| agreement::wins_apart(lists, shields));
+        reports().find_map(|(name, report)| {
+            let wins = report.clients.iter().any(|lists| agreement::wins_apart(lists, shields));
             wins.then(|| name.clone())
         })
     }
@@ -185,8 +186,8 @@ impl Masters {
     /// report. The time follows from the numbers of all clients together.
     pub(crate) fn weigh_numbers(&mut self, now: Instant) {
         let ours = self.settings.agreement.numbers();
-        let told = self.sessions.iter().filter_map(|session| Some(session.told()?.theirs));
-        let joint = told.fold(ours, agreement::Numbers::joint);
+        let theirs = self.sessions.iter().filter_map(|session| Some(session.report()?.theirs));
+        let joint = theirs.fold(ours, agreement::Numbers::joint);
         let quarantine = match joint == ours {
             true => self.settings.quarantine,
             false => joint.quarantine(self.settings.drift).max(self.settings.quarantine),

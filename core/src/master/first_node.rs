@@ -64,7 +64,7 @@ impl Masters {
         nodes.max_by_key(|node| weight(self.sessions[*node].name_hash, key))
     }
 
-    /// Returns the node that is asked first by this acquire: where it is told that the key is free,
+    /// Returns the node that is asked first by this acquire: the one that announces that the key is free,
     /// since there it is free by then. It is a node that may vote, and not one that has owed an answer for
     /// longer than it would be waited for.
     ///

@@ -19,7 +19,8 @@ pub(crate) type Trips = [Duration; 2];
 /// Returns which masters are laggards, by their answers, where there were two. The shorter of a laggard's is beyond the
 /// longer of most: one may have been delayed, and if all become slower, not all are asked at the same time.
 fn judge(before: NodeSet, trips: &[Option<Trips>]) -> NodeSet {
-    let mut longer: Vec<_> = trips.iter().flatten().map(|[one, other]| *one.max(other)).collect();
+    let mut longer: Vec<_> =
+        trips.iter().flatten().map(|[first, second]| *first.max(second)).collect();
     longer.sort_unstable();
     let Some(of_most) = longer.get(longer.len().saturating_sub(1) / 2) else {
         return NodeSet::EMPTY;
@@ -28,7 +29,7 @@ fn judge(before: NodeSet, trips: &[Option<Trips>]) -> NodeSet {
     let within = (*of_most + beyond) / 2;
     let lags = |(node, trips): (usize, &Option<Trips>)| {
         let most = if before.contains(node) { within } else { beyond };
-        trips.is_some_and(|[one, other]| one.min(other) > most).then_some(node)
+        trips.is_some_and(|[first, second]| first.min(second) > most).then_some(node)
     };
     trips.iter().enumerate().filter_map(lags).collect()
 }

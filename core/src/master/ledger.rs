@@ -17,12 +17,12 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Deletion {
     pub(crate) what: Deleted,
-    /// What of a place among those who wait in turn goes with it, if there is one.
+    /// What of a place in the queue of the waiters goes with it, if there is one.
     pub(crate) leaves: Leaves,
     /// The life of the key that it deletes.
     pub(crate) ttl: Duration,
     /// Waiters in other processes are notified, for each key at one master.
-    pub(crate) is_told: bool,
+    pub(crate) notifies: bool,
     /// Waiters may stand in a list, of which the next is called.
     pub(crate) calls: bool,
     /// The round that waits for the answers, if there is one.

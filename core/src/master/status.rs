@@ -36,11 +36,11 @@ impl Masters {
             let membership = self.settings.membership;
             return admit(membership, unfit, NodeSet::EMPTY, false, strict);
         }
-        let reports = || self.sessions.iter().filter_map(Session::told);
+        let reports = || self.sessions.iter().filter_map(Session::report);
         let ours = self.settings.agreement.numbers();
         let at_odds = reports().any(|report| report.theirs != ours)
             || self.barred(now, Duration::ZERO).is_some();
-        let disagrees = |session: &Session| session.fault().is_none() && session.told().is_some();
+        let disagrees = |session: &Session| session.fault().is_none() && session.report().is_some();
         let disagreeing = NodeSet::places(&self.sessions, disagrees);
         admit(self.settings.membership, unfit, disagreeing, at_odds, strict)
     }

@@ -123,9 +123,9 @@ impl Numbers {
     /// Returns the greater of both, number by number.
     #[must_use]
     pub fn joint(self, other: Self) -> Self {
-        let (one, two) = (self.window, other.window);
+        let (ours, theirs) = (self.window, other.window);
         let window =
-            FencingWindow { back: one.back.max(two.back), ahead: one.ahead.max(two.ahead) };
+            FencingWindow { back: ours.back.max(theirs.back), ahead: ours.ahead.max(theirs.ahead) };
         Self { max_ttl: self.max_ttl.max(other.max_ttl), window }
     }
 

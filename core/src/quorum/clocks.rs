@@ -9,7 +9,7 @@ use std::time::Duration;
 /// reports less than a clock, but it reports something, too.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
-    told: NodeSet,
+    reported: NodeSet,
     /// Node, and how far its clock is ahead of ours, in microseconds.
     ahead: Vec<(usize, i128)>,
     /// Node, and the bounds of that distance: the node has let a ballot in.
@@ -27,8 +27,8 @@ impl Clocks {
     /// Notes that `node` reported the clock `node_us`, and that ours showed `wall_us` when that
     /// arrived.
     pub fn record(&mut self, node: usize, node_us: u64, wall_us: u64) {
-        if !self.told.contains(node) {
-            self.told.insert(node);
+        if !self.reported.contains(node) {
+            self.reported.insert(node);
             let ahead_us = i128::from(node_us) - i128::from(wall_us);
             self.ahead.push((node, ahead_us));
         }
@@ -61,13 +61,13 @@ impl Clocks {
     /// Of two in the middle, the lower one is used. A ballot that is too low is only refused; one
     /// that is too high may leave its fence on a node whose clock is ahead.
     pub fn offset_us(&self, membership: Membership) -> Option<i128> {
-        let mut heard = self.told;
+        let mut heard = self.reported;
         let mut clocks: Vec<i128> = self.ahead.iter().map(|&(_, ahead)| ahead).collect();
         clocks.sort_unstable();
-        let told = lower_middle(&clocks)?;
+        let middle = lower_middle(&clocks)?;
         for (node, [least, most]) in self.only_bounded() {
             heard.insert(node);
-            clocks.push(told.max(least).min(most));
+            clocks.push(middle.max(least).min(most));
         }
         clocks.sort_unstable();
         lower_middle(&clocks).filter(|_| membership.is_quorum(heard))
@@ -75,7 +75,7 @@ impl Clocks {
 
     /// Returns the nodes that have granted and reported no clock.
     fn only_bounded(&self) -> impl Iterator<Item = (usize, [i128; 2])> {
-        self.bounded.iter().copied().filter(|&(node, _)| !self.told.contains(node))
+        self.bounded.iter().copied().filter(|&(node, _)| !self.reported.contains(node))
     }
 
     /// Returns the spread if no quorum fits into the window, whatever clocks the other nodes may
@@ -90,8 +90,8 @@ impl Clocks {
     /// Returns the shortest span that may contain the clocks of a quorum, if the silent nodes are
     /// within it. `None` if all are silent.
     fn closest_quorum_us(&self, membership: Membership) -> Option<u128> {
-        let told = self.ahead.iter().map(|&(node, ahead)| (node, [ahead, ahead]));
-        let mut clocks: Vec<(usize, [i128; 2])> = told.chain(self.only_bounded()).collect();
+        let reported = self.ahead.iter().map(|&(node, ahead)| (node, [ahead, ahead]));
+        let mut clocks: Vec<(usize, [i128; 2])> = reported.chain(self.only_bounded()).collect();
         clocks.sort_by_key(|&(_, [least, _])| least);
         let heard: NodeSet = clocks.iter().map(|&(node, _)| node).collect();
         let silent = NodeSet::first(NodeSet::CAPACITY).difference(heard);

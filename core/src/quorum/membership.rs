@@ -19,7 +19,7 @@ impl NodeSet {
     /// Returns the places of those that are `wanted`.
     pub fn places<T>(all: impl IntoIterator<Item = T>, wanted: impl Fn(T) -> bool) -> Self {
         let all = all.into_iter().enumerate();
-        all.filter_map(|(place, one)| wanted(one).then_some(place)).collect()
+        all.filter_map(|(place, item)| wanted(item).then_some(place)).collect()
     }
 
     pub fn insert(&mut self, node: usize) {

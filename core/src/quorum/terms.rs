@@ -38,12 +38,12 @@ pub struct Terms {
     greatest: u64,
     /// Since when a quorum has had something else each time that it was clear.
     gone_since: Option<Instant>,
-    told: Option<News>,
+    last: Option<News>,
 }
 
 impl Terms {
     pub const fn new(forget_after: Duration) -> Self {
-        Self { forget_after, greatest: 0, gone_since: None, told: None }
+        Self { forget_after, greatest: 0, gone_since: None, last: None }
     }
 
     /// Takes what was seen at `now`, and returns the news if there is any.
@@ -66,12 +66,12 @@ impl Terms {
             Some(term) => {
                 self.gone_since = None;
                 let is_new = std::mem::replace(&mut self.greatest, term) != term;
-                (is_new || self.told != Some(News::Leader)).then_some(News::Leader)?
+                (is_new || self.last != Some(News::Leader)).then_some(News::Leader)?
             }
-            None if self.told == Some(News::Vacant) => return None,
+            None if self.last == Some(News::Vacant) => return None,
             None => News::Vacant,
         };
-        self.told = Some(news);
+        self.last = Some(news);
         Some(news)
     }
 }

@@ -32,7 +32,7 @@ pub enum Event {
     First,
     /// Neither: others are first.
     Others,
-    /// The lives that a quorum has told are over.
+    /// The lives that a quorum has reported are over.
     Life,
     /// The time is over for which a key is kept.
     Kept,

@@ -32,9 +32,9 @@ pub struct Folded {
 /// Returns equal answers once, in the order in which they first came. If these are the answers of `all`
 /// masters, those that agree are counted, as long as they are the most; otherwise they are named.
 #[must_use]
-pub fn fold(said: impl IntoIterator<Item = Said>, all: Option<usize>) -> Vec<Folded> {
+pub fn fold(answers: impl IntoIterator<Item = Said>, all: Option<usize>) -> Vec<Folded> {
     let mut groups: Vec<Vec<Said>> = Vec::new();
-    for answer in said {
+    for answer in answers {
         match groups.iter_mut().find(|group| group[0].frame() == answer.frame()) {
             Some(group) => group.push(answer),
             None => groups.push(vec![answer]),
@@ -59,7 +59,7 @@ impl Folded {
             (_, [alone]) => alone.master.clone(),
             (Some(all), _) if all == count => format!("all {all} masters"),
             (Some(all), _) if count * 2 > all => format!("{count} of {all} masters"),
-            _ => group.iter().map(|said| &*said.master).collect::<Vec<_>>().join(", "),
+            _ => group.iter().map(|answer| &*answer.master).collect::<Vec<_>>().join(", "),
         };
         let words = match group {
             [Said { words, latency: Some(latency), .. }] => {
@@ -73,7 +73,7 @@ impl Folded {
 
 /// Returns the words, with the least and the greatest span.
 fn words(group: &[Said]) -> String {
-    let spans = || group.iter().filter_map(|said| said.span);
+    let spans = || group.iter().filter_map(|answer| answer.span);
     let [least, most] = [spans().min(), spans().max()].map(|span| span.map(Span));
     let [least, most] = [least, most].map(|span| span.map(|span| span.to_string()));
     let (before, behind) = group.first().map(Said::frame).unwrap_or_default();
@@ -118,8 +118,8 @@ mod tests {
             let latency = Duration::from_micros(node as u64);
             NodeReport { latency, ..NodeReport::new(format!("n{node}").into(), answer.clone()) }
         });
-        let said: Vec<Said> = reports.map(|report| (&report).into()).collect();
-        let folded = fold(said, Some(answers.len()));
+        let in_words: Vec<Said> = reports.map(|report| (&report).into()).collect();
+        let folded = fold(in_words, Some(answers.len()));
         folded.iter().map(Folded::to_string).collect::<Vec<_>>().join("; ")
     }
 
@@ -155,13 +155,13 @@ mod tests {
 
     #[test]
     fn masters_are_named_where_these_are_not_all_answers() {
-        let said = |master: &str| Said {
+        let answer = |master: &str| Said {
             master: master.to_owned(),
             words: "disagrees".to_owned(),
             span: None,
             latency: None,
         };
-        let [folded] = &fold(["a", "b"].map(said), None)[..] else { panic!() };
+        let [folded] = &fold(["a", "b"].map(answer), None)[..] else { panic!() };
         assert_eq!((folded.to_string().as_str(), folded.count), ("a, b: disagrees", 2));
     }
 }

@@ -47,7 +47,7 @@ pub enum Event {
     Released { request: RequestId, release: Release },
     /// A hold is over that was not released.
     Lost { attempt: AttemptId, reason: LossReason },
-    /// `Ok`: the hold is over here, and the one who has the value may adopt it.
+    /// `Ok`: the hold is over here, and a client with the value may adopt it.
     Detached { request: RequestId, attempt: AttemptId, result: DetachResult },
     /// `Ok`: the hold of another process has become one of ours.
     Adopted { request: RequestId, result: Result<Adopted, NotAdopted> },
@@ -175,7 +175,7 @@ impl FailureKind {
         if membership.can_spare(disagreeing) {
             return Self::NoQuorum;
         }
-        let told = |report: &NodeReport| match &report.answer {
+        let disagrees = |report: &NodeReport| match &report.answer {
             Answer::Refused(Refusal::Disagreement(cause)) => Some(cause.clone()),
             _ => None,
         };
@@ -183,7 +183,7 @@ impl FailureKind {
             Answer::Refused(reason @ Refusal::Barred { .. }) => Some(reason.to_string().into()),
             _ => None,
         };
-        let cause = reports.iter().find_map(told).or_else(|| reports.iter().find_map(barred));
+        let cause = reports.iter().find_map(disagrees).or_else(|| reports.iter().find_map(barred));
         cause.map_or(Self::NoQuorum, Self::Disagreement)
     }
 }

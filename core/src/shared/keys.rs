@@ -22,16 +22,16 @@ pub struct Several {
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum More {
     Nothing,
-    Told(Told),
+    Announced(Announcement),
     AnyOf(Arc<Slots>),
     Read(ReadWrite),
     Write(ReadWrite),
     InTurn(Queue),
 }
 
-/// Where and how it is told that a key is free, if not on the key's own channel.
+/// Where and how a client announces that a key is free, if not on the key's own channel.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Announcement {
     channel: Arc<str>,
     message: Arc<str>,
 }
@@ -48,7 +48,7 @@ pub struct ReadWrite {
 /// The further keys of a resource that clients wait for in turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queue {
-    /// Who waits, a sorted set by their tickets.
+    /// The waiters, a sorted set by their tickets.
     pub places: Arc<str>,
     /// Until when each of them is known to wait, another one.
     pub alive: Arc<str>,
@@ -59,9 +59,9 @@ impl Keys {
         Self::One(key)
     }
 
-    /// Returns one key, whose release is told as `message` on `channel`, which others may share.
-    pub fn told_on(key: Arc<str>, channel: Arc<str>, message: Arc<str>) -> Self {
-        Self::with(key, More::Told(Told { channel, message }))
+    /// Returns one key, whose release is announced as `message` on `channel`, which others may share.
+    pub fn announced_on(key: Arc<str>, channel: Arc<str>, message: Arc<str>) -> Self {
+        Self::with(key, More::Announced(Announcement { channel, message }))
     }
 
     /// Returns one key, which is locked by readers and writers: by this one as a reader.
@@ -109,9 +109,9 @@ impl Keys {
         self.as_slot()?.1.parse().ok()
     }
 
-    /// Returns the channel of the semaphore of which this key is a slot, and its number, as it is told there.
+    /// Returns the channel of the semaphore of which this key is a slot, and its number, as announced there.
     pub(crate) fn as_slot(&self) -> Option<(&Arc<str>, &str)> {
-        self.told().map(|Told { channel, message }| (channel, &**message))
+        self.announcement().map(|Announcement { channel, message }| (channel, &**message))
     }
 
     /// Returns each key by itself, with what belongs to it.
@@ -121,9 +121,9 @@ impl Keys {
         alone.into_iter().chain(of_several)
     }
 
-    fn told(&self) -> Option<&Told> {
+    fn announcement(&self) -> Option<&Announcement> {
         match self.more() {
-            More::Told(told) => Some(told),
+            More::Announced(announcement) => Some(announcement),
             _ => None,
         }
     }
@@ -157,7 +157,7 @@ impl Keys {
         self.as_writer().map(|beside| Self::read(self.first().clone(), beside.clone()))
     }
 
-    /// Returns the same keys, with nothing beside them that only those who wait in turn have.
+    /// Returns the same keys, with nothing beside them that only waiters in turn have.
     pub(crate) fn without_queue(self) -> Self {
         match self.queue() {
             Some(_) => Self::one(self.first().clone()),
@@ -194,14 +194,14 @@ impl Keys {
 
     /// Returns what is published once the keys are free: channels, and what is said there.
     pub(crate) fn messages(&self) -> impl Iterator<Item = (&Arc<str>, &str)> {
-        let shared = self.told();
+        let shared = self.announcement();
         let own = self.iter().filter(move |_| shared.is_none()).map(|key| (key, ""));
         shared.map(|all| (&all.channel, &*all.message)).into_iter().chain(own)
     }
 
     /// Returns each key with the channel of the messages about it.
     pub(crate) fn channels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
-        let shared = self.told().map(|Told { channel, .. }| channel);
+        let shared = self.announcement().map(|Announcement { channel, .. }| channel);
         self.iter().map(move |key| (key, shared.unwrap_or(key)))
     }
 
@@ -245,13 +245,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_told_on_its_own_channel_or_on_another() {
-        let told = |keys: &Keys| {
-            keys.messages().map(|(channel, said)| format!("{channel}={said}")).collect::<Vec<_>>()
+    fn a_key_is_announced_on_its_own_channel_or_on_another() {
+        let messages = |keys: &Keys| {
+            keys.messages().map(|(channel, text)| format!("{channel}={text}")).collect::<Vec<_>>()
         };
-        assert_eq!(told(&Keys::from("a")), ["a="]);
-        assert_eq!(told(&Keys::several(["a", "b"].map(Arc::from)).unwrap()), ["a=", "b="]);
-        let slot = Keys::told_on("slot:3".into(), "all".into(), "3".into());
+        assert_eq!(messages(&Keys::from("a")), ["a="]);
+        assert_eq!(messages(&Keys::several(["a", "b"].map(Arc::from)).unwrap()), ["a=", "b="]);
+        let slot = Keys::announced_on("slot:3".into(), "all".into(), "3".into());
         let channels = |keys: &Keys| {
             keys.channels().map(|(key, channel)| format!("{key} on {channel}")).collect::<Vec<_>>()
         };
@@ -260,7 +260,7 @@ mod tests {
             ["a on a", "b on b"]
         );
         assert_eq!(channels(&slot), ["slot:3 on all"]);
-        assert_eq!((told(&slot), names(&slot)), (vec!["all=3".into()], vec!["slot:3"]));
+        assert_eq!((messages(&slot), names(&slot)), (vec!["all=3".into()], vec!["slot:3"]));
     }
 
     #[test]

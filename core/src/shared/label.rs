@@ -25,7 +25,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// A name for those who inspect the lock; an empty one leaves the token alone.
+    /// A name for clients that inspect the lock; an empty one leaves the token alone.
     pub fn of_holder(text: impl Into<Box<str>>) -> Self {
         Self { text: text.into(), is_candidate: false }
     }

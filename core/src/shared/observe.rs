@@ -43,7 +43,7 @@ pub enum Observation {
         waits_for: &'static str,
         /// The time until a quorum is free unless the key is extended; only for a holder.
         left: Option<Duration>,
-        /// How many are ahead of it in the queue of the masters, once a quorum has told; only for one that
+        /// How many are ahead of it in the queue of the masters, once a quorum has answered; only for one that
         /// waits in turn.
         ahead: Option<usize>,
     },

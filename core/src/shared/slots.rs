@@ -13,14 +13,14 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Creates the slots of these keys, 64 at most. That one is free is told on `channel`, by its
+    /// Creates the slots of these keys, 64 at most. A release announces its slot on `channel`, by its
     /// number.
     pub fn new(channel: Arc<str>, keys: impl IntoIterator<Item = Arc<str>>) -> Arc<Self> {
         let names: Vec<Arc<str>> = keys.into_iter().take(MOST.into()).collect();
-        let told = |(slot, name): (usize, &Arc<str>)| {
-            Keys::told_on(name.clone(), channel.clone(), slot.to_string().into())
+        let key = |(slot, name): (usize, &Arc<str>)| {
+            Keys::announced_on(name.clone(), channel.clone(), slot.to_string().into())
         };
-        let keys = names.iter().enumerate().map(told).collect();
+        let keys = names.iter().enumerate().map(key).collect();
         Arc::new(Self { channel, names, keys })
     }
 

@@ -75,7 +75,7 @@ impl<T> Table<T> {
     pub(crate) fn ids<I: Id>(&self, wanted: impl Fn(&T) -> bool) -> Vec<I> {
         let found =
             self.slots.entries().filter(|(_, slot)| slot.entry.as_ref().is_some_and(&wanted));
-        found.map(|(slot, one)| I::of(Place { serial: one.serial, slot })).collect()
+        found.map(|(index, slot)| I::of(Place { serial: slot.serial, slot: index })).collect()
     }
 
     pub(crate) fn get_mut<I: Id>(&mut self, id: I) -> Option<&mut T> {

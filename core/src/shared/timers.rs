@@ -153,7 +153,8 @@ impl<I: Copy + Ord> Line<I> {
     }
 
     fn find(&mut self, at: Instant, id: I) -> Option<&mut Entry<I>> {
-        let place = self.queue.binary_search_by(|one| (one.at, one.id).cmp(&(at, id))).ok()?;
+        let place =
+            self.queue.binary_search_by(|entry| (entry.at, entry.id).cmp(&(at, id))).ok()?;
         self.queue.get_mut(place)
     }
 

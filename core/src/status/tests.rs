@@ -21,7 +21,7 @@ fn a_status_shows_availability_and_a_line_for_each_master() {
         NodeStanding::Disagrees(cause()),
         NodeStanding::Down(cause()),
     ];
-    let told = "no lock can be acquired: 1 of 7 masters may vote, 4 needed\n  \
+    let text = "no lock can be acquired: 1 of 7 masters may vote, 4 needed\n  \
                 n1  voting\n  \
                 n2  warming up (may vote in 8 s)\n  \
                 n3  unconfirmed (being asked)\n  \
@@ -29,20 +29,20 @@ fn a_status_shows_availability_and_a_line_for_each_master() {
                 n5  rejected (why)\n  \
                 n6  disagrees (why)\n  \
                 n7  down (why)";
-    assert_eq!(status("nnnnnnn", every).to_string(), told);
+    assert_eq!(status("nnnnnnn", every).to_string(), text);
     let soon = status("nnn", vec![NodeStanding::Voting, warming_up(20), warming_up(8)]);
-    let told = "no lock can be acquired for 8 s: 1 of 3 masters may vote, 2 needed";
-    assert_eq!(soon.to_string().lines().next(), Some(told));
+    let text = "no lock can be acquired for 8 s: 1 of 3 masters may vote, 2 needed";
+    assert_eq!(soon.to_string().lines().next(), Some(text));
     assert_eq!((soon.can_acquire(), soon.can_acquire_in()), (false, Some(Duration::from_secs(8))));
     let joint = status("bbno", vec![NodeStanding::Voting; 4]);
-    let told = "locks can be acquired: 4 of 4 masters may vote, 2 of the 3 new and 2 of the 3 old \
+    let text = "locks can be acquired: 4 of 4 masters may vote, 2 of the 3 new and 2 of the 3 old \
                 needed";
-    assert_eq!(joint.to_string().lines().next(), Some(told));
+    assert_eq!(joint.to_string().lines().next(), Some(text));
     assert_eq!((joint.can_acquire(), joint.can_acquire_in()), (true, Some(Duration::ZERO)));
 }
 
 #[test]
-fn what_somebody_has_to_mend_is_a_problem_and_an_outage_is_none() {
+fn what_an_operator_has_to_mend_is_a_problem_and_an_outage_is_none() {
     let cause = || "why".into();
     for (standing, problem) in [
         (NodeStanding::Voting, None),

@@ -25,7 +25,7 @@ impl Acquisition {
         self.contention.as_ref().map(|contention| &contention.phase)
     }
 
-    /// Returns whether it has a place among those who wait in turn.
+    /// Returns whether it has a place among the waiters in turn.
     pub(crate) fn has_turn(&self) -> bool {
         self.contention.as_ref().is_some_and(|contention| contention.turn.is_some())
     }
@@ -72,9 +72,8 @@ impl Acquisition {
     /// that refuses us.
     pub(crate) fn asks_remaining(&self, now: Instant, settings: &Settings) -> bool {
         let timeout = settings.round_timeout(self.request.ttl.span());
-        let contention = self.contention.as_ref();
+        let asks = |contention: &Contention| contention.asks_remaining(now, timeout, settings);
         // One that takes any of several keys looks at all of them instead.
-        !self.request.probes
-            && contention.is_some_and(|one| one.asks_remaining(now, timeout, settings))
+        !self.request.probes && self.contention.as_deref().is_some_and(asks)
     }
 }

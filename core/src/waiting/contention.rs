@@ -11,7 +11,7 @@ use crate::shared::{AttemptId, Failure, RoundId, Settings};
 use std::time::Duration;
 
 /// The number of attempts that quickly follow a message, each a little later than the one before.
-const MOST_TOLD_EARLY: u32 = 6;
+const MOST_NOTIFIED_EARLY: u32 = 6;
 
 /// The number of them for which only the master of the list said so.
 const MOST_FOUND_EARLY: u32 = 2;
@@ -43,7 +43,7 @@ pub(crate) struct Contention {
     /// Once a message has said that the resource is free: the number of attempts since then that
     /// only some nodes granted. The client that gives it back may be stopped between one node and
     /// the next.
-    told: Option<u32>,
+    since_notice: Option<u32>,
     /// Whether messages report when the resource becomes free. If so, there is no need to ask
     /// often.
     pub(crate) listening: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Contention {
     pub(crate) asked_all: Instant,
     /// What the latest attempt that asked all nodes has found.
     pub(crate) standing: Standing,
-    /// Its place among those who wait in turn, if it has one.
+    /// Its place among the waiters in turn, if it has one.
     pub(crate) turn: Option<Box<Turn>>,
     /// Too many masters deny it a place: it asks for none again.
     pub(crate) is_denied_turns: bool,
@@ -94,7 +94,7 @@ impl Contention {
             mended: false,
             ballots_refused: 0,
             woken: false,
-            told: None,
+            since_notice: None,
             listening: false,
             heard: began,
             probes: false,
@@ -138,22 +138,22 @@ impl Contention {
     /// Notes that a message says that the resource is free.
     pub(crate) fn notice(&mut self, now: Instant, settings: &Settings) {
         if self.pauses_long(now, settings) {
-            // All who wait have the message, too, so it is not a time to ask all nodes.
+            // All waiters have the message, too, so it is not a time to ask all nodes.
             self.asked_all = now;
         }
-        (self.told, self.heard) = (Some(0), now);
+        (self.since_notice, self.heard) = (Some(0), now);
         self.standing = Standing::Open;
     }
 
     /// Notes that the resource is free at the master of its list, without a message, and held elsewhere: a release may be
     /// under way to the other nodes, or a hold lacks its key there.
     fn found_free(&mut self) {
-        self.told.get_or_insert(MOST_TOLD_EARLY - MOST_FOUND_EARLY);
+        self.since_notice.get_or_insert(MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
     }
 
     /// Notes that the master of its list has said that the resource is held, or that another waiter was called.
     pub(super) fn not_its_turn(&mut self) {
-        self.told = None;
+        self.since_notice = None;
     }
 
     /// Notes what an attempt has found that asked all nodes. Once a message has said that the resource is
@@ -161,7 +161,7 @@ impl Contention {
     pub(crate) fn find(&mut self, standing: Standing, reports: &[NodeReport]) {
         // A release that was announced may be under way for longer.
         let is_announced =
-            self.told.is_some_and(|times| times < MOST_TOLD_EARLY - MOST_FOUND_EARLY);
+            self.since_notice.is_some_and(|times| times < MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
         let is_in_vain =
             standing != Standing::Open && !is_announced && self.finds_key_lacking(reports);
         if is_in_vain && !self.lacks_key() {
@@ -238,7 +238,7 @@ impl Contention {
         if is_news || self.attempts <= 1 || !self.listening {
             self.heard = now;
         }
-        let early = self.was_told_early(is_split || self.is_early_for(&failure.reports));
+        let early = self.was_notified_early(is_split || self.is_early_for(&failure.reports));
         let lacks_key = early.is_none() && self.lacks_key();
         if lacks_key || self.is_unanswered(&failure.reports) {
             self.ask_next();
@@ -260,10 +260,10 @@ impl Contention {
 
     /// Returns the number of earlier attempts that have found that a message came before all nodes
     /// had the resource free. `None` if the latest one has not, or if there were too many.
-    fn was_told_early(&mut self, is_early: bool) -> Option<u32> {
-        let times = self.told.take().filter(|_| is_early)?;
-        self.told = Some(times.saturating_add(1));
-        Some(times).filter(|times| *times < MOST_TOLD_EARLY)
+    fn was_notified_early(&mut self, is_early: bool) -> Option<u32> {
+        let times = self.since_notice.take().filter(|_| is_early)?;
+        self.since_notice = Some(times.saturating_add(1));
+        Some(times).filter(|times| *times < MOST_NOTIFIED_EARLY)
     }
 
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
@@ -289,7 +289,7 @@ impl Contention {
     /// Returns whether the next attempt follows soon, since a message came before all nodes had the resource
     /// free.
     pub(crate) const fn is_early(&self) -> bool {
-        matches!(self.told, Some(..=MOST_TOLD_EARLY))
+        matches!(self.since_notice, Some(..=MOST_NOTIFIED_EARLY))
     }
 
     /// Shortens the pause after another node has reported how long it will be. If the next attempt

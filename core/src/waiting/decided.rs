@@ -75,18 +75,18 @@ impl Waiters {
             let Some(failure) = self.wait(cx, request, &keys, attempt, failure) else { return };
             // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| cx.masters.random.jitter());
-            let is_told = failure.kind.is_contended() && cx.masters.settings.wake_ups;
-            let enlists = is_told && self.may_ask_waitlist(cx, request, &keys);
+            let is_notified = failure.kind.is_contended() && cx.masters.settings.wake_ups;
+            let enlists = is_notified && self.may_ask_waitlist(cx, request, &keys);
             // Where waiters are known to be called, one that stands in the list need not listen to all releases.
             let is_called =
                 enlists && !self.listens_outside(request) && self.is_waited_for(cx, &keys);
-            let listening = is_told && (is_called || self.listen(cx, &keys));
+            let listening = is_notified && (is_called || self.listen(cx, &keys));
             let polls = self.polls(request, &keys);
             let asks = polls && failure.kind.is_contended();
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             // The next attempt is due soon: where the list is, the key was free.
             let is_in_vain = contention.is_in_vain(&failure.reports);
-            (contention.probes, contention.listening) = (is_told, listening && !is_in_vain);
+            (contention.probes, contention.listening) = (is_notified, listening && !is_in_vain);
             let random = random.filter(|_| polls);
             let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
             let enlists = enlists && !contention.is_early() && !is_in_vain;

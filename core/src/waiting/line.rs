@@ -129,10 +129,10 @@ mod tests {
         let mut line = line([5, 7, 2, 5]);
         assert!(line.waiting().eq([2, 5, 7].map(RequestId)));
         assert_eq!(
-            [2, 5, 6, 7].map(|one| line.is_behind(RequestId(one))),
+            [2, 5, 6, 7].map(|id| line.is_behind(RequestId(id))),
             [false, true, false, true]
         );
-        assert_eq!([5, 2, 2].map(|one| line.leave(RequestId(one))), [false, true, false]);
+        assert_eq!([5, 2, 2].map(|id| line.leave(RequestId(id))), [false, true, false]);
         assert_eq!(line.head(), Some(RequestId(7)));
     }
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn after_some_times_in_a_row_others_are_notified_and_those_who_listened_go_first() {
+    fn after_some_times_in_a_row_others_are_notified_and_earlier_listeners_go_first() {
         assert_eq!(turns(Cohort::LOCK, false), [vec![8], vec![]]);
         assert_eq!(turns(Cohort::LOCK, true), [vec![8], vec![8]]);
         assert_eq!(turns(Cohort::PERMIT, false), [vec![1, 4, 8], vec![]]);

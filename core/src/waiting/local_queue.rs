@@ -149,7 +149,7 @@ impl LocalQueue {
 
     /// Gives back the places of a hold, if it has them.
     pub(crate) fn leave(&mut self, keys: &Keys, id: AttemptId) {
-        match self.placeless.iter().position(|(one, _)| *one == id) {
+        match self.placeless.iter().position(|(attempt, _)| *attempt == id) {
             Some(place) => _ = self.placeless.swap_remove(place),
             None => {
                 self.occupy_idle(keys.first(), id);
@@ -239,7 +239,7 @@ impl LocalQueue {
     /// Returns whether the next acquire lets others go first.
     pub(crate) fn steps_back(&mut self, keys: &Keys) -> bool {
         let mut steps_back = |key| self.places.get_mut(key)?.line().map(Line::steps_back);
-        keys.iter().filter_map(&mut steps_back).fold(false, |any, one| any | one)
+        keys.iter().filter_map(&mut steps_back).fold(false, |any, steps| any | steps)
     }
 
     /// Queues an acquire at all its places.

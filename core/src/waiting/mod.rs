@@ -178,11 +178,11 @@ impl Waiters {
     pub(crate) fn failure_in_front(&self, keys: &Keys) -> Failure {
         let contenders = keys.iter().filter_map(|key| self.local_queue.contender(key));
         let mut failures =
-            contenders.filter_map(|one| match self.acquisitions.get(one)?.phase()? {
+            contenders.filter_map(|contender| match self.acquisitions.get(contender)?.phase()? {
                 Phase::Waiting { failure, .. } => Some(failure),
                 Phase::Confirming | Phase::Trying { .. } => None,
             });
-        let outage = failures.find(|one| !one.kind.is_contended()).cloned();
+        let outage = failures.find(|failure| !failure.kind.is_contended()).cloned();
         outage.unwrap_or_else(|| {
             let unnamed = (keys.len() > 1).then(|| keys.clone());
             Failure { unnamed, ..Failure::contended(self.obstacle_here(keys), 0) }
@@ -278,7 +278,8 @@ impl Waiters {
     /// refuses us.
     pub(crate) fn asks_remaining(&self, cx: &Cx, request: RequestId) -> bool {
         let acquisition = self.acquisitions.get(request);
-        acquisition.is_some_and(|one| one.asks_remaining(cx.now, &cx.masters.settings))
+        let settings = &cx.masters.settings;
+        acquisition.is_some_and(|acquisition| acquisition.asks_remaining(cx.now, settings))
     }
 
     /// Ends an acquire that has no random bits for a token.

@@ -1,10 +1,10 @@
 //! How an acquire waits: alone, as a writer, as a reader, in turn, or for any of several permits.
 //!
-//! What each of them does stands in a room of its own; here they are told apart. Nothing else about a lock
+//! What each of them does stands in a room of its own; here they are distinguished. Nothing else about a lock
 //! depends on how its acquire waits.
 
 use super::{Acquisition, Phase, Waiters};
-use crate::lock::release::{Announce, Told};
+use crate::lock::release::{Announce, Tellers};
 use crate::quorum::NodeSet;
 use crate::shared::{AcquireRequest, AttemptId, Cx, Failure, Keys, More, RequestId};
 
@@ -26,7 +26,7 @@ enum Policy {
 impl Policy {
     fn of(keys: &Keys) -> Self {
         match keys.more() {
-            More::Nothing | More::Told(_) => Self::Alone,
+            More::Nothing | More::Announced(_) => Self::Alone,
             More::AnyOf(_) => Self::Permit,
             More::Read(_) => Self::Reader,
             More::Write(_) => Self::Writer,
@@ -155,8 +155,8 @@ impl Waiters {
         })
     }
 
-    /// Decides who may have keys that are given back: the next acquire in this process, or the waiters that
-    /// are notified. `has_places`: they were held as by one that excludes all others.
+    /// Decides which client may have keys that are given back: the next acquire in this process, or the
+    /// waiters that are notified. `has_places`: they were held as by one that excludes all others.
     pub(crate) fn freed(&mut self, cx: &mut Cx, keys: &Keys, has_places: bool) -> Announce {
         let policy = Policy::of(keys);
         let in_turn = policy == Policy::InTurn;
@@ -169,23 +169,23 @@ impl Waiters {
             // They begin in the same write as this release.
             self.readers.stir(keys.first());
         }
-        let tellers = |channel: &str| cx.masters.tellers(cx.now, channel);
-        let told = match tell && cx.masters.settings.wake_ups {
+        let nodes = |channel: &str| cx.masters.tellers(cx.now, channel);
+        let tellers = match tell && cx.masters.settings.wake_ups {
             true if keys.len() == 1 => {
                 let channel = keys.messages().next();
-                Told::By(channel.map_or(NodeSet::EMPTY, |(channel, _)| tellers(channel)))
+                Tellers::Together(channel.map_or(NodeSet::EMPTY, |(channel, _)| nodes(channel)))
             }
             true => {
                 let each = keys
                     .iter()
-                    .flat_map(|key| tellers(key).iter().map(move |node| (node, key.clone())));
-                Told::Apart(each.collect())
+                    .flat_map(|key| nodes(key).iter().map(move |node| (node, key.clone())));
+                Tellers::Apart(each.collect())
             }
-            false => Told::By(NodeSet::EMPTY),
+            false => Tellers::Together(NodeSet::EMPTY),
         };
         let calls = tell
             && (self.waitlists.is_any_waited_for(cx.now, keys) || self.asks_for_waiters(cx, keys));
         let by_hash = in_turn || (passed_on.is_none() && !is_waited_for);
-        Announce { told, calls, by_hash }
+        Announce { tellers, calls, by_hash }
     }
 }

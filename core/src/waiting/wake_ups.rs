@@ -272,9 +272,10 @@ impl Waiters {
         contenders.extend(self.forget_entries(node).into_iter().map(Some));
         for request in contenders.into_iter().flatten() {
             let contention = self.acquisitions.contention_mut(request);
-            if let Some(sooner) =
-                contention.and_then(|one| one.miss_messages(cx.now, &cx.masters.settings))
-            {
+            let settings = &cx.masters.settings;
+            let sooner =
+                contention.and_then(|contention| contention.miss_messages(cx.now, settings));
+            if let Some(sooner) = sooner {
                 self.try_sooner(cx, request, sooner);
             }
         }

@@ -15,7 +15,7 @@ pub(crate) enum NextHolder {
 }
 
 impl Waiters {
-    /// Decides who has the hold of these keys next.
+    /// Decides which acquire has the hold of these keys next.
     pub(crate) fn next_holder(&self, keys: &Keys) -> NextHolder {
         let Some(line) = self.local_queue.line(keys.first()) else { return NextHolder::NoClient };
         match line.head() {

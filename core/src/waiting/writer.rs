@@ -28,7 +28,7 @@ pub(crate) struct Hints(BTreeMap<RequestId, Hint>);
 
 /// The hint that a writer has set.
 struct Hint {
-    /// Who has set it: another writer's hint may have replaced it.
+    /// The writer that has set it: another writer's hint may have replaced it.
     id: Token,
     renew_at: Instant,
 }
@@ -60,7 +60,7 @@ impl Waiters {
     /// Does the same for the writers behind the contender for `key`, if that one has been refused.
     pub(crate) fn want_behind(&mut self, cx: &mut Cx, key: &str) {
         let contender = self.local_queue.contender(key);
-        let acquisition = contender.and_then(|one| Some((one, self.acquisitions.get(one)?)));
+        let acquisition = contender.and_then(|id| Some((id, self.acquisitions.get(id)?)));
         let Some((contender, acquisition)) = acquisition else { return };
         if acquisition.was_refused() {
             let keys = acquisition.request.keys.clone();
@@ -130,7 +130,7 @@ impl Waiters {
 
     fn send_hint(&mut self, cx: &mut Cx, command: &[u8]) {
         for session in
-            cx.masters.sessions.iter_mut().filter(|one| one.admits(command.len()).is_ok())
+            cx.masters.sessions.iter_mut().filter(|session| session.admits(command.len()).is_ok())
         {
             session.push(PendingReply::Uncounted, command);
         }

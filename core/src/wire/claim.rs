@@ -90,7 +90,7 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// Notifies those who wait for `key` that it is free, or what `message` says of it. They may be
+    /// Notifies waiters for `key` that it is free, or what `message` says of it. They may be
     /// notified in vain.
     pub fn publish(&mut self, channels: &str, key: &str, message: &str) -> &[u8] {
         let command = Command::new(&mut self.room, 3).arg("PUBLISH");

@@ -62,12 +62,12 @@ pub const EXTEND_READ: &str = include_str!("scripts/extend_read.lua").trim_ascii
 /// with the last reader that is left, and is deleted if none is.
 pub const RELEASE_READ: &str = include_str!("scripts/release_read.lua").trim_ascii_end();
 
-/// The same for those who wait in turn, loaded before the first of them asks.
+/// The same for waiters in turn, loaded before the first of them asks.
 pub const ASK: &str = include_str!("scripts/ask.lua").trim_ascii_end();
 
 /// The script by which they leave. Its comment is here, since a release carries the script.
 ///
-/// KEYS: the locked key, its queue, who in it lives, and, if there is a ballot, the fence. ARGV: the
+/// KEYS: the locked key, its queue, those in it that live, and, if there is a ballot, the fence. ARGV: the
 /// token, the waiter ("" if it has no place), what is left (`try`, `place` or `hold`), the ms for which
 /// the key is kept for the next, and the prefix of the channels if the next is to be notified in its
 /// mailbox, and all others on the channel of the key, or ""; with a ballot also the ballot, the us that it

@@ -69,10 +69,10 @@ impl Replies {
 
     fn cause(&self, why: NoReply) -> Arc<str> {
         // Within a reply there is nothing to quote.
-        let said = first_line(&self.received[self.read..]).filter(|_| self.seen == self.read);
-        match (why, said) {
+        let line = first_line(&self.received[self.read..]).filter(|_| self.seen == self.read);
+        match (why, line) {
             (NoReply::TooLarge, _) => format!("a reply of more than {LARGEST} bytes").into(),
-            (NoReply::NoSign, Some(said)) => format!("not a RESP3 reply: \"{said}\"").into(),
+            (NoReply::NoSign, Some(line)) => format!("not a RESP3 reply: \"{line}\"").into(),
             (NoReply::NoSign, None) => "not a RESP3 reply: it begins like none".into(),
             (NoReply::Malformed(part), _) => format!("not a RESP3 reply: {part}").into(),
         }
@@ -84,7 +84,7 @@ fn first_line(bytes: &[u8]) -> Option<&str> {
     let line = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).next()?;
     let line = std::str::from_utf8(line.get(..LONGEST_LINE).unwrap_or(line)).ok()?;
     let shows =
-        |said: &&str| said.len() > 1 && said.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        |text: &&str| text.len() > 1 && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     Some(line).filter(shows)
 }
 

@@ -1,7 +1,7 @@
 //! Clients of the same masters that have different settings.
 
 use super::{open, play, play_from_the_start};
-use crate::master::agreement::{Agreement, Answered, Said};
+use crate::master::agreement::{Agreement, Answered, Outcome};
 use crate::wire::Reply;
 use std::time::Duration;
 
@@ -44,9 +44,9 @@ fn greeted(agreement: &str) -> String {
 
 #[test]
 fn a_disagreement_costs_the_vote_and_its_fault_names_both_sides() {
-    for (told, fault) in DISAGREEMENTS {
-        let again = if told.starts_with("disagrees 900 ") { "+900ms" } else { "+2s" };
-        let greeted = greeted(told);
+    for (report, fault) in DISAGREEMENTS {
+        let again = if report.starts_with("disagrees 900 ") { "+900ms" } else { "+2s" };
+        let greeted = greeted(report);
         play_from_the_start(
             1,
             &format!(
@@ -66,7 +66,7 @@ fn a_disagreement_costs_the_vote_and_its_fault_names_both_sides() {
 }
 
 #[test]
-fn all_differences_are_told_at_once() {
+fn all_differences_are_reported_at_once() {
     let greeted = greeted("disagrees 45000 max_ttl 60000 & 900 window back 500 & 3000 lists n1 n9");
     play_from_the_start(
         1,
@@ -125,18 +125,18 @@ fn one_that_disagrees_beside_one_that_is_down_is_an_outage() {
 
 #[test]
 fn what_is_no_answer_to_it_is_no_agreement() {
-    for (told, fault) in [
+    for (answer, fault) in [
         ("-NOPERM no", "rejected noperm no: eval on the key quorumlock:agreement is needed"),
         ("-LOADING Redis is loading", "down loading redis is loading"),
         ("nil", "down unexpected reply nil"),
     ] {
-        let greeted = greeted(told);
+        let greeted = greeted(answer);
         play_from_the_start(1, &format!("{greeted} n1 < CLOSE \n = connected \n fault n1 {fault}"));
     }
 }
 
 #[test]
-fn a_replica_is_told_as_one_though_it_cannot_agree() {
+fn a_replica_is_reported_as_one_though_it_cannot_agree() {
     let greeted = greeted("-READONLY You can't write against a read only replica.");
     let greeted = greeted.replace("> master", "> replica 10.0.0.9:6379");
     play_from_the_start(
@@ -148,13 +148,13 @@ fn a_replica_is_told_as_one_though_it_cannot_agree() {
 }
 
 #[test]
-fn an_answer_that_nobody_can_read_is_no_agreement() {
-    for told in [
+fn an_unreadable_answer_is_no_agreement() {
+    for answer in [
         "*3\\r\\n:1\\r\\n:2\\r\\n_\\r\\n",
         "*1\\r\\n:1\\r\\n",
         "*4\\r\\n:0\\r\\n:0\\r\\n:0\\r\\n:0\\r\\n",
     ] {
-        let greeted = greeted(&format!("raw {told}"));
+        let greeted = greeted(&format!("raw {answer}"));
         play_from_the_start(
             1,
             &format!(
@@ -172,22 +172,23 @@ fn read(numbers: [i64; 2], differences: &[(&str, &str)]) -> Answered {
     let stage = open(1);
     let agreement: Agreement = stage.machine.cx.masters.settings.agreement.clone();
     let text = |text: &str| Reply::Text(text.as_bytes().into());
-    let told = differences.iter().map(|(field, value)| [text(field), text(value), Reply::Int(9)]);
-    let parts = numbers.into_iter().map(Reply::Int).chain(told.flatten()).collect();
-    agreement.said(stage.now, &Reply::Array(parts))
+    let parts = differences.iter().map(|(field, value)| [text(field), text(value), Reply::Int(9)]);
+    let parts = numbers.into_iter().map(Reply::Int).chain(parts.flatten()).collect();
+    agreement.read(stage.now, &Reply::Array(parts))
 }
 
 #[test]
 fn a_note_has_an_end_and_a_look_has_none() {
-    assert!(matches!(read([7, 0], &[]), Answered { said: Said::Agreed, remembers: false }));
-    assert!(matches!(read([0, 1], &[]), Answered { said: Said::Alike, remembers: true }));
+    assert!(matches!(read([7, 0], &[]), Answered { outcome: Outcome::Agreed, remembers: false }));
+    assert!(matches!(read([0, 1], &[]), Answered { outcome: Outcome::Alike, remembers: true }));
 }
 
 #[test]
 fn the_numbers_of_others_are_read_by_their_names() {
     let numbers = [("max_ttl", "60000"), ("window back", "500"), ("window ahead", "700")];
-    let Said::Told(told) = read([0, 0], &numbers).said else { panic!("a disagreement") };
-    assert_eq!(told.theirs.max_ttl, Duration::from_secs(60));
-    assert_eq!(told.theirs.window.back, Duration::from_millis(500));
-    assert_eq!(told.theirs.window.ahead, Duration::from_millis(700));
+    let answer = read([0, 0], &numbers);
+    let Outcome::Disagrees(report) = answer.outcome else { panic!("a disagreement") };
+    assert_eq!(report.theirs.max_ttl, Duration::from_secs(60));
+    assert_eq!(report.theirs.window.back, Duration::from_millis(500));
+    assert_eq!(report.theirs.window.ahead, Duration::from_millis(700));
 }

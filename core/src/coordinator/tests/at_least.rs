@@ -316,7 +316,7 @@ fn several_and_fenced_keys_are_shortened_together() {
 /// The key is not free: waiters elsewhere get no message, and the one in this process tries, is
 /// refused, learns for how long, and does not try over and over.
 #[test]
-fn no_waiter_is_told_and_the_one_in_this_process_polls() {
+fn no_waiter_is_notified_and_the_one_in_this_process_polls() {
     let mut stage = Stage::with(1, &super::Login::default(), |settings| {
         settings.wake_ups = true;
         settings.backoff.cap = Duration::from_secs(2);

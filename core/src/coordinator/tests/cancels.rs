@@ -59,7 +59,7 @@ fn a_cancel_after_the_win_is_ignored() {
 }
 
 #[test]
-fn a_cancel_of_what_nobody_asked_is_ignored() {
+fn a_cancel_of_an_unknown_request_is_ignored() {
     play(1, "cancel 7 \n n1 < - \n = -");
 }
 

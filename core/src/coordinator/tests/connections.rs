@@ -107,7 +107,7 @@ fn grants_do_not_wait_for_a_lost_connection() {
 }
 
 #[test]
-fn a_loss_by_lost_connections_is_told_at_once() {
+fn a_loss_by_lost_connections_is_reported_at_once() {
     play(
         3,
         "acquire 1 r

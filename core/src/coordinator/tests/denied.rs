@@ -148,7 +148,7 @@ fn the_rollback_of_an_attempt_after_the_reconnect_is_sent_once() {
 
 #[test]
 fn where_client_is_no_command_a_node_opens_again_all_the_same() {
-    for told in ["ERR unknown command 'CLIENT'", "ERR unknown subcommand 'KILL'"] {
+    for error in ["ERR unknown command 'CLIENT'", "ERR unknown subcommand 'KILL'"] {
         play(
             1,
             &format!(
@@ -159,7 +159,7 @@ fn where_client_is_no_command_a_node_opens_again_all_the_same() {
                  +50ms
                  n1 greets
                  n1 < CLIENT KILL ID 1
-                 n1 > -{told}
+                 n1 > -{error}
                  no faults
                  n1 < EVAL release 1 r #1
                  +150ms

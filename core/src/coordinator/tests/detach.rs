@@ -32,7 +32,7 @@ fn a_hold_is_detached_when_every_master_has_answered_its_last_extension() {
     );
 }
 
-/// Who adopts it may be of a version that knows no queue.
+/// Its adopter may be of a version that knows no queue.
 #[test]
 fn a_lock_that_was_held_in_turn_is_adopted_and_released_as_any_other() {
     play(
@@ -285,7 +285,7 @@ fn the_next_acquire_in_the_process_asks_the_masters() {
          n1-3 > 1
          = detached 3
          n1-3 < SET r #2 NX PX 10000
-         n1-3 > nil                     // held, by the one who has the value
+         n1-3 > nil                     // held, by the client with the value
          n3 < EVAL release 1 r #2
          = -",
     );

@@ -51,7 +51,7 @@ fn an_extension_in_flight_at_the_release_ends_by_its_timeout() {
 }
 
 #[test]
-fn a_guard_that_is_dropped_releases_without_telling_anybody() {
+fn a_dropped_guard_releases_without_an_event() {
     held("drop 1 \n n1-5 < EVAL release 1 r #1 \n n1-5 > 1 \n = - \n debts 0 \n +9.9s \n = -");
 }
 

@@ -98,11 +98,11 @@ const ROUNDS: [(&str, &str); 15] = [
 
 #[test]
 fn an_extension_comes_to_what_the_masters_say() {
-    for (said, event) in ROUNDS {
+    for (answers, event) in ROUNDS {
         let mut stage = open(5);
         stage.steps(HELD);
         stage.steps("+3s \n extend 2 of 1 \n n1-5 < EVALSHA ..");
-        for (node, glyph) in said.chars().enumerate() {
+        for (node, glyph) in answers.chars().enumerate() {
             match glyph {
                 'h' => stage.steps(&format!("n{} > 1", node + 1)),
                 'v' => stage.steps(&format!("n{} > 0", node + 1)),
@@ -111,7 +111,7 @@ fn an_extension_comes_to_what_the_masters_say() {
                 _ => {}
             }
         }
-        if said.contains('_') && stage.unseen.is_empty() {
+        if answers.contains('_') && stage.unseen.is_empty() {
             stage.steps("+200ms");
         }
         stage.steps(&format!("= {event}"));
@@ -119,7 +119,8 @@ fn an_extension_comes_to_what_the_masters_say() {
             stage.steps("= extend 2 lost \n = - \n +60s \n = -");
         } else if event.contains("unconfirmed") {
             stage.steps("= - \n +6s \n = -");
-            assert!(stage.machine.locks.attempts.iter().all(|one| one.held().is_some()), "{said}");
+            let mut attempts = stage.machine.locks.attempts.iter();
+            assert!(attempts.all(|attempt| attempt.held().is_some()), "{answers}");
         }
     }
 }

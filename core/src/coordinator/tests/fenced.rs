@@ -70,7 +70,7 @@ fn a_stale_ballot_is_made_good_at_once_by_one_attempt() {
 }
 
 #[test]
-fn a_stale_one_again_means_that_somebody_else_is_at_it() {
+fn a_second_stale_answer_means_that_another_client_is_at_it() {
     play(
         1,
         "wall 100
@@ -200,7 +200,7 @@ fn one_stepped_clock_of_three_costs_its_vote_and_nothing_else() {
 }
 
 #[test]
-fn who_holds_it_tells_how_long_and_teaches_the_next_ballot() {
+fn a_held_lock_tells_how_long_and_teaches_the_next_ballot() {
     let mut stage = open(3);
     stage.play(
         "jitter most

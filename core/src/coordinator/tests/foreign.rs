@@ -5,13 +5,13 @@ use super::{all_open, open};
 use crate::master::{Agreement, RestartGuard};
 use crate::wire::Login;
 
-/// Opens five masters; those in `told` report a client of the `lists` when they are asked at 10 s.
-fn told(told: &str, others: &str, lists: &str) -> Stage {
-    tell(open(5), told, others, lists)
+/// Opens five masters; the `reporters` report a client of the `lists` when they are asked at 10 s.
+fn reported(reporters: &str, others: &str, lists: &str) -> Stage {
+    tell(open(5), reporters, others, lists)
 }
 
 /// The same, on five masters that are open.
-pub(super) fn tell(mut stage: Stage, told: &str, others: &str, lists: &str) -> Stage {
+pub(super) fn tell(mut stage: Stage, reporters: &str, others: &str, lists: &str) -> Stage {
     stage.steps(
         "+10s
          n1-5 beats
@@ -23,13 +23,13 @@ pub(super) fn tell(mut stage: Stage, told: &str, others: &str, lists: &str) -> S
          n1-5 > master
          n1-5 > memory",
     );
-    stage.steps(&format!("{told} > disagrees 39000 lists {lists} \n {others} > confirmed"));
+    stage.steps(&format!("{reporters} > disagrees 39000 lists {lists} \n {others} > confirmed"));
     stage
 }
 
 #[test]
 fn a_stray_on_one_master_costs_that_vote_alone() {
-    told("n5", "n1-4", "n1 n2 n3 n5 n9").play(
+    reported("n5", "n1-4", "n1 n2 n3 n5 n9").play(
         "acquire 1 r
          n1-4 < SET r #1 NX PX 10000
          n5 < -
@@ -49,7 +49,7 @@ fn a_stray_on_one_master_costs_that_vote_alone() {
 
 #[test]
 fn a_client_that_can_win_past_our_shields_stops_us_everywhere() {
-    told("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
+    reported("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
         "acquire 1 r wait 1s
          n1-5 < -
          +999ms
@@ -95,7 +95,7 @@ fn a_stopped_client_keeps_its_hold_unextended_and_may_release() {
 
 #[test]
 fn once_the_other_is_gone_it_goes_on_by_itself() {
-    told("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
+    reported("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
         "acquire 1 r wait forever
          = -
          +2s
@@ -151,11 +151,11 @@ fn a_master_that_is_warming_up_is_no_shield() {
 #[test]
 fn where_the_keys_live_long_the_shields_are_asked_first() {
     for asked in ["ttl 30s", "ttl 10s delay 20s"] {
-        let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
+        let mut stage = reported("n5", "n1-4", "n1 n2 n3 n5 n9");
         stage.play(&format!(
             "~303ms
              acquire 1 r {asked}
-             n1-3,n5 < EVAL agree ..     // n4 keeps nobody away
+             n1-3,n5 < EVAL agree ..     // n4 keeps no client away
              n4 < -
              n1-3 > confirmed
              n5 > disagrees 40000 lists n1 n2 n3 n5 n9
@@ -171,7 +171,7 @@ fn where_the_keys_live_long_the_shields_are_asked_first() {
 #[test]
 fn a_shield_lasts_as_long_as_the_other_clients_quarantine() {
     let theirs = "n1 n2 n3 & 39000 max_ttl 3000";
-    let mut stage = told("n3", "n1-2,n4-5", theirs);
+    let mut stage = reported("n3", "n1-2,n4-5", theirs);
     stage.play(
         "acquire 1 r ttl 10s
          = disagreement 1 at 1 ..
@@ -186,7 +186,7 @@ fn a_shield_lasts_as_long_as_the_other_clients_quarantine() {
 /// If no answer is young enough when it arrives, a round asks each master once and goes on.
 #[test]
 fn a_ttl_too_long_for_shields_asks_each_master_once_a_round() {
-    let mut stage = told("n5", "n1-4", "n1 n2 n3 n5 n9");
+    let mut stage = reported("n5", "n1-4", "n1 n2 n3 n5 n9");
     stage.play(
         "~303ms
          acquire 1 r ttl 30s wait forever
@@ -203,7 +203,7 @@ fn a_ttl_too_long_for_shields_asks_each_master_once_a_round() {
 
 #[test]
 fn a_disagreement_outlives_its_connection_until_it_lapses() {
-    told("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
+    reported("n3-4", "n1-2,n5", "n1 n2 n3 n4 n9").play(
         "n3-4 breaks
          acquire 1 r
          = disagreement 1 at 1 ..
@@ -241,7 +241,7 @@ fn a_disagreement_outlives_its_connection_until_it_lapses() {
 }
 
 #[test]
-fn whoever_only_looks_notes_nothing_and_disagrees_with_nobody() {
+fn a_client_that_only_looks_notes_nothing_and_disagrees_with_none() {
     let mut stage = Stage::with(1, &Login::default(), |settings| {
         settings.agreement = Agreement::to_look(settings.agreement.shared().clone());
     });

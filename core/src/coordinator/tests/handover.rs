@@ -33,7 +33,7 @@ fn a_handover_kills_the_predecessor_then_pays_debts_then_votes() {
 }
 
 #[test]
-fn nobody_is_killed_on_a_server_that_has_restarted() {
+fn no_client_is_killed_on_a_server_that_has_restarted() {
     play(
         1,
         "acquire 1 r

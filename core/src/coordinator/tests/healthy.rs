@@ -17,8 +17,8 @@ impl Stage {
         let hellos = self.wires[node].unseen.len();
         for _ in 0..hellos {
             let asked = self.wires[node].unseen.pop_front().unwrap_or_default();
-            let told = self.answer(node, &asked);
-            self.says(node, &reply(&told));
+            let answer = self.answer(node, &asked);
+            self.says(node, &reply(&answer));
             self.pump();
         }
     }
@@ -43,7 +43,7 @@ impl Stage {
                 "config appendonly yes appendfsync always no-appendfsync-on-rewrite no".into()
             }
             "CLIENT" => "1".into(),
-            _ => panic!("nobody answers {asked}"),
+            _ => panic!("no master answers {asked}"),
         }
     }
 
@@ -73,8 +73,8 @@ impl Stage {
                     if asked == "DIAL" {
                         self.connects(node);
                     } else if asked != "CLOSE" {
-                        let told = self.answer(node, &asked);
-                        self.says(node, &reply(&told));
+                        let answer = self.answer(node, &asked);
+                        self.says(node, &reply(&answer));
                     }
                     self.pump();
                 }

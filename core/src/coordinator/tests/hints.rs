@@ -1,4 +1,4 @@
-//! The hint of a writer that waits in its own process: behind whom it is set, and until when.
+//! The hint of a writer that waits in its own process: behind which acquire it is set, and until when.
 
 use super::{play, telling};
 

@@ -18,7 +18,7 @@ fn every_master_is_asked_and_waited_for() {
 
 #[test]
 fn as_many_wait_as_a_quorum_says_at_most_in_turn_or_one_master_in_a_list() {
-    for (third, told) in [
+    for (third, waiting) in [
         ("queued 2", "free, 4 waiting"),
         ("queued 9", "free, 7 waiting"),
         ("queued -1", "free, 7 waiting"),
@@ -32,7 +32,7 @@ fn as_many_wait_as_a_quorum_says_at_most_in_turn_or_one_master_in_a_list() {
              n1 > queued 4
              n2 > queued 7 1500 quorumlock:next:who
              n3 > {third}
-             = inspected 1: free | quorumlock:next:who for 1500ms | {told}"
+             = inspected 1: free | quorumlock:next:who for 1500ms | {waiting}"
         );
         play(3, &script);
     }
@@ -55,7 +55,7 @@ fn as_many_wait_as_a_quorum_says_at_most_in_turn_or_one_master_in_a_list() {
 }
 
 #[test]
-fn who_says_nothing_is_given_up_after_the_operation_timeout() {
+fn a_silent_master_is_given_up_after_the_operation_timeout() {
     play(
         3,
         "n3 breaks
@@ -96,7 +96,7 @@ fn a_forced_release_is_a_compare_and_delete_of_what_was_seen() {
          n1-3 < EVAL shorten 1 r who 0
          n1 > 1
          n2 > 0
-         = -                            // whoever is reached is to have it deleted
+         = -                            // each master that is reached deletes it
          n3 > 1
          = forced 1: deleted | no key there | deleted",
     );

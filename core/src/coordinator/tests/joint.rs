@@ -36,13 +36,13 @@ const ATTEMPTS: [(&str, &str, &str); 19] = [
     (CHANGE, "gddgdg", "no quorum"),
 ];
 
-fn attempt(lists: &str, said: &str) -> Stage {
+fn attempt(lists: &str, votes: &str) -> Stage {
     let mut stage = open_lists(lists);
-    for (node, _) in said.match_indices('d') {
+    for (node, _) in votes.match_indices('d') {
         stage.steps(&format!("n{} breaks", node + 1));
     }
     stage.steps("acquire 1 r");
-    for (node, glyph) in said.char_indices() {
+    for (node, glyph) in votes.char_indices() {
         let answer = match glyph {
             'g' => "ok",
             'h' => "nil",
@@ -51,12 +51,12 @@ fn attempt(lists: &str, said: &str) -> Stage {
         };
         let sent = stage.wires[node].unseen.iter().any(|sent| sent.starts_with("SET"));
         if sent {
-            let rest = said[node..].trim_end_matches(['_', 't', 'd']);
-            assert!(rest.is_empty() || stage.unseen.is_empty(), "{lists} {said}: before n{node}");
+            let rest = votes[node..].trim_end_matches(['_', 't', 'd']);
+            assert!(rest.is_empty() || stage.unseen.is_empty(), "{lists} {votes}: before n{node}");
             stage.steps(&format!("n{} > {answer}", node + 1));
         }
     }
-    if said.contains('t') {
+    if votes.contains('t') {
         stage.steps("+200ms");
     }
     stage
@@ -64,13 +64,13 @@ fn attempt(lists: &str, said: &str) -> Stage {
 
 #[test]
 fn an_attempt_needs_both_quorums_and_fails_once_one_is_lost() {
-    for (lists, said, expected) in ATTEMPTS {
-        let stage = attempt(lists, said);
+    for (lists, votes, expected) in ATTEMPTS {
+        let stage = attempt(lists, votes);
         match expected {
-            "pending" => assert!(stage.unseen.is_empty(), "{lists} {said}: {:?}", stage.unseen),
+            "pending" => assert!(stage.unseen.is_empty(), "{lists} {votes}: {:?}", stage.unseen),
             kind => {
-                let told = stage.unseen.front().map_or("", String::as_str);
-                assert!(told.starts_with(kind), "{lists} {said} is {kind}: {told}");
+                let event = stage.unseen.front().map_or("", String::as_str);
+                assert!(event.starts_with(kind), "{lists} {votes} is {kind}: {event}");
             }
         }
     }
@@ -88,7 +88,7 @@ fn nothing_is_sent_that_one_list_could_not_win() {
 }
 
 #[test]
-fn a_master_of_both_lists_is_asked_once_and_told_of_once() {
+fn a_master_of_both_lists_is_asked_once_and_reported_once() {
     play(
         "acquire 1 r
          n1-6 < SET r #1 NX PX 10000
@@ -171,7 +171,7 @@ fn a_release_goes_to_all_and_needs_a_quorum_of_each_list() {
 }
 
 #[test]
-fn a_release_that_one_list_cannot_confirm_is_told_so() {
+fn a_release_that_one_list_cannot_confirm_is_reported_so() {
     play(
         "acquire 1 r
          n1-6 < SET r #1 NX PX 10000
@@ -206,7 +206,7 @@ fn a_lock_gone_on_one_list_is_lost_though_the_other_confirms() {
 }
 
 #[test]
-fn whoever_starves_is_woken_once_a_quorum_of_each_list_is_open() {
+fn a_starved_waiter_is_woken_once_a_quorum_of_each_list_is_open() {
     play(
         "n1-3,n6 restarts
          acquire 1 r wait 10s

@@ -148,7 +148,7 @@ fn a_kept_hold_that_a_quorum_forgot_is_lost_and_not_reacquired() {
 }
 
 #[test]
-fn a_keeper_tops_up_who_has_lost_the_key() {
+fn a_keeper_tops_up_a_master_that_has_lost_the_key() {
     play(
         3,
         &format!(

@@ -44,7 +44,7 @@ fn behind(sent: &str) -> Vec<(String, usize)> {
     let mut found: Vec<(String, usize)> = Vec::new();
     for word in sent.split("\r\n").filter(is_token) {
         let behind = &word[32..];
-        match found.iter_mut().find(|(one, _)| one == behind) {
+        match found.iter_mut().find(|(label, _)| label == behind) {
             Some((_, times)) => *times += 1,
             None => found.push((behind.to_owned(), 1)),
         }
@@ -151,8 +151,8 @@ fn each_attempt_of_a_candidate_has_the_term_that_it_proposes() {
 const TOKEN: &str = "00000000000000000000000000000abc";
 
 /// Plays a wait of which the second attempt, its last, gets these answers to its looks.
-fn contended(told: [String; 3], ends: &str) {
-    let [first, second, third] = told;
+fn contended(answers: [String; 3], ends: &str) {
+    let [first, second, third] = answers;
     play(
         3,
         &format!(
@@ -178,8 +178,8 @@ fn contended(told: [String; 3], ends: &str) {
 #[test]
 fn the_failure_names_the_holder_that_most_masters_name() {
     let held = |behind: &str| format!("held 900 {TOKEN}{behind}");
-    let said = "held, expires in 900 ms | held, expires in 900 ms | not waited for";
-    for (told, by) in [
+    let reports = "held, expires in 900 ms | held, expires in 900 ms | not waited for";
+    for (answers, by) in [
         ([held(":a"), held(":a"), held(":b")], " by a"),
         ([held(":a"), held(":b"), held(":b")], ""), // the third has not refused by then
         ([held(":a"), held(""), held(":a")], ""),
@@ -188,12 +188,12 @@ fn the_failure_names_the_holder_that_most_masters_name() {
         (["held 900 mine:a".into(), "held 900 mine:a".into(), held(":a")], ""),
         ([held(":a"), "900".into(), held(":a")], ""), // no text
     ] {
-        contended(told, &format!("contended 1 at 2 after 2ms{by}: {said}"));
+        contended(answers, &format!("contended 1 at 2 after 2ms{by}: {reports}"));
     }
     let none = "held | held, expires in 900 ms | not waited for";
     for (first, by) in [("-2".to_owned(), " by a"), (format!("held -1 {TOKEN}:a"), " by a")] {
-        let told = [first, held(":a"), held(":a")];
-        contended(told, &format!("contended 1 at 2 after 2ms{by}: {none}"));
+        let answers = [first, held(":a"), held(":a")];
+        contended(answers, &format!("contended 1 at 2 after 2ms{by}: {none}"));
     }
     let denied = "-NOPERM User ann has no permissions to run the 'pttl' command".to_owned();
     let none = "contended 1 at 2 after 2ms: held | held | not waited for";

@@ -239,7 +239,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
         leaves: Leaves::Nothing,
         what: Deleted::Claim(claim),
         ttl: Duration::from_secs(1),
-        is_told: false,
+        notifies: false,
         round: None,
         began: Instant::from_nanos(0),
     });

@@ -63,7 +63,7 @@ fn without_the_right_to_subscribe_it_hears_nothing() {
 }
 
 #[test]
-fn who_listens_and_who_waits_share_a_subscription() {
+fn a_listener_and_a_waiter_share_a_subscription() {
     waits().play(
         "listen 5 r
          n3 > freed r
@@ -95,12 +95,12 @@ fn who_listens_and_who_waits_share_a_subscription() {
 #[test]
 fn so_many_listeners_are_notified_and_no_more() {
     let mut stage = open(1);
-    (0..5_000).for_each(|one| stage.steps(&format!("listen {one} r")));
+    (0..5_000).for_each(|request| stage.steps(&format!("listen {request} r")));
     assert_eq!(stage.machine.entries(), 4_096);
     stage.steps("n1 < SUBSCRIBE quorumlock:free:0:r \n n1 > freed r");
     assert_eq!(stage.unseen.len(), 4_096);
     stage.unseen.clear();
-    (0..5_000).for_each(|one| stage.steps(&format!("unlisten {one} r")));
+    (0..5_000).for_each(|request| stage.steps(&format!("unlisten {request} r")));
     stage.play("");
 }
 

@@ -52,7 +52,7 @@ fn one_attempt_finds_a_neighbour_that_holds_contends_or_waits() {
 }
 
 #[test]
-fn who_waits_too_long_for_a_neighbour_goes_without_having_asked() {
+fn a_waiter_behind_a_neighbour_gives_up_without_having_asked() {
     play(
         1,
         "acquire 1 r
@@ -200,13 +200,13 @@ fn ten_thousand_waits_that_end_in_an_outage_end_one_by_one() {
     }
     stage.pass(std::time::Duration::from_millis(10));
     assert_eq!(stage.unseen.len(), 10_000);
-    assert!(stage.unseen.iter().any(|told| told.starts_with("no quorum 1 at 2 after 10ms")));
+    assert!(stage.unseen.iter().any(|event| event.starts_with("no quorum 1 at 2 after 10ms")));
     stage.unseen.clear();
     stage.play("n1 < -");
 }
 
 #[test]
-fn an_outage_is_told_as_one_to_those_who_wait_behind_it_too() {
+fn an_outage_is_reported_as_one_to_waiters_behind_it_too() {
     play(
         1,
         "n1 breaks
@@ -282,7 +282,7 @@ fn steps_back_after(times: u64, elsewhere: bool) -> bool {
 }
 
 #[test]
-fn the_eighth_in_a_row_steps_back_for_who_listened_before_there_was_a_queue() {
+fn the_eighth_in_a_row_steps_back_for_an_earlier_listener() {
     assert!(steps_back_after(8, true));
     assert!(!steps_back_after(7, true));
     assert!(!steps_back_after(8, false));

@@ -79,7 +79,7 @@ fn an_answer_at_the_deadline_ends_the_hold_before_the_timer() {
 }
 
 #[test]
-fn an_extension_begun_at_the_deadline_is_lost_and_asks_nobody() {
+fn an_extension_begun_at_the_deadline_is_lost_and_asks_no_master() {
     let mut stage = open(3);
     stage.steps(HELD);
     stage.steps("+987ms");
@@ -88,7 +88,7 @@ fn an_extension_begun_at_the_deadline_is_lost_and_asks_nobody() {
 }
 
 #[test]
-fn an_extension_after_a_loss_is_told_why() {
+fn an_extension_after_a_loss_learns_why() {
     held(
         "extend 2 of 1
          n1-3 < EVALSHA ..

@@ -93,11 +93,11 @@ fn open(masters: usize) -> Stage {
 
 /// Opens three masters that tell when a key is free: `n3` tells of `r`. Waiters poll seldom.
 fn telling() -> Stage {
-    let told = |settings: &mut Settings| {
+    let adjust = |settings: &mut Settings| {
         settings.wake_ups = true;
         settings.backoff.cap = Duration::from_secs(60);
     };
-    all_open(Stage::with(3, &Login::default(), told), 3)
+    all_open(Stage::with(3, &Login::default(), adjust), 3)
 }
 
 /// Opens the masters of two lists: a letter for each, as in `Membership::pictured`.

@@ -43,7 +43,7 @@ fn each_attempt_is_observed_once_with_all_masters_answers() {
         panic!("{seen:?}")
     };
     assert_eq!(took.as_millis(), 3);
-    let granted = votes.iter().filter(|one| one.answer == Answer::Granted).count();
+    let granted = votes.iter().filter(|vote| vote.answer == Answer::Granted).count();
     assert_eq!((granted, votes.len()), (2, 3), "{votes:?}");
 }
 
@@ -60,7 +60,7 @@ fn a_lost_attempt_is_seen_before_the_next_one_begins() {
 }
 
 #[test]
-fn an_extension_is_seen_with_who_is_topped_up_by_it() {
+fn an_extension_is_seen_with_the_masters_that_it_tops_up() {
     let mut stage = watched(3);
     stage.steps(HELD);
     observed(&mut stage);
@@ -80,7 +80,7 @@ fn an_extension_is_seen_with_who_is_topped_up_by_it() {
 
 /// Returns what acquires were seen to wait for.
 fn waits(stage: &mut Stage) -> Vec<(u64, &'static str, Option<Duration>)> {
-    let seen = observed(stage).into_iter().filter_map(|one| match one {
+    let seen = observed(stage).into_iter().filter_map(|observation| match observation {
         Observation::Waits { request, waits_for, left, .. } => Some((request.0, waits_for, left)),
         _ => None,
     });
@@ -122,7 +122,7 @@ fn the_extension_that_reaches_max_hold_is_seen_once() {
     stage.steps("acquire 1 r ttl 900ms keep 1400ms\nn1 < SET ..\nn1 > ok\n= acquired 1 ..");
     let extend = |stage: &mut Stage| {
         stage.steps("+300ms\nn1 < EVALSHA ..\nn1 > 1\n= extended by its keeper ..");
-        observed(stage).into_iter().find_map(|one| match one {
+        observed(stage).into_iter().find_map(|observation| match observation {
             Observation::LastExtension { left, .. } => Some(left),
             _ => None,
         })
@@ -185,7 +185,7 @@ fn each_release_of_what_was_idle_is_seen_with_its_reason() {
 }
 
 #[test]
-fn without_anybody_who_watches_nothing_is_seen() {
+fn without_an_observer_nothing_is_seen() {
     let mut stage = open(3);
     stage.steps(HELD);
     stage.steps("extend 2 of 1\nn1-3 < EVALSHA ..\nn1-3 > 1\n= extended 2 ..");
@@ -193,7 +193,7 @@ fn without_anybody_who_watches_nothing_is_seen() {
 }
 
 #[test]
-fn the_votes_of_an_attempt_are_only_seen_for_who_wants_them() {
+fn the_votes_of_an_attempt_are_only_seen_where_they_are_wanted() {
     let mut stage = open(3);
     stage.machine.watch(Watching::Outcomes);
     stage.steps(HELD);
@@ -219,7 +219,7 @@ fn a_master_that_goes_down_changes_its_standing_and_the_margin() {
 }
 
 #[test]
-fn what_a_master_that_is_gone_has_to_be_told_is_owed() {
+fn what_a_lost_master_has_to_learn_is_owed() {
     let mut stage = open(3);
     stage.steps(HELD);
     assert_eq!(stage.machine.masters().owed(0), 0);

@@ -8,13 +8,13 @@ fn refuse(stage: &mut Stage, remaining: [&str; 3]) {
     for (node, left) in remaining.into_iter().enumerate() {
         let sent: Vec<String> = stage.wires[node].unseen.drain(..).collect();
         for asked in sent {
-            let told = match asked.split(' ').next() {
+            let answer = match asked.split(' ').next() {
                 Some("SET") => "nil",
                 Some("EVAL") if asked.starts_with("EVAL look") => left,
                 Some("EVAL") => "0",
                 _ => panic!("{asked}"),
             };
-            stage.says(node, &reply(told));
+            stage.says(node, &reply(answer));
         }
     }
 }
@@ -78,12 +78,12 @@ fn the_pause_is_never_longer_than_until_a_quorum_is_free() {
 }
 
 #[test]
-fn what_the_last_attempt_was_told_does_not_bound_the_next_pause() {
+fn what_the_last_attempt_learned_does_not_bound_the_next_pause() {
     let mut stage = open(3);
     stage.steps("jitter most \n acquire 1 r wait 100s");
-    for (told, pause) in [("-1", 5), ("6", 6), ("-1", 20), ("7", 7), ("-1", 80)] {
-        refuse(&mut stage, [told; 3]);
-        refuse(&mut stage, [told; 3]);
+    for (left, pause) in [("-1", 5), ("6", 6), ("-1", 20), ("7", 7), ("-1", 80)] {
+        refuse(&mut stage, [left; 3]);
+        refuse(&mut stage, [left; 3]);
         stage.steps(&format!("+{}.999ms", pause - 1));
         assert_eq!(stage.wires[0].unseen.len(), 0, "before {pause} ms");
         stage.steps("+1us");

@@ -47,7 +47,7 @@ fn holds(stage: &mut Stage, span: Duration, life: impl Fn(Duration) -> Duration)
         for node in 0..3 {
             while let Some(asked) = stage.wires[node].unseen.pop_front() {
                 // What is sent for the connection's sake does not count: the heartbeat.
-                let (counts, told) = match asked.split(' ').next() {
+                let (counts, answer) = match asked.split(' ').next() {
                     _ if asked.starts_with("EVAL look") => {
                         (1, life(passed).as_millis().to_string())
                     }
@@ -55,7 +55,7 @@ fn holds(stage: &mut Stage, span: Duration, life: impl Fn(Duration) -> Duration)
                     _ => (0, stage.answer(node, &asked)),
                 };
                 sent.commands += counts;
-                stage.says(node, &reply(&told));
+                stage.says(node, &reply(&answer));
                 stage.pump();
             }
         }

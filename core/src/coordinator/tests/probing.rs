@@ -110,7 +110,7 @@ fn a_first_master_that_takes_no_bytes_decides_nothing_either() {
          = acquired 1 until 9899ms
          drop 1
          n1-2 < EVAL release 1 r #3
-         n2 < PUBLISH ..                // nobody would listen to the first
+         n2 < PUBLISH ..                // no client would listen to the first
          debts 2",
     );
 }
@@ -167,7 +167,7 @@ fn a_refusal_at_the_end_of_a_wait_is_asked_of_all() {
          n1-2 < -
          ~10ms
          n1 breaks
-         n2 breaks                      // meanwhile: with those, nobody is the holder
+         n2 breaks                      // meanwhile: with those, no client is the holder
          n3 > -2
          n3 > nil
          = no quorum 2 at 2 after 10ms: down (reset by peer) | down (reset by peer) | held",

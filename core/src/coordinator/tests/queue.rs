@@ -37,12 +37,12 @@ fn with_room(room: usize) -> Stage {
 
 #[test]
 fn a_set_is_taken_to_the_last_byte_and_refused_beyond() {
-    let one = set("s").len();
-    let mut stage = with_room(one);
+    let room = set("s").len();
+    let mut stage = with_room(room);
     stage.steps("acquire 3 s \n n1-3 < SET s .. \n n2-3 > ok \n = acquired 3 ..");
     stage.play("n1 < -");
 
-    let mut stage = with_room(one - 1);
+    let mut stage = with_room(room - 1);
     stage.play(
         "acquire 3 s
          n1 < -
@@ -55,8 +55,8 @@ fn a_set_is_taken_to_the_last_byte_and_refused_beyond() {
 
 #[test]
 fn a_full_queue_refuses_neither_rollbacks_nor_releases() {
-    let one = set("s").len();
-    with_room(one).play(
+    let room = set("s").len();
+    with_room(room).play(
         "acquire 3 s
          n1-3 < SET s #3 NX PX 10000
          cancel 3

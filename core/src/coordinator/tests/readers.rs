@@ -1,4 +1,4 @@
-//! Readers and writers of one resource: what they send, who waits, and what a hint does.
+//! Readers and writers of one resource: what they send, which of them waits, and what a hint does.
 
 mod writers;
 
@@ -154,7 +154,7 @@ fn a_reader_whose_turn_it_is_to_poll_takes_over_when_the_first_gives_up() {
 }
 
 #[test]
-fn a_reader_that_may_not_wait_is_told_that_a_writer_waits() {
+fn a_reader_that_may_not_wait_learns_that_a_writer_waits() {
     let mut stage = open(3);
     stage.steps(LOADED);
     stage.play(

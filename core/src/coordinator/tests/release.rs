@@ -57,11 +57,11 @@ const RELEASES: [(&str, &str); 11] = [
 
 #[test]
 fn a_release_comes_to_what_the_masters_say() {
-    for (said, event) in RELEASES {
+    for (answers, event) in RELEASES {
         let mut stage = open(5);
         stage.steps(HELD);
         stage.steps("release 2 of 1 \n n1-5 < EVAL ..");
-        for (node, glyph) in said.chars().enumerate() {
+        for (node, glyph) in answers.chars().enumerate() {
             match glyph {
                 'd' => stage.steps(&format!("n{} > 1", node + 1)),
                 'v' => stage.steps(&format!("n{} > 0", node + 1)),
@@ -73,7 +73,7 @@ fn a_release_comes_to_what_the_masters_say() {
             stage.steps("+199.999ms \n = - \n +1us");
         }
         stage.steps(&format!("= {event} \n = -"));
-        let owed = said.len() - said.matches(['d', 'v']).count();
+        let owed = answers.len() - answers.matches(['d', 'v']).count();
         stage.steps(&format!("debts {owed}"));
     }
 }
@@ -169,7 +169,7 @@ fn what_is_gone_after_the_deadline_was_not_lost_before() {
 
 /// The first release may have deleted the key.
 #[test]
-fn a_release_that_is_sent_again_does_not_tell_who_has_deleted() {
+fn a_release_sent_again_does_not_show_which_one_deleted() {
     held(
         "release 2 of 1
          n1-5 < EVAL release 1 r #1
@@ -233,7 +233,7 @@ fn a_release_can_be_confirmed_over_the_next_connection() {
 
 #[test]
 fn a_release_made_in_time_counts_though_it_is_heard_late() {
-    for told in ["+9898ms \n = lost 1: lapsed", "+9897.999999ms"] {
+    for steps in ["+9898ms \n = lost 1: lapsed", "+9897.999999ms"] {
         play(
             3,
             &format!(
@@ -241,7 +241,7 @@ fn a_release_made_in_time_counts_though_it_is_heard_late() {
                  n1-3 < SET ..
                  n1-3 > ok
                  = acquired 1 until 9898ms
-                 {told}
+                 {steps}
                  release 2 of 1 in time
                  n1-3 < EVAL release 1 r #1
                  n1-2 > 1

@@ -6,8 +6,8 @@ use super::{open, play};
 /// The same exchange, with the replies of `n1` cut at every place.
 #[test]
 fn replies_mean_the_same_wherever_they_are_cut() {
-    let told = ["nil", "push hello", "3700", "0"].map(reply).concat();
-    for cut in 0..=told.len() {
+    let replies = ["nil", "push hello", "3700", "0"].map(reply).concat();
+    for cut in 0..=replies.len() {
         let mut stage = open(1);
         stage.steps(
             "acquire 1 r wait 1s
@@ -18,8 +18,8 @@ fn replies_mean_the_same_wherever_they_are_cut() {
              n1 < SET r #2 NX PX 10000
              +100ms",
         );
-        stage.says(0, &told[..cut]);
-        stage.says(0, &told[cut..]);
+        stage.says(0, &replies[..cut]);
+        stage.says(0, &replies[cut..]);
         stage.play(
             "n1 < EVAL release 1 r #2
              = -
@@ -49,7 +49,7 @@ fn a_handshake_means_the_same_byte_by_byte() {
 }
 
 #[test]
-fn a_reply_that_nobody_asked_for_closes_the_connection() {
+fn an_unasked_reply_closes_the_connection() {
     play(
         1,
         "n1 > ok

@@ -5,8 +5,8 @@
 //!                              keep 60s, keep forever: with a keeper; fenced; delay 2s; least 20s;
 //!                              warm 2s;
 //!                              label me; candidate me, with its term;
-//!                              `r+s`: several resources; `s@r=3`: s, told on r as 3; probing;
-//!                              `3of:r`: any of the slots r0, r1 and r2, told on r;
+//!                              `r+s`: several resources; `s@r=3`: s, announced on r as 3; probing;
+//!                              `3of:r`: any of the slots r0, r1 and r2, announced on r;
 //!                              `read:r`, `write:r`: with the readers `in:r` and the hint `next:r`
 //! ask 8 r who ..               asks these holders for r by hand
 //! hears 1                      listens for clients elsewhere that ask for that hold
@@ -15,7 +15,7 @@
 //! downgrade 2 of 1             request 2 on that hold, which becomes a reader's
 //! adopt 3 of 2 [by other]      what request 2 has detached; as if the label were another's
 //! give back 2 [of 3]           releases that, in no other hands, while request 3 adopts it
-//! inspect 4 r | inspect 4 r all | force 5 r who  who holds it; who reads it and waits; takes it away
+//! inspect 4 r | inspect 4 r all | force 5 r who  its holder; its readers and waiters; takes it away
 //! look 7 r a b | look 7 all a b  when a and b are free: asks the first node of r, or all
 //! listen 6 r | unlisten 6 r    hears what is published about r
 //! back 1                       gives it back, or releases it if it is not kept warm
@@ -71,8 +71,8 @@ impl Stage {
             // A remark follows a space: `redis://` does not start one.
             let step = line.split(" //").next().unwrap_or_default().trim();
             if !step.is_empty() {
-                let told = self.step(step);
-                assert!(told.is_ok(), "line {}: {step}\n{}", number, told.unwrap_err());
+                let result = self.step(step);
+                assert!(result.is_ok(), "line {}: {step}\n{}", number, result.unwrap_err());
                 self.pump();
             }
         }
@@ -92,12 +92,12 @@ impl Stage {
                 };
                 let wait = match option("wait") {
                     Some("forever") => None,
-                    told => Some(told.map_or(Duration::ZERO, span)),
+                    limit => Some(limit.map_or(Duration::ZERO, span)),
                 };
                 let ttl = option("ttl").map_or(Duration::from_secs(10), span);
-                let keep_alive = option("keep").map(|told| match told {
+                let keep_alive = option("keep").map(|limit| match limit {
                     "forever" => KeepAlive::FOREVER,
-                    told => KeepAlive::at_most(span(told)),
+                    limit => KeepAlive::at_most(span(limit)),
                 });
                 let acquire = AcquireRequest {
                     keys: keys(words[2], ""),
@@ -111,8 +111,8 @@ impl Stage {
                     label: option("label").map(|text| Arc::new(Label::of_holder(text))).or_else(
                         || option("candidate").map(|text| Arc::new(Label::of_candidate(text))),
                     ),
-                    at_least: option("least").map(|told| AtLeast::new(span(told), DRIFT).into()),
-                    keep_warm: option("warm").map_or(Nanos::ZERO, |told| Nanos::of(span(told))),
+                    at_least: option("least").map(|time| AtLeast::new(span(time), DRIFT).into()),
+                    keep_warm: option("warm").map_or(Nanos::ZERO, |time| Nanos::of(span(time))),
                     probes: words.contains(&"probing"),
                 };
                 self.acquire(number(1), acquire);
@@ -183,7 +183,7 @@ impl Stage {
             }
             "look" => {
                 let keys: Vec<_> = words[3..].iter().map(|key| (*key).into()).collect();
-                let channel = Some(words[2]).filter(|one| *one != "all");
+                let channel = Some(words[2]).filter(|name| *name != "all");
                 self.machine.handle_look(now, RequestId(number(1)), &keys, channel);
             }
             "unlisten" => self.machine.handle_unlisten(RequestId(number(1)), words[2]),
@@ -219,8 +219,8 @@ impl Stage {
             "no" => return same(&format!("{:?}", self.faults()), "[]"),
             "fault" => {
                 let faults = self.faults().into_iter();
-                let mut told = faults.filter(|fault| fault.starts_with(words[1])).collect();
-                return next(&mut told, &rest(step).to_lowercase());
+                let mut found = faults.filter(|fault| fault.starts_with(words[1])).collect();
+                return next(&mut found, &rest(step).to_lowercase());
             }
             time if time.starts_with('+') => self.pass(span(&time[1..])),
             time if time.starts_with('~') => self.now = self.now.after(span(&time[1..])),
@@ -235,15 +235,15 @@ impl Stage {
 
     /// Returns the masters that cannot be used, and why.
     fn faults(&self) -> Vec<String> {
-        let fault = |one: &NodeStatus| {
-            let (kind, cause) = match &one.standing {
+        let fault = |node: &NodeStatus| {
+            let (kind, cause) = match &node.standing {
                 NodeStanding::Down(cause) => ("down", cause),
                 NodeStanding::Rejected(cause) => ("rejected", cause),
                 NodeStanding::Unfit(cause) => ("unfit", cause),
                 NodeStanding::Disagrees(cause) => ("disagreement", cause),
                 _ => return None,
             };
-            Some(format!("{} {kind} {cause}", one.node).to_lowercase())
+            Some(format!("{} {kind} {cause}", node.node).to_lowercase())
         };
         self.machine.masters().status(self.now).nodes().iter().filter_map(fault).collect()
     }
@@ -251,11 +251,11 @@ impl Stage {
     fn node_step(&mut self, node: usize, words: &[&str], step: &str) -> Result<(), String> {
         match words[0] {
             "<" => {
-                let told = step.split_once("< ").map_or("", |(_, told)| told);
-                return next(&mut self.wires[node].unseen, told)
+                let expected = step.split_once("< ").map_or("", |(_, expected)| expected);
+                return next(&mut self.wires[node].unseen, expected)
                     .map_err(|error| format!("n{}: {error}", node + 1));
             }
-            ">" => self.says(node, &reply(step.split_once("> ").map_or("", |(_, told)| told))),
+            ">" => self.says(node, &reply(step.split_once("> ").map_or("", |(_, text)| text))),
             "opens" => {
                 self.greets(node);
                 if !self.machine.cx.masters.sessions[node].is_open() {
@@ -298,28 +298,28 @@ impl Stage {
     fn is_asked(&mut self, node: usize, loads: &[&str]) -> Result<(), String> {
         let who = ["INFO server", "INFO replication", "INFO memory"];
         let agreement = ["EVAL agree 1 quorumlock:agreement .."];
-        for told in who.iter().chain(loads).chain(&agreement) {
-            next(&mut self.wires[node].unseen, told)
+        for command in who.iter().chain(loads).chain(&agreement) {
+            next(&mut self.wires[node].unseen, command)
                 .map_err(|error| format!("n{}: {error}", node + 1))?;
         }
         Ok(())
     }
 }
 
-/// Takes the next of `unseen`, which must be `told`.
-fn next(unseen: &mut std::collections::VecDeque<String>, told: &str) -> Result<(), String> {
-    if told == "-" {
+/// Takes the next of `unseen`, which must be `expected`.
+fn next(unseen: &mut std::collections::VecDeque<String>, expected: &str) -> Result<(), String> {
+    if expected == "-" {
         return same(&format!("{unseen:?}"), "[]");
     }
-    match (unseen.pop_front(), told.strip_suffix("..")) {
+    match (unseen.pop_front(), expected.strip_suffix("..")) {
         (None, _) => Err("nothing happened".into()),
         (Some(happened), Some(start)) if happened.starts_with(start) => Ok(()),
-        (Some(happened), _) => same(&happened, told),
+        (Some(happened), _) => same(&happened, expected),
     }
 }
 
-fn same(happened: &str, told: &str) -> Result<(), String> {
-    if happened == told { Ok(()) } else { Err(format!("instead: {happened}")) }
+fn same(happened: &str, expected: &str) -> Result<(), String> {
+    if happened == expected { Ok(()) } else { Err(format!("instead: {happened}")) }
 }
 
 /// Parses `r`, or several: `r+s`; or `s@r=3`, or `3of:r`.
@@ -344,9 +344,9 @@ pub(super) fn keys(words: &str, prefix: &str) -> Keys {
         return Keys::any_of(Slots::new(channel.into(), names)).expect("a slot");
     }
     if let Some((key, (channel, message))) =
-        words.split_once('@').and_then(|(key, told)| Some((key, told.split_once('=')?)))
+        words.split_once('@').and_then(|(key, announced)| Some((key, announced.split_once('=')?)))
     {
-        return Keys::told_on(key.into(), channel.into(), message.into());
+        return Keys::announced_on(key.into(), channel.into(), message.into());
     }
     let keys = words.split('+').map(|key| format!("{prefix}{key}").into());
     Keys::several(keys).expect("a key")

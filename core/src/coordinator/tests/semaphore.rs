@@ -1,5 +1,5 @@
-//! Who seeks a permit: which slot is tried, and what it costs. Of three nodes, `n3` is the first of
-//! `r`, where the slots of the semaphore are looked at and told. This client tries `r1` first.
+//! Seeking a permit: which slot is tried, and what it costs. Of three nodes, `n3` is the first of `r`,
+//! where the slots of the semaphore are looked at and announced. This client tries `r1` first.
 
 use super::stage::Stage;
 use super::waking;
@@ -94,7 +94,7 @@ fn full(acquire: &str) -> Stage {
 }
 
 #[test]
-fn who_does_not_wait_is_told_that_it_is_full_and_until_when() {
+fn a_caller_that_does_not_wait_learns_that_it_is_full_and_until_when() {
     full("acquire 1 3of:r").play("= all 3 taken 1 at 1 after 0ms: 700ms");
 }
 
@@ -115,7 +115,7 @@ fn waits() -> Stage {
 }
 
 #[test]
-fn who_waits_comes_back_when_the_first_slot_expires() {
+fn a_waiter_comes_back_when_the_first_slot_expires() {
     waits().play(
         "next 700ms
          +700ms
@@ -195,7 +195,7 @@ fn a_reconnect_counts_as_a_message() {
 }
 
 #[test]
-fn who_waits_is_told_at_the_end_and_leaves_nothing() {
+fn a_waiter_fails_at_the_end_and_leaves_nothing() {
     let mut stage = full("jitter most \n acquire 1 3of:r wait 500ms");
     stage.steps(LOOKS_AT_ALL);
     stage.play(
@@ -251,7 +251,7 @@ fn a_cancelled_one_leaves_nothing_and_the_next_looks_out() {
 }
 
 #[test]
-fn a_cancelled_try_is_rolled_back_and_told() {
+fn a_cancelled_try_is_rolled_back_and_announced() {
     play(
         "acquire 1 3of:r wait 10s
          n1-3 < SET r1 #1 ..
@@ -291,7 +291,7 @@ fn slots_of_this_process_are_not_tried_and_pass_on_within_it() {
          drop 2
          n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < EVAL release 1 r0 #2
-         n3 < PUBLISH quorumlock:free:0:r 0     // the first time, to find out who listens
+         n3 < PUBLISH quorumlock:free:0:r 0     // the first time, to find out whether others listen
          n1-3 < SET r0 #3 ..
          n3 > subscribed r
          n1-3 > 1
@@ -300,7 +300,7 @@ fn slots_of_this_process_are_not_tried_and_pass_on_within_it() {
          = acquired 3 ..
          drop 3
          n1-3 < EVAL release 1 r0 #3
-         n1-3 < SET r0 #4 ..            // no other is told
+         n1-3 < SET r0 #4 ..            // no other is notified
          n1-3 > 1
          n1-3 > ok
          = acquired 4 ..",
@@ -359,7 +359,7 @@ fn the_fourth_is_left_to_others_and_those_with_the_fewest_are_first() {
 }
 
 #[test]
-fn a_shutdown_leaves_nobody_waiting() {
+fn a_shutdown_leaves_no_waiter() {
     all_here().play("acquire 4 2of:r wait forever \n shutdown");
 }
 

@@ -1,12 +1,12 @@
-//! The slots of a semaphore: told on one channel, looked at together, tried at one node first. Of
-//! three nodes, `n3` is the first of `r`.
+//! The slots of a semaphore: announced on one channel, looked at together, tried at one node first.
+//! Of three nodes, `n3` is the first of `r`.
 
 use super::open;
 use super::waking;
 use crate::shared::{Event, RequestId};
 
 #[test]
-fn a_slot_costs_what_a_lock_costs_and_is_told_on_the_channel_of_all() {
+fn a_slot_costs_what_a_lock_costs_and_is_announced_on_the_channel_of_all() {
     waking::open(3).play(
         "acquire 1 s3@r=3
          n1-3 < SET s3 #1 NX PX 10000
@@ -22,7 +22,7 @@ fn a_slot_costs_what_a_lock_costs_and_is_told_on_the_channel_of_all() {
 }
 
 #[test]
-fn a_release_that_is_repeated_is_told_as_it_was() {
+fn a_repeated_release_is_announced_as_it_was() {
     waking::open(3).play(
         "acquire 1 s3@r=3
          n1-3 < SET s3 ..

@@ -153,7 +153,8 @@ impl Stage {
         let masters = logins.len();
         let jitter = Arc::new(AtomicU64::new(MIDDLE));
         let dice = Dice { jitter: jitter.clone(), tokens: u128::MAX };
-        let nodes = (1..).zip(logins).map(|(node, one)| (format!("n{node}").into(), one.clone()));
+        let nodes =
+            (1..).zip(logins).map(|(node, login)| (format!("n{node}").into(), login.clone()));
         let wire = |node: usize| Wire {
             epoch: Epoch::default(),
             connected: false,
@@ -209,7 +210,7 @@ impl Stage {
     /// Returns the value that `request` has detached.
     pub(super) fn detached(&self, request: u64) -> DetachedLock {
         let found = self.events.iter().find_map(|event| match event {
-            Event::Detached { request: one, result: Ok(lock), .. } if one.0 == request => {
+            Event::Detached { request: id, result: Ok(lock), .. } if id.0 == request => {
                 Some((**lock).clone())
             }
             _ => None,

@@ -159,7 +159,7 @@ pub(super) const WAITS_IN_TURN: &str = "acquire 1 fair:r wait 60s
 
 /// It has the place like any other. Its stamp is none, and neither is what it would grant.
 #[test]
-fn a_master_warming_up_does_not_count_to_who_waits_in_turn() {
+fn a_master_warming_up_does_not_count_to_a_waiter_in_turn() {
     let mut stage = guarded(3);
     stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
     stage.steps("= connected");
@@ -176,7 +176,7 @@ fn a_master_warming_up_does_not_count_to_who_waits_in_turn() {
 /// It answers the question about this client's settings with errors, and has not confirmed them for 15 s. A
 /// look is sent there all the same, and counts where a master votes.
 #[test]
-fn a_master_warming_up_unconfirmed_does_not_count_to_who_waits_in_turn() {
+fn a_master_warming_up_unconfirmed_does_not_count_to_a_waiter_in_turn() {
     let mut stage = guarded(3);
     stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
     stage.steps(
@@ -253,7 +253,7 @@ fn a_vote_counts_only_if_the_master_could_vote_when_asked() {
          = -
          +301ms
          n1 < -
-         +1ms                           // whoever waits is woken when it has warmed up
+         +1ms                           // a waiter is woken when it has warmed up
          n1 < EVAL look 1 r
          n1 < SET r #1 NX PX 10000
          n1 > -2

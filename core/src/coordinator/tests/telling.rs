@@ -4,7 +4,7 @@ use super::waking::{open, waits};
 
 /// If the predecessor may not be killed, the release is repeated; the waiters are notified once.
 #[test]
-fn a_release_that_is_repeated_tells_nobody_again() {
+fn a_repeated_release_notifies_no_waiter_again() {
     let mut stage = open(1);
     stage.play(
         "acquire 1 r ttl 1s
@@ -34,7 +34,7 @@ fn a_release_that_is_repeated_tells_nobody_again() {
 /// `n3` notifies at once. The others have forgotten the script, and a waiter that was notified in
 /// the meantime has tried in vain.
 #[test]
-fn who_was_told_before_it_was_free_everywhere_is_told_again() {
+fn a_waiter_notified_before_it_is_free_everywhere_is_notified_again() {
     let mut stage = open(3);
     stage.tokens.ways = true;
     stage.steps(
@@ -62,7 +62,7 @@ fn who_was_told_before_it_was_free_everywhere_is_told_again() {
 
 /// The holder that releases is stopped before it has written to `n1` and `n2`.
 #[test]
-fn who_was_told_before_it_was_free_everywhere_tries_again_soon() {
+fn a_waiter_notified_before_it_is_free_everywhere_tries_again_soon() {
     let mut stage = waits();
     stage.steps("n3 > freed r");
     let mut lost_at = 0;
@@ -88,7 +88,7 @@ fn who_was_told_before_it_was_free_everywhere_tries_again_soon() {
          n3 > ok
          n1-2 < SET r #9 NX PX 10000
          n1-2 > nil
-         n3 < EVAL release 1 r #9     // somebody else has it
+         n3 < EVAL release 1 r #9     // another client has it
          n3 > 1
          next 319ms",
     );

@@ -103,7 +103,7 @@ fn a_taken_master_is_asked_as_well() {
 }
 
 #[test]
-fn a_round_that_is_not_won_tops_up_nobody() {
+fn a_round_that_is_not_won_tops_up_no_master() {
     held(
         "extend 2 of 1
          n1-3 < EVALSHA ..
@@ -177,7 +177,7 @@ fn a_vacant_master_lost_before_the_round_is_won_gets_no_top_up() {
 }
 
 #[test]
-fn nobody_is_topped_up_after_the_release() {
+fn no_master_is_topped_up_after_the_release() {
     held(
         "extend 2 of 1
          n1-3 < EVALSHA ..
@@ -194,7 +194,7 @@ fn nobody_is_topped_up_after_the_release() {
 }
 
 #[test]
-fn nobody_is_topped_up_after_the_loss() {
+fn no_master_is_topped_up_after_the_loss() {
     held(
         "extend 2 of 1
          n1-3 < EVALSHA ..

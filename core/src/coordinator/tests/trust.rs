@@ -58,14 +58,14 @@ const PERSISTENCE: [(&str, &str); 6] = [
 
 #[test]
 fn trust_in_persistence_is_held_against_the_configuration() {
-    for (told, then) in PERSISTENCE {
+    for (answer, then) in PERSISTENCE {
         let mut stage = Stage::with(1, &Login::default(), trusting);
         stage.play(&format!(
             "{GREETED}
              n1 > server run1 up 1
              n1 > master
              n1 > memory
-             n1 > {told}
+             n1 > {answer}
              n1 > text c0ffee
              n1 > text c0ffee
              n1 > confirmed

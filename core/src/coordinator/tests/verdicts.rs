@@ -25,24 +25,24 @@ const LOSSES: [(usize, &str, usize); 16] = [
 ];
 
 #[test]
-fn a_loss_is_told_as_soon_as_a_quorum_is_out_of_reach() {
-    for (masters, said, decisive) in LOSSES {
+fn a_loss_is_reported_as_soon_as_a_quorum_is_out_of_reach() {
+    for (masters, answers, decisive) in LOSSES {
         let mut stage = open(masters);
-        for (node, _) in said.match_indices('d') {
+        for (node, _) in answers.match_indices('d') {
             stage.steps(&format!("n{} breaks", node + 1));
         }
         stage.steps("acquire 1 r");
-        for (node, glyph) in said.char_indices() {
+        for (node, glyph) in answers.char_indices() {
             let lost = stage.unseen.len() == 1;
-            let settled = said[..node].chars().all(|one| one == 'd') && glyph == 'd';
-            assert!(settled || lost == (node >= decisive), "{said}, before n{}", node + 1);
+            let settled = answers[..node].chars().all(|other| other == 'd') && glyph == 'd';
+            assert!(settled || lost == (node >= decisive), "{answers}, before n{}", node + 1);
             match glyph {
                 'g' => stage.steps(&format!("n{} > ok", node + 1)),
                 'r' => stage.steps(&format!("n{} > nil", node + 1)),
                 _ => {}
             }
         }
-        assert_eq!(stage.unseen.len(), 1, "{said} is a loss");
+        assert_eq!(stage.unseen.len(), 1, "{answers} is a loss");
     }
 }
 
@@ -88,13 +88,13 @@ const FAILURES: [(&str, &str); 20] = [
 
 #[test]
 fn a_failure_is_contention_only_if_a_quorum_could_have_voted() {
-    for (said, kind) in FAILURES {
-        let mut stage = open(said.len());
-        for (node, _) in said.match_indices('d') {
+    for (answers, kind) in FAILURES {
+        let mut stage = open(answers.len());
+        for (node, _) in answers.match_indices('d') {
             stage.steps(&format!("n{} breaks", node + 1));
         }
         stage.steps("acquire 1 r");
-        for (node, glyph) in said.char_indices() {
+        for (node, glyph) in answers.char_indices() {
             match glyph {
                 'g' => stage.steps(&format!("n{} > ok", node + 1)),
                 'h' => stage.steps(&format!("n{} > nil", node + 1)),
@@ -103,11 +103,11 @@ fn a_failure_is_contention_only_if_a_quorum_could_have_voted() {
                 _ => {}
             }
         }
-        if said.contains('t') {
+        if answers.contains('t') {
             stage.steps("+200ms");
         }
-        assert_eq!(stage.unseen.len(), 1, "{said}: {:?}", stage.unseen);
-        assert!(stage.unseen[0].starts_with(kind), "{said} is {kind}: {}", stage.unseen[0]);
+        assert_eq!(stage.unseen.len(), 1, "{answers}: {:?}", stage.unseen);
+        assert!(stage.unseen[0].starts_with(kind), "{answers} is {kind}: {}", stage.unseen[0]);
     }
 }
 
@@ -128,7 +128,7 @@ fn a_failure_says_what_each_master_said() {
 }
 
 #[test]
-fn masters_that_fall_silent_together_are_all_told_as_silent() {
+fn masters_that_fall_silent_together_are_all_reported_silent() {
     play(
         5,
         "acquire 1 r

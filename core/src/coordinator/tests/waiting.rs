@@ -76,7 +76,7 @@ fn a_waiter_without_a_quorum_retries_as_soon_as_a_session_opens() {
 }
 
 #[test]
-fn who_waits_for_another_holder_is_not_woken_by_a_session() {
+fn a_waiter_behind_another_holder_is_not_woken_by_a_session() {
     play(
         3,
         "n3 breaks

@@ -166,7 +166,7 @@ fn a_waiter_that_watches_a_call_asks_after_it() {
 }
 
 #[test]
-fn the_first_listens_and_tries_what_is_told_and_waits_for_what_another_was_called_for() {
+fn the_first_tries_an_announced_slot_and_waits_where_another_was_called() {
     let mut stage = first();
     stage.steps(
         "n3 > says r called 2

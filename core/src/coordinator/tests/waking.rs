@@ -132,7 +132,7 @@ fn the_last_attempt_of_a_wait_asks_all() {
 /// The attempt may have refused another client, which listens now and would sleep until its next
 /// poll.
 #[test]
-fn a_cancelled_attempt_tells_others_if_nobody_waits_here() {
+fn a_cancelled_attempt_notifies_others_if_no_client_waits_here() {
     play(
         "acquire 1 r wait 10s
          n1-3 < SET r #1 NX PX 10000
@@ -153,7 +153,7 @@ fn a_cancelled_attempt_tells_others_if_nobody_waits_here() {
 }
 
 #[test]
-fn a_release_tells_others_if_nobody_waits_here() {
+fn a_release_notifies_others_if_no_client_waits_here() {
     play(
         "acquire 1 r
          n1-3 < SET ..
@@ -229,21 +229,21 @@ fn releases_and_waiters_share_a_channel_in_any_database() {
 /// Passes `r` on from acquire to acquire; where others are notified of that, so many listen at
 /// `n1`.
 fn pass_on(stage: &mut Stage, from: u64, to: u64, listeners: Option<u64>) {
-    let (publish, told) = match listeners {
+    let (publish, answer) = match listeners {
         Some(listeners) => ("n1 < PUBLISH quorumlock:free:0:r ..", format!("n1 > {listeners}")),
         None => ("", String::new()),
     };
-    for one in from..=to {
+    for holder in from..=to {
         stage.steps(&format!(
-            "drop {one}
+            "drop {holder}
              n1 < EVAL release 1 r ..
              {publish}
              n1 < SET r ..
              n1 > 1
-             {told}
+             {answer}
              n1 > ok
              = acquired {} ..",
-            one + 1,
+            holder + 1,
         ));
     }
 }
@@ -251,12 +251,12 @@ fn pass_on(stage: &mut Stage, from: u64, to: u64, listeners: Option<u64>) {
 fn many_want_it() -> Stage {
     let mut stage = open(1);
     stage.steps("acquire 1 r \n n1 < SET .. \n n1 > ok \n = acquired 1 ..");
-    (2..40).for_each(|one| stage.steps(&format!("acquire {one} r wait 10s")));
+    (2..40).for_each(|request| stage.steps(&format!("acquire {request} r wait 10s")));
     stage
 }
 
 #[test]
-fn what_passes_on_here_is_told_to_others_every_eighth_time() {
+fn what_passes_on_here_is_announced_to_others_every_eighth_time() {
     let mut stage = many_want_it();
     pass_on(&mut stage, 1, 7, None);
     pass_on(&mut stage, 8, 8, Some(0));
@@ -265,7 +265,7 @@ fn what_passes_on_here_is_told_to_others_every_eighth_time() {
 }
 
 #[test]
-fn if_somebody_listens_one_steps_back() {
+fn if_a_client_listens_one_steps_back() {
     let mut stage = many_want_it();
     pass_on(&mut stage, 1, 7, None);
     // Two waiters are notified.
@@ -288,7 +288,7 @@ fn if_somebody_listens_one_steps_back() {
 }
 
 #[test]
-fn who_is_told_by_himself_alone_does_not_step_back() {
+fn a_client_that_only_notifies_itself_does_not_step_back() {
     let mut stage = many_want_it();
     stage.steps(
         "drop 1
@@ -311,7 +311,7 @@ fn who_is_told_by_himself_alone_does_not_step_back() {
 }
 
 #[test]
-fn nobody_listens_any_more_to_what_nobody_wants() {
+fn no_client_listens_any_more_to_what_none_wants() {
     let mut stage = waits();
     assert_eq!(stage.machine.waiters.topics(), 1);
     stage.steps(
@@ -350,7 +350,7 @@ fn a_waiter_whose_connection_breaks_listens_at_another_master() {
 }
 
 #[test]
-fn a_confirmation_that_nobody_asked_for_closes_the_connection() {
+fn an_unasked_confirmation_closes_the_connection() {
     play(
         "n1 > subscribed r
          n1 < CLOSE
@@ -359,7 +359,7 @@ fn a_confirmation_that_nobody_asked_for_closes_the_connection() {
 }
 
 #[test]
-fn once_nobody_listens_any_more_nobody_steps_back() {
+fn once_no_client_listens_any_more_none_steps_back() {
     let mut stage = many_want_it();
     pass_on(&mut stage, 1, 7, None);
     pass_on(&mut stage, 8, 8, Some(2));

@@ -252,7 +252,7 @@ fn where_no_hash_may_be_called_none_is_tried_twice() {
 /// The server was Valkey and is Redis now. Its client pays the debt in the way that this server
 /// has.
 #[test]
-fn what_is_owed_is_paid_in_the_way_of_whoever_is_there_by_then() {
+fn what_is_owed_is_paid_in_the_way_of_the_server_there_by_then() {
     let mut stage = of_kinds(1, &[1]);
     stage.steps(
         "acquire 1 r \n n1 < SET r #1 .. \n n1 > ok \n = acquired 1 ..

@@ -58,7 +58,7 @@ const BOTH: &str = "n1-2 < DIAL
                     = connected";
 
 #[test]
-fn who_has_withdrawn_notes_nothing_anew() {
+fn a_client_that_has_withdrawn_notes_nothing_anew() {
     play_from_the_start(
         2,
         &format!(

@@ -58,11 +58,11 @@ impl Tokens {
     }
 
     fn script(&self, text: &str) -> Option<&'static str> {
-        self.scripts.iter().find_map(|(name, one)| (one == text).then_some(*name))
+        self.scripts.iter().find_map(|(name, body)| (body == text).then_some(*name))
     }
 
     pub(super) fn name(&mut self, token: &str) -> String {
-        let known = self.seen.iter().position(|one| one == token);
+        let known = self.seen.iter().position(|other| other == token);
         let place = known.unwrap_or_else(|| {
             self.seen.push(token.to_owned());
             self.seen.len() - 1
@@ -126,20 +126,20 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
                 FailureKind::Contended(Obstacle::Holder(Some(label))) => format!(" by {label}"),
                 _ => String::new(),
             };
-            let said = said(&failure.reports);
+            let answers = answers(&failure.reports);
             let ahead = failure.ahead.map_or_else(String::new, |ahead| format!(", {ahead} ahead"));
-            format!("{kind} {} at {tried} after {waited}{holder}{ahead}: {said}", request.0)
+            format!("{kind} {} at {tried} after {waited}{holder}{ahead}: {answers}", request.0)
         }
         Event::NoRandomness { request } => format!("no randomness {}", request.0),
         Event::Extended { request, result, .. } => {
-            let who = request.map_or_else(|| "by its keeper".into(), |one| one.0.to_string());
+            let who = request.map_or_else(|| "by its keeper".into(), |id| id.0.to_string());
             match result {
                 Ok(extended) => {
                     format!("extended {who} until {}", millis(extended.deadline.as_nanos()))
                 }
                 Err(NotExtended::Lost) => format!("extend {who} lost"),
                 Err(NotExtended::Unconfirmed(reports)) => {
-                    format!("extend {who} unconfirmed: {}", said(reports))
+                    format!("extend {who} unconfirmed: {}", answers(reports))
                 }
             }
         }
@@ -147,17 +147,17 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             Release::Released => format!("released {}", request.0),
             Release::Lost(why) => format!("release {} lost: {}", request.0, loss(why)),
             Release::Unconfirmed(reports) => {
-                format!("release {} unconfirmed: {}", request.0, said(reports))
+                format!("release {} unconfirmed: {}", request.0, answers(reports))
             }
         },
         Event::Inspected { request, nodes, waiting } => {
-            let told: Vec<String> = nodes.iter().map(|(_, one)| seen(one)).collect();
+            let found: Vec<String> = nodes.iter().map(|(_, state)| seen(state)).collect();
             let waiting = waiting.map_or_else(String::new, |many| format!(", {many} waiting"));
-            format!("inspected {}: {}{waiting}", request.0, told.join(" | "))
+            format!("inspected {}: {}{waiting}", request.0, found.join(" | "))
         }
         Event::ForceReleased { request, result } => match result {
-            Ok(reports) => format!("forced {}: {}", request.0, said(reports)),
-            Err(reports) => format!("not forced {}: {}", request.0, said(reports)),
+            Ok(reports) => format!("forced {}: {}", request.0, answers(reports)),
+            Err(reports) => format!("not forced {}: {}", request.0, answers(reports)),
         },
         Event::Lost { attempt, reason } => {
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
@@ -169,18 +169,18 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             format!("wanted {}", request.expect("a hold"))
         }
         Event::InTheWay { request, found } => {
-            let word = |one: &Option<_>| one.as_ref().map_or("nothing", Obstacle::as_str);
+            let word = |obstacle: &Option<_>| obstacle.as_ref().map_or("nothing", Obstacle::as_str);
             let found: Vec<_> = found.iter().map(word).collect();
             format!("in the way of {}: {}", request.0, found.join(" "))
         }
         Event::Looked { request, free_in } => {
-            let free_in = free_in.iter().map(|one| one.map_or_else(|| "?".into(), span));
+            let free_in = free_in.iter().map(|time| time.map_or_else(|| "?".into(), span));
             format!("looked {}: {}", request.0, free_in.collect::<Vec<_>>().join(" "))
         }
         Event::Ahead { request, ahead: Some(ahead) } => format!("{ahead} ahead of {}", request.0),
         Event::Ahead { request, ahead: None } => format!("{} has left the queues", request.0),
-        Event::Heard { listener, message: Some(said) } => {
-            format!("heard {} {said}", listener.0).trim_end().into()
+        Event::Heard { listener, message: Some(message) } => {
+            format!("heard {} {message}", listener.0).trim_end().into()
         }
         Event::Heard { listener, message: None } => format!("listens {}", listener.0),
         Event::Detached { request, result, .. } => match result {
@@ -188,7 +188,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             Ok(lock) => format!("detached {} without {}", request.0, lock.unsettled.join(" ")),
             Err(NotExtended::Lost) => format!("detach {} lost", request.0),
             Err(NotExtended::Unconfirmed(reports)) => {
-                format!("detach {} unconfirmed: {}", request.0, said(reports))
+                format!("detach {} unconfirmed: {}", request.0, answers(reports))
             }
         },
         Event::Adopted { request, result } => match result {
@@ -201,7 +201,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             Err(NotAdopted::HeldHere) => format!("adopt {}: held here", request.0),
             Err(NotAdopted::Lost(why)) => format!("adopt {} lost: {}", request.0, loss(why)),
             Err(NotAdopted::Unconfirmed(reports)) => {
-                format!("adopt {} unconfirmed: {}", request.0, said(reports))
+                format!("adopt {} unconfirmed: {}", request.0, answers(reports))
             }
         },
         Event::Downgraded { request, result, .. } => match result {
@@ -211,7 +211,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             }
             Err(NotExtended::Lost) => format!("downgrade {} lost", request.0),
             Err(NotExtended::Unconfirmed(reports)) => {
-                format!("downgrade {} unconfirmed: {}", request.0, said(reports))
+                format!("downgrade {} unconfirmed: {}", request.0, answers(reports))
             }
         },
         Event::Observed(observation) => format!("observed {observation:?}"),
@@ -232,7 +232,7 @@ fn seen(seen: &Seen) -> String {
 fn loss(reason: &LossReason) -> String {
     match reason {
         LossReason::Lapsed => "lapsed".into(),
-        LossReason::QuorumGone(reports) => format!("quorum gone: {}", said(reports)),
+        LossReason::QuorumGone(reports) => format!("quorum gone: {}", answers(reports)),
         LossReason::Released
         | LossReason::Closed
         | LossReason::Detached
@@ -241,11 +241,11 @@ fn loss(reason: &LossReason) -> String {
 }
 
 /// Returns each master's answer, in their order.
-fn said(reports: &[NodeReport]) -> String {
+fn answers(reports: &[NodeReport]) -> String {
     for (node, report) in reports.iter().enumerate() {
         assert_eq!(*report.node, *format!("n{}", node + 1), "a report under another name");
     }
-    reports.iter().map(|one| one.answer.to_string()).collect::<Vec<_>>().join(" | ")
+    reports.iter().map(|report| report.answer.to_string()).collect::<Vec<_>>().join(" | ")
 }
 
 /// Returns a master's reply in RESP3.
@@ -340,16 +340,16 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         "looked" => b"*2\r\n:0\r\n:0\r\n".into(),
         // `disagrees 900 max_ttl 60000`: milliseconds left, field, theirs; several with ` & `.
         "disagrees" => {
-            let told = rest.split(" & ").map(|difference| {
-                let (left, told) = difference.split_once(' ').expect("what is left");
-                let (field, theirs) = match told.strip_prefix("lists ") {
+            let parts = rest.split(" & ").map(|difference| {
+                let (left, text) = difference.split_once(' ').expect("what is left");
+                let (field, theirs) = match text.strip_prefix("lists ") {
                     Some(lists) => ("lists", lists.replace(" + ", "\n")),
-                    None => told.rsplit_once(' ').map(|(f, t)| (f, t.into())).expect("a field"),
+                    None => text.rsplit_once(' ').map(|(f, t)| (f, t.into())).expect("a field"),
                 };
                 format!("{}{}:{left}\r\n", bulk(field), bulk(&theirs))
             });
-            let told: Vec<String> = told.collect();
-            format!("*{}\r\n:0\r\n:0\r\n{}", 2 + 3 * told.len(), told.concat()).into()
+            let parts: Vec<String> = parts.collect();
+            format!("*{}\r\n:0\r\n:0\r\n{}", 2 + 3 * parts.len(), parts.concat()).into()
         }
         // `config appendonly yes appendfsync always`
         "config" => {
@@ -363,8 +363,8 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
         "freed" => push("message", rest, "$0\r\n"),
         // `says r 3`: a message with words.
         "says" => {
-            let (key, said) = rest.split_once(' ').expect("what is said");
-            push("message", key, &format!("${}\r\n{said}", said.len()))
+            let (key, message) = rest.split_once(' ').expect("what is said");
+            push("message", key, &format!("${}\r\n{message}", message.len()))
         }
         "push" => format!(">2\r\n$7\r\nmessage\r\n${}\r\n{rest}\r\n", rest.len()).into(),
         "raw" => rest.replace("\\r\\n", "\r\n").into(),

@@ -94,7 +94,7 @@ impl fmt::Display for Difference {
 const LONGEST_SHOWN: usize = 1000;
 
 fn printable(text: &str) -> String {
-    text.chars().filter(|one| !one.is_control()).take(LONGEST_SHOWN).collect()
+    text.chars().filter(|char| !char.is_control()).take(LONGEST_SHOWN).collect()
 }
 
 fn named(lists: &[String]) -> String {

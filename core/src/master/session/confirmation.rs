@@ -1,7 +1,7 @@
 //! A master's confirmation of this client's settings, without which no vote is asked of it.
 
 use super::{RECONFIRM, REDIAL_BASE, State};
-use crate::master::agreement::{Answered, Introduction, Said, Told};
+use crate::master::agreement::{Answered, Introduction, Outcome, Report};
 use crate::master::laggards::Trips;
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::agreement::HEARTBEAT;
@@ -138,25 +138,25 @@ impl Session {
         #[cfg(any(test, feature = "testing"))]
         let asked = self.settings.agreement.counts_from(asked, now);
         self.heard_at = Some(asked);
-        let Answered { said, remembers } = self.settings.agreement.said(now, reply);
+        let Answered { outcome, remembers } = self.settings.agreement.read(now, reply);
         self.identity.remembers = remembers;
-        self.confirmation.is_settled = matches!(said, Said::Agreed | Said::Alike);
-        match said {
-            Said::Agreed => {
+        self.confirmation.is_settled = matches!(outcome, Outcome::Agreed | Outcome::Alike);
+        match outcome {
+            Outcome::Agreed => {
                 self.confirmation.agreed = Some(asked);
                 if !is_brief {
                     self.confirmation.noted = Some(asked);
                 }
-                self.told = None;
+                self.report = None;
             }
-            Said::Alike => self.told = None,
-            Said::Told(told) => {
+            Outcome::Alike => self.report = None,
+            Outcome::Disagrees(report) => {
                 (self.confirmation.agreed, self.confirmation.noted) = (None, None);
-                self.told = Some(told);
+                self.report = Some(report);
             }
-            Said::Error(fault) if !self.is_open() => self.identity.unconfirmed = Some(fault),
-            Said::Error(_) => {}
-            Said::Unreadable => {
+            Outcome::Error(fault) if !self.is_open() => self.identity.unconfirmed = Some(fault),
+            Outcome::Error(_) => {}
+            Outcome::Unreadable => {
                 let cause = "an answer to the agreement that it cannot have";
                 return Incoming::Broken(Fault::down(cause));
             }
@@ -174,7 +174,8 @@ impl Session {
             return Instant::from_nanos(u64::MAX);
         }
         let soon = now.after(RECONFIRM);
-        self.told.as_ref().map_or(soon, |told| told.lapses.clamp(now.after(REDIAL_BASE), soon))
+        let lapses = |report: &Report| report.lapses.clamp(now.after(REDIAL_BASE), soon);
+        self.report.as_ref().map_or(soon, lapses)
     }
 
     /// Checks whether a vote may be asked for: this client's own note is at the master. Once rounds
@@ -182,9 +183,9 @@ impl Session {
     pub(crate) fn confirmed(&self, now: Instant) -> Result<(), Refusal> {
         let agreed = self.confirmation.agreed.is_some_and(|asked| agreement::is_fresh(asked, now));
         let lasts = self.is_brief || self.is_noted(now) || self.confirmation.is_asking();
-        match &self.told {
+        match &self.report {
             _ if agreed && lasts => Ok(()),
-            Some(told) => Err(Refusal::Disagreement(told.cause.clone())),
+            Some(report) => Err(Refusal::Disagreement(report.cause.clone())),
             None => Err(Refusal::Unconfirmed),
         }
     }
@@ -244,13 +245,13 @@ impl Session {
     }
 
     /// Returns the master's report on clients with different settings.
-    pub(crate) const fn told(&self) -> Option<&Told> {
-        self.told.as_ref()
+    pub(crate) const fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
     }
 
     /// Forgets a report that no client has confirmed for long enough. Returns whether there was
     /// one.
     pub(super) fn forget(&mut self, now: Instant) -> bool {
-        self.told.take_if(|told| told.until <= now).is_some()
+        self.report.take_if(|report| report.until <= now).is_some()
     }
 }

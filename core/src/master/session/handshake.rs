@@ -30,7 +30,7 @@ impl Session {
 
     /// Continues in the database that was asked for.
     pub(super) fn introduce(&mut self, now: Instant) {
-        self.ask_who();
+        self.ask_identity();
         self.load(wire::ACQUIRE);
         self.load(wire::EXTEND);
         self.ask_to_confirm(now);
@@ -77,12 +77,12 @@ impl Session {
         if self.departure.withdraws() {
             return;
         }
-        self.ask_who();
+        self.ask_identity();
         self.ask_to_confirm(now);
     }
 
     /// Asks which server this is, and whether it may vote.
-    fn ask_who(&mut self) {
+    fn ask_identity(&mut self) {
         for section in SECTIONS {
             self.push(PendingReply::Info, &wire::info(section));
         }

@@ -32,8 +32,8 @@ impl Identity {
 
     /// Returns whether an INFO reply comes from another server process.
     pub(super) fn contradicts(&self, info: &Reply) -> bool {
-        let told = info.text().and_then(|info| wire::info_field(info, "run_id"));
-        matches!((&self.facts.run_id, told), (Some(mine), Some(told)) if **mine != *told)
+        let run_id = info.text().and_then(|info| wire::info_field(info, "run_id"));
+        matches!((&self.facts.run_id, run_id), (Some(mine), Some(theirs)) if **mine != *theirs)
     }
 
     /// Returns why this is not an independent master that keeps what it has granted, if it is not.

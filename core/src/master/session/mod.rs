@@ -23,7 +23,7 @@ pub(crate) use pipe::PendingReply;
 pub use server_facts::{Persistence, Role, ServerFacts};
 pub(crate) use standing::Part;
 
-use super::agreement::Told;
+use super::agreement::Report;
 use super::first_node::hash;
 use super::ledger::Ledger;
 use super::{Debt, Fault};
@@ -90,7 +90,7 @@ pub(crate) enum Incoming {
     /// What stands under this key.
     Holders(Arc<str>, Reply),
     /// The number of listeners when this key became free.
-    Told { key: Arc<str>, listeners: u64 },
+    Published { key: Arc<str>, listeners: u64 },
     /// The answer to a waiter in a list.
     Listed(RequestId, Token, Reply),
     /// Which waiter was called when this key became free.
@@ -167,7 +167,7 @@ pub(crate) struct Session {
     /// The connection has been lost since then, and no redial has failed.
     lost_at: Option<Instant>,
     /// The server's report on clients with different settings; it outlives the connection.
-    told: Option<Told>,
+    report: Option<Report>,
     /// This client's name in its notes.
     client: Arc<str>,
     /// No round was ever about to begin: the notes are brief.
@@ -214,7 +214,7 @@ impl Session {
             confirmation: Confirmation::default(),
             heard_at: None,
             lost_at: None,
-            told: None,
+            report: None,
             client,
             is_brief: true,
             rests: false,
@@ -279,13 +279,13 @@ impl Session {
         self.state = State::Down { redial_at: now.after(pause) };
         self.fault = Some(fault);
         let mut stranded = Vec::new();
-        for one in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
-            match one.pending {
+        for unanswered in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
+            match unanswered.pending {
                 PendingReply::Vote(round) | PendingReply::Conditional(round) => {
-                    stranded.push(Stranded { round, may_have_left: one.may_have_left });
+                    stranded.push(Stranded { round, may_have_left: unanswered.may_have_left });
                 }
                 PendingReply::Deletion(mut debt, _) => {
-                    debt.may_have_run |= one.may_have_left;
+                    debt.may_have_run |= unanswered.may_have_left;
                     self.owe(now, debt);
                 }
                 _ => {}

@@ -56,7 +56,7 @@ impl Known {
             (_, other) if other.is_wrong_type() => {}
             (Way::Native(_), Reply::Error(_)) => self.native = None,
             (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
-            (Way::Hash, Reply::Error(_)) => self.ran.retain(|one| *one != script),
+            (Way::Hash, Reply::Error(_)) => self.ran.retain(|known| *known != script),
             (Way::Full, Reply::Int(_)) if !self.ran.contains(&script) => self.ran.push(script),
             _ => {}
         }
@@ -106,7 +106,7 @@ impl Session {
         }
     }
 
-    /// Notifies those who wait that a key of `channel` is free. It is a hint, and not a debt.
+    /// Notifies waiters that a key of `channel` is free. It is a hint, and not a debt.
     pub(crate) fn tell(&mut self, channel: &Arc<str>, message: &str, packer: &mut Packer) {
         let command = packer.publish(&self.channels, channel, message);
         self.push(PendingReply::Tell(channel.clone()), command);
@@ -148,7 +148,7 @@ impl Session {
             return Incoming::NotDone(debt);
         }
         let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
-        let said = match reply {
+        let outcome = match reply {
             Reply::Int(deleted) => {
                 self.ledger.answered(debt, now, self.settings.operation_timeout);
                 Ok(*deleted > 0)
@@ -164,8 +164,8 @@ impl Session {
         };
         match round {
             // It is unknown whether this client or another deleted the key: no vote.
-            Some(round) if !(may_have_run && said == Ok(false)) => {
-                Incoming::Release { round, answer: release::answer(said, way) }
+            Some(round) if !(may_have_run && outcome == Ok(false)) => {
+                Incoming::Release { round, answer: release::answer(outcome, way) }
             }
             _ => Incoming::Nothing,
         }

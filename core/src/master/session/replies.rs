@@ -32,7 +32,7 @@ impl Session {
             PendingReply::Deletion(debt, way) => self.debt_answered(now, debt, way, &reply),
             // A master that denies PUBLISH notifies no waiter.
             PendingReply::Tell(key) => match reply {
-                Reply::Int(told) => Incoming::Told { key, listeners: told.unsigned_abs() },
+                Reply::Int(count) => Incoming::Published { key, listeners: count.unsigned_abs() },
                 other => {
                     self.known.denies_calls |= other.is_denied();
                     Incoming::Nothing
@@ -88,10 +88,10 @@ impl Session {
         let Reply::Push(parts) = message else { return Incoming::Nothing };
         let channel = parts.get(1).and_then(Reply::text);
         let key = channel.and_then(|channel| channel.strip_prefix(&*self.channels));
-        let said = parts.get(2).and_then(Reply::text).unwrap_or_default();
+        let text = parts.get(2).and_then(Reply::text).unwrap_or_default();
         key.map_or(Incoming::Nothing, |key| Incoming::Freed {
             key: key.into(),
-            message: said.into(),
+            message: text.into(),
         })
     }
 }

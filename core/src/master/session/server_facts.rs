@@ -74,8 +74,8 @@ impl ServerFacts {
 
     /// Learns from one section of INFO; a denied one reveals nothing.
     pub fn learn_info(&mut self, info: &Reply) {
-        fn update<T>(known: &mut Option<T>, told: Option<T>) {
-            *known = told.or(known.take());
+        fn update<T>(known: &mut Option<T>, reported: Option<T>) {
+            *known = reported.or(known.take());
         }
         let Some(info) = info.text() else { return };
         let field = |name: &str| wire::info_field(info, name);

@@ -32,18 +32,18 @@ impl Session {
             (Some((last, since)), Some(run_id)) if last == run_id => Some(*since),
             _ => None,
         };
-        let told = match self.identity.uptime {
+        let reported = match self.identity.uptime {
             Some((heard, uptime)) => {
-                let told = Start::told(heard, uptime);
-                known_since.map_or(told, |since| told.min(Start::at(since)))
+                let start = Start::told(heard, uptime);
+                known_since.map_or(start, |since| start.min(Start::at(since)))
             }
             // The server was judged by its report when the session was opened.
             None if self.is_open() => self.start.unwrap_or(just_now),
             None => just_now,
         };
         // Another server under the same address: the grants of the one before it are unknown.
-        let replaced = if self.is_new() { just_now } else { told };
-        self.start = self.start.max(Some(told)).max(Some(replaced));
+        let replaced = if self.is_new() { just_now } else { reported };
+        self.start = self.start.max(Some(reported)).max(Some(replaced));
         self.meet(now);
         self.wait_for(now, self.quarantine);
     }

@@ -24,7 +24,7 @@ impl Session {
                 others.into_iter().flatten().fold(own, Instant::min)
             }
         };
-        self.told().map_or(of_the_state, |told| of_the_state.min(told.until))
+        self.report().map_or(of_the_state, |report| of_the_state.min(report.until))
     }
 
     /// Does the work that is due at `now`, for a client that uses no lock or one that may.

@@ -35,19 +35,19 @@ const TABLE: [(&str, &str, Admission, Admission, Admission); 21] = [
     ("nnnooo", "....uu", Unfit, Unfit, Unfit),
 ];
 
-fn places(said: &str, letter: char) -> NodeSet {
-    said.match_indices(letter).map(|(at, _)| at).collect()
+fn places(picture: &str, letter: char) -> NodeSet {
+    picture.match_indices(letter).map(|(at, _)| at).collect()
 }
 
 #[test]
 fn a_client_is_admitted_with_quorums_of_fit_masters_that_agree() {
-    for (lists, said, lenient, at_odds, strict) in TABLE {
+    for (lists, picture, lenient, at_odds, strict) in TABLE {
         let membership = Membership::pictured(lists);
-        let [unfit, disagreeing] = ['u', 'd'].map(|letter| places(said, letter));
+        let [unfit, disagreeing] = ['u', 'd'].map(|letter| places(picture, letter));
         let cases = [(false, false, lenient), (true, false, at_odds), (false, true, strict)];
         for (is_at_odds, is_strict, expected) in cases {
             let admission = admit(membership, unfit, disagreeing, is_at_odds, is_strict);
-            assert_eq!(admission, expected, "{lists} {said} {is_at_odds} {is_strict}");
+            assert_eq!(admission, expected, "{lists} {picture} {is_at_odds} {is_strict}");
         }
     }
 }

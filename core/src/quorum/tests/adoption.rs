@@ -36,7 +36,7 @@ fn there_is_no_deadline_before_the_round_is_won_nor_after_its_ttl() {
 
 #[test]
 fn the_masters_of_a_late_set_count_for_nothing_whatever_they_say() {
-    for (reports, told) in [
+    for (reports, expected) in [
         ("hH_", 'P'),
         ("hHh", 'E'),
         ("hHv", 'L'),
@@ -46,7 +46,7 @@ fn the_masters_of_a_late_set_count_for_nothing_whatever_they_say() {
         ("hhhVV", 'E'),
         ("hhvHH", 'L'),
     ] {
-        assert_eq!(letter(adopted(reports, at(150))), told, "{reports}");
+        assert_eq!(letter(adopted(reports, at(150))), expected, "{reports}");
     }
 }
 

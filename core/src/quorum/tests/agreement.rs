@@ -75,7 +75,7 @@ const JOINT: [([u64; 3], [u64; 3], u64); 4] = [
 /// Returns the list of `letters`, and our shields.
 fn pictured(letters: &str) -> (ForeignList, NodeSet) {
     let places = |wanted: &str| -> NodeSet {
-        letters.char_indices().filter(|(_, one)| wanted.contains(*one)).map(|(at, _)| at).collect()
+        letters.match_indices(|letter: char| wanted.contains(letter)).map(|(at, _)| at).collect()
     };
     (ForeignList { len: letters.len(), ours: places("sS") }, places("S"))
 }
@@ -101,8 +101,8 @@ fn a_note_lasts_for_quarantine_longest_silence_and_drift() {
 #[test]
 fn a_fresh_shield_outlives_the_lock_even_if_it_restarts_unseen() {
     for (ago, ttl, quarantine, expected) in SHIELDS {
-        let said = shields(at(50_000), at(50_000 + ago), ms(ttl), ms(quarantine), HABIT);
-        assert_eq!(said, expected, "{ago} ms ago, ttl {ttl} ms, D {quarantine} ms");
+        let is_shield = shields(at(50_000), at(50_000 + ago), ms(ttl), ms(quarantine), HABIT);
+        assert_eq!(is_shield, expected, "{ago} ms ago, ttl {ttl} ms, D {quarantine} ms");
         if ttl < 30_300 {
             let fresh_enough = ms(ago) <= shield_life(ms(ttl), ms(quarantine), HABIT);
             let of = format!("the life of a shield: {ago} ms, {ttl} ms, {quarantine} ms");
@@ -138,18 +138,18 @@ fn another_client_wins_apart_if_shields_leave_it_a_majority() {
 
 #[test]
 fn a_client_of_two_lists_needs_both() {
-    for (one, win_one) in APART {
-        for (other, win_other) in APART {
+    for (old, win_old) in APART {
+        for (new, win_new) in APART {
             let (lists, shields): (Vec<_>, Vec<_>) =
-                [pictured(one), pictured(other)].into_iter().unzip();
+                [pictured(old), pictured(new)].into_iter().unzip();
             // Both lists begin with the same masters: a shield in one is a shield in the other.
             let [first, second] = [lists[0], lists[1]];
             for shields in shields {
                 let expected = wins_apart(&[first], shields) && wins_apart(&[second], shields);
-                assert_eq!(wins_apart(&lists, shields), expected, "{one} and {other}");
+                assert_eq!(wins_apart(&lists, shields), expected, "{old} and {new}");
             }
-            if !win_one && !win_other && one == other {
-                assert!(!wins_apart(&lists, pictured(one).1), "{one} twice");
+            if !win_old && !win_new && old == new {
+                assert!(!wins_apart(&lists, pictured(old).1), "{old} twice");
             }
         }
     }
@@ -191,17 +191,17 @@ fn quorums_of_two_clients_that_both_go_on_share_a_master() {
         }
         both_go_on += usize::from(!we_stop && !they_stop);
     }
-    assert_eq!(both_go_on, 0, "somebody is always kept from winning");
+    assert_eq!(both_go_on, 0, "a client is always kept from winning");
 }
 
 #[test]
-fn told_of_other_numbers_a_client_waits_for_the_greater_of_each() {
+fn a_client_waits_for_the_greater_of_its_and_others_numbers() {
     for (ours, theirs, expected) in JOINT {
         let (ours, theirs) = (numbers(ours), numbers(theirs));
         let none = ClockDrift { rate_ppm: 10_000, constant: ms(2) };
-        let said = ours.joint(theirs).quarantine(none);
-        assert_eq!(said.as_millis(), u128::from(expected), "{ours:?} beside {theirs:?}");
-        assert_eq!(said, theirs.joint(ours).quarantine(none), "either way round");
+        let quarantine = ours.joint(theirs).quarantine(none);
+        assert_eq!(quarantine.as_millis(), u128::from(expected), "{ours:?} beside {theirs:?}");
+        assert_eq!(quarantine, theirs.joint(ours).quarantine(none), "either way round");
         assert_eq!(ours.joint(ours), ours);
     }
 }
@@ -235,11 +235,11 @@ proptest! {
         asked in 0..1_000_000_000_000_u64, later in span(), ttl in span(), quarantine in span(),
     ) {
         let asked = Instant::from_nanos(asked);
-        let said = shields(asked, asked.after(later), ttl, quarantine, HABIT);
+        let is_shield = shields(asked, asked.after(later), ttl, quarantine, HABIT);
         let outlasts = later + HABIT.of(later) + ttl <= quarantine;
-        prop_assert!(!said || later <= LONGEST_SILENCE && outlasts);
+        prop_assert!(!is_shield || later <= LONGEST_SILENCE && outlasts);
         let lasts = ttl + HABIT.of(quarantine.saturating_sub(ttl)) <= quarantine;
-        prop_assert_eq!(said, later <= shield_life(ttl, quarantine, HABIT) && lasts);
+        prop_assert_eq!(is_shield, later <= shield_life(ttl, quarantine, HABIT) && lasts);
     }
 
     #[test]

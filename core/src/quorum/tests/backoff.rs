@@ -26,10 +26,10 @@ const WINDOWS: [(u32, u64); 12] = [
 ];
 
 /// Masters, counted from 1, and the remaining life that each reported, in milliseconds.
-type Told = &'static [(usize, u64)];
+type Remaining = &'static [(usize, u64)];
 
 /// The lists (`b` in both, `n` and `o` in one alone); the reports; the earliest retry.
-const EARLIEST: [(&str, Told, Option<u64>); 18] = [
+const EARLIEST: [(&str, Remaining, Option<u64>); 18] = [
     ("n", &[], None),
     ("n", &[(1, 7)], Some(7)),
     ("nnnnn", &[(1, 10), (2, 20)], None),
@@ -84,8 +84,8 @@ fn the_widest_settings_do_not_overflow() {
 fn a_retry_makes_sense_when_a_quorum_may_be_free() {
     for (lists, left, expected) in EARLIEST {
         let mut left: Vec<_> = left.iter().map(|&(node, left)| (node - 1, ms(left))).collect();
-        let said = earliest_quorum(Membership::pictured(lists), &mut left);
-        assert_eq!(said, expected.map(ms), "{lists}: {left:?}");
+        let retry = earliest_quorum(Membership::pictured(lists), &mut left);
+        assert_eq!(retry, expected.map(ms), "{lists}: {left:?}");
     }
 }
 
@@ -108,9 +108,9 @@ proptest! {
         base: u64, cap: u64, attempt: u32, later: u32, random: u64, larger: u64,
     ) {
         let backoff = Backoff { base: Duration::from_nanos(base), cap: Duration::from_nanos(cap) };
-        let said = backoff.delay(attempt, None, random);
-        prop_assert!(backoff.delay(attempt.saturating_add(later), None, random) >= said);
-        prop_assert!(backoff.delay(attempt, None, random.saturating_add(larger)) >= said);
+        let delay = backoff.delay(attempt, None, random);
+        prop_assert!(backoff.delay(attempt.saturating_add(later), None, random) >= delay);
+        prop_assert!(backoff.delay(attempt, None, random.saturating_add(larger)) >= delay);
     }
 
     #[test]

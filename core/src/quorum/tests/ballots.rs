@@ -48,7 +48,7 @@ fn fresh() -> Ballots {
 }
 
 /// Returns what a round of masters with these clocks reports at `wall_us` on ours.
-fn told(nodes_us: &[u64], wall_us: u64) -> (Clocks, Membership) {
+fn reported(nodes_us: &[u64], wall_us: u64) -> (Clocks, Membership) {
     let mut clocks = Clocks::default();
     for (node, node_us) in nodes_us.iter().enumerate() {
         clocks.record(node, *node_us, wall_us);
@@ -58,7 +58,7 @@ fn told(nodes_us: &[u64], wall_us: u64) -> (Clocks, Membership) {
 
 /// Learns what the round reports.
 fn learn(ballots: &mut Ballots, nodes_us: &[u64], wall_us: u64) {
-    let (clocks, membership) = told(nodes_us, wall_us);
+    let (clocks, membership) = reported(nodes_us, wall_us);
     ballots.learn_clocks(&clocks, membership, wall_us);
 }
 
@@ -152,7 +152,7 @@ fn a_fence_far_ahead_is_forgotten_for_good_after_one_round() {
     let mut ballots = fresh();
     ballots.learn_fence(year);
     let mad = ballots.propose(NOW);
-    assert_eq!(mad, year + 1, "who knows no clock has to believe it");
+    assert_eq!(mad, year + 1, "a client without a clock has to believe it");
     learn(&mut ballots, &nodes, NOW);
     assert_eq!(ballots.propose(NOW), NOW + 1);
     // The node that has it reports it again, after the round.
@@ -200,25 +200,25 @@ fn where_counters_repeat_and_go_down_ballots_rise() {
     for (wasted, expected) in [(1, [2, 2]), (2, [3, 2])] {
         let [mut n1, mut n2, mut n3] = [(); 3].map(|()| Node::default());
         (0..wasted).for_each(|_| _ = n1.count());
-        let one = n2.count().max(n1.count());
-        let other = n3.count().max(n2.count());
-        assert_eq!([one, other], expected, "{wasted} on n1");
+        let first = n2.count().max(n1.count());
+        let second = n3.count().max(n2.count());
+        assert_eq!([first, second], expected, "{wasted} on n1");
     }
 
     let [mut n1, mut n2, mut n3] = [(); 3].map(|()| Node::default());
     let [mut x, mut y] = [fresh(), fresh()];
     assert_eq!(n1.ask(x.propose(NOW)), Ok(()));
-    let one = win(&mut y, [&mut n2, &mut n1]);
-    let other = win(&mut x, [&mut n3, &mut n2]);
-    assert!(one < other, "{one}, then {other}");
+    let first = win(&mut y, [&mut n2, &mut n1]);
+    let second = win(&mut x, [&mut n3, &mut n2]);
+    assert!(first < second, "{first}, then {second}");
 }
 
 /// Runs rounds over a quorum until one is won; each refusal teaches its fence. Two are enough.
 fn win(ballots: &mut Ballots, nodes: [&mut Node; 2]) -> u64 {
-    let [one, other] = nodes;
+    let [first, second] = nodes;
     for _ in 0..2 {
         let ballot = ballots.propose(NOW);
-        let answers = [one.ask(ballot), other.ask(ballot)];
+        let answers = [first.ask(ballot), second.ask(ballot)];
         answers
             .iter()
             .filter_map(|answer| answer.err())

@@ -14,7 +14,7 @@ const WINDOW: FencingWindow = FencingWindow::DEFAULT;
 
 /// Returns the clocks of nodes that are, by place, this many seconds ahead of us; `None` has not
 /// reported.
-fn told(ahead_secs: &[Option<i64>]) -> Clocks {
+fn reported(ahead_secs: &[Option<i64>]) -> Clocks {
     let mut clocks = Clocks::default();
     for (node, ahead) in ahead_secs.iter().enumerate() {
         if let Some(ahead) = ahead {
@@ -28,7 +28,7 @@ const HOUR: i64 = 3_600;
 
 /// The nodes' clocks, the offset learned from them, and the spread if no ballot can win; seconds.
 type Row = (&'static [Option<i64>], Option<i64>, Option<u64>);
-const TOLD: [Row; 19] = [
+const REPORTED: [Row; 19] = [
     (&[None], None, None),
     (&[Some(7)], Some(7), None),
     // Fewer nodes than a quorum teach nothing.
@@ -59,8 +59,8 @@ const TOLD: [Row; 19] = [
 
 #[test]
 fn a_quorum_teaches_the_median_and_says_when_no_ballot_can_win() {
-    for (ahead, offset, apart) in TOLD {
-        let clocks = told(ahead);
+    for (ahead, offset, apart) in REPORTED {
+        let clocks = reported(ahead);
         let membership = masters(ahead.len());
         let offset = offset.map(|secs| i128::from(secs) * 1_000_000);
         assert_eq!(clocks.offset_us(membership), offset, "{ahead:?}");
@@ -98,7 +98,7 @@ fn a_grant_bounds_a_clock_by_the_window_around_its_ballot() {
         (&[None, Some(HOUR), Some(2 * HOUR), Some(3 * HOUR), Some(-HOUR)], Some(3_600 + 3_598)),
     ];
     for (ahead, apart) in rows {
-        let mut clocks = told(ahead);
+        let mut clocks = reported(ahead);
         let wall = WALL - 400_000..=WALL + 500_000;
         clocks.record_grant(
             0,
@@ -131,7 +131,7 @@ const HALF_LET_IN: [Half; 8] = [
 #[test]
 fn a_ballot_only_some_let_in_is_corrected_by_the_others_clocks() {
     for (ahead, granted, offset) in HALF_LET_IN {
-        let mut clocks = told(ahead);
+        let mut clocks = reported(ahead);
         for &node in granted {
             clocks.record_grant(node, WALL, WINDOW, WALL..=WALL);
         }
@@ -141,11 +141,11 @@ fn a_ballot_only_some_let_in_is_corrected_by_the_others_clocks() {
 }
 
 #[test]
-fn a_grant_says_nothing_of_a_clock_that_has_been_told() {
-    for told_first in [true, false] {
-        let mut clocks = told(&[None, Some(HOUR)]);
+fn a_grant_says_nothing_of_a_reported_clock() {
+    for reported_first in [true, false] {
+        let mut clocks = reported(&[None, Some(HOUR)]);
         let grant = |clocks: &mut Clocks| clocks.record_grant(0, WALL, WINDOW, WALL..=WALL);
-        if !told_first {
+        if !reported_first {
             grant(&mut clocks);
         }
         clocks.record(0, WALL + 3_600_000_000, WALL);
@@ -166,7 +166,7 @@ fn a_clock_is_compared_with_ours_at_the_time_it_was_reported() {
 
 #[test]
 fn a_node_is_heard_once_and_strangers_are_no_quorum() {
-    let mut clocks = told(&[Some(0), None, None]);
+    let mut clocks = reported(&[Some(0), None, None]);
     clocks.record(0, WALL + 1, WALL);
     clocks.record(64, WALL, WALL);
     clocks.record(usize::MAX, WALL, WALL);
@@ -214,7 +214,7 @@ proptest! {
     fn apart_means_that_no_ballot_whatever_is_let_in_by_a_quorum(
         ahead in prop::collection::vec(prop::option::of(-8..8_i64), 1..8),
     ) {
-        let (clocks, membership) = (told(&ahead), masters(ahead.len()));
+        let (clocks, membership) = (reported(&ahead), masters(ahead.len()));
         let window = FencingWindow { back: Duration::from_secs(1), ahead: Duration::from_secs(2) };
         // The best case: a silent node lets it in.
         let lets_in = |ballot: i64| {
@@ -244,7 +244,7 @@ proptest! {
             }
         }
         let can_win = (-16..16).any(|ballot| {
-            let willing = nodes.iter().enumerate().filter(|(_, one)| lets_in(one.0, ballot));
+            let willing = nodes.iter().enumerate().filter(|(_, node)| lets_in(node.0, ballot));
             membership.is_quorum(willing.map(|(node, _)| node).collect())
         });
         prop_assert!(!can_win || clocks.apart(membership, window).is_none(), "{:?}", nodes);

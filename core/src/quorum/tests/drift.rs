@@ -52,12 +52,12 @@ proptest! {
     fn drift_is_the_smallest_whole_nanosecond_that_covers_the_rate(
         ttl in any_duration(), rate_ppm: u32, constant in any_duration(),
     ) {
-        let said = ClockDrift { rate_ppm, constant }.of(ttl);
-        if said == Duration::MAX {
+        let drift = ClockDrift { rate_ppm, constant }.of(ttl);
+        if drift == Duration::MAX {
             return Ok(());
         }
         // share * 1_000_000 is between ttl * rate and one nanosecond more; all of it fits u128.
-        let share = said.as_nanos() - constant.as_nanos();
+        let share = drift.as_nanos() - constant.as_nanos();
         let exact = ttl.as_nanos() * u128::from(rate_ppm);
         prop_assert!(share * 1_000_000 >= exact, "rounded down");
         prop_assert!(share * 1_000_000 < exact + 1_000_000, "a nanosecond too much");

@@ -68,7 +68,7 @@ fn round(reports: &str) -> Extension {
 }
 
 const SITUATIONS: [(&str, &str, char); 18] = [
-    ("nobody has answered", "_____", 'P'),
+    ("none has answered", "_____", 'P'),
     ("all hold it", "hhhhh", 'E'),
     ("a quorum answered first", "hhh__", 'E'),
     ("two of five answered", "hh___", 'P'),
@@ -76,11 +76,11 @@ const SITUATIONS: [(&str, &str, char); 18] = [
     ("a minority was restarted empty", "vhhhv", 'E'),
     ("a minority was never won", "thhht", 'E'),
     ("a majority is silent: nothing is destroyed", "hhuuu", 'U'),
-    ("everybody is silent", "uuuuu", 'U'),
+    ("all are silent", "uuuuu", 'U'),
     ("two gone and one silent: still possible, not confirmed", "hhvtu", 'U'),
     ("two gone, three to come", "vt___", 'P'),
     ("a majority was restarted empty", "vvv__", 'L'),
-    ("a majority is somebody else's", "hhttt", 'L'),
+    ("a majority is another client's", "hhttt", 'L'),
     ("a majority is gone, some vacant and some taken", "vth_t", 'L'),
     ("half of four is gone", "hhvv", 'L'),
     ("half of four is silent", "hhuu", 'U'),
@@ -126,7 +126,7 @@ fn a_deadline_moves_to_start_plus_ttl_less_drift_and_never_back() {
 }
 
 #[test]
-fn a_round_knows_who_was_warming_up_when_it_was_asked() {
+fn a_round_knows_which_nodes_were_warming_up_when_asked() {
     let warming: NodeSet = [0, 2].into_iter().collect();
     let round = Extension::new(masters(3), at(0), ms(100), warming);
     assert_eq!([0, 1, 2].map(|node| round.is_warming(node)), [true, false, true]);

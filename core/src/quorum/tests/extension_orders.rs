@@ -30,7 +30,7 @@ fn holds(rule: &Rule, step: &Step<'_, Extension>) {
     let expected = rule.progress(next.count("vt"), next.count("h"), next.count("u"));
     assert_eq!(is, expected, "{} then {next}", step.picture);
     let vacant: Vec<usize> = step.after.vacant().iter().collect();
-    assert_eq!(vacant, next.places('v'), "{next}: who is to be topped up");
+    assert_eq!(vacant, next.places('v'), "{next}: the nodes to be topped up");
     let may_follow = match was {
         'P' => "PEUL",
         'U' => "UL",
@@ -91,10 +91,10 @@ fn what_one_to_five_masters_reported_is_all_that_matters() {
 
 #[test]
 fn strangers_reports_never_count() {
-    for (glyph, said) in REPORTS {
+    for (glyph, report) in REPORTS {
         let mut round = start(&RULES[2]);
         for stranger in [3, 4, 63, 64, usize::MAX] {
-            round.record(stranger, said);
+            round.record(stranger, report);
         }
         assert_eq!(outcome(&round), 'P', "three strangers said {glyph}");
     }

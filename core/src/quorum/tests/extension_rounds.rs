@@ -16,9 +16,10 @@ struct Round {
 }
 
 fn rounds() -> impl Strategy<Value = (usize, ClockDrift, u64, Vec<Round>)> {
-    let said = prop::sample::select(vec!['h', 'h', 'h', 'v', 't', 'u']);
-    let round = (0..300_u64, span(), prop::collection::vec((0..12_usize, said, 0..200_u64), 0..24))
-        .prop_map(|(pause, ttl, reports)| Round { pause, ttl, reports });
+    let glyph = prop::sample::select(vec!['h', 'h', 'h', 'v', 't', 'u']);
+    let round =
+        (0..300_u64, span(), prop::collection::vec((0..12_usize, glyph, 0..200_u64), 0..24))
+            .prop_map(|(pause, ttl, reports)| Round { pause, ttl, reports });
     let drift = (0..200_000_u32, 0..20_u64)
         .prop_map(|(rate_ppm, ns)| ClockDrift { rate_ppm, constant: Duration::from_nanos(ns) });
     (1..=9_usize, drift, 1..2_000_u64, prop::collection::vec(round, 1..6))

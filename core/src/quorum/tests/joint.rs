@@ -18,7 +18,7 @@ fn pairs() -> impl Iterator<Item = (usize, usize, usize)> {
 }
 
 /// Returns one list, at whatever places its masters are.
-fn one(list: NodeSet) -> Membership {
+fn only(list: NodeSet) -> Membership {
     Membership::joint(list, list).unwrap_or_else(|| panic!("an empty list"))
 }
 
@@ -28,9 +28,9 @@ fn joint(old: NodeSet, new: NodeSet) -> Membership {
 
 /// Returns a quorum of the one that shares no master with a quorum of the other, if there is any
 /// among `places` masters: both would be won.
-fn apart(one: Membership, other: Membership, places: usize) -> Option<u32> {
+fn apart(first: Membership, second: Membership, places: usize) -> Option<u32> {
     let beside = |bits: &u32| set(!bits & ((1 << places) - 1));
-    sets(places).find(|bits| one.is_quorum(set(*bits)) && other.is_quorum(beside(bits)))
+    sets(places).find(|bits| first.is_quorum(set(*bits)) && second.is_quorum(beside(bits)))
 }
 
 /// The lists, the masters that agree, and whether those are a quorum. `b` is in both lists, `n` in
@@ -72,7 +72,7 @@ fn a_quorum_of_two_lists_is_a_majority_of_each() {
 fn a_majority_of_the_union_is_no_quorum() {
     let (old, new) = pair(3, 3, 1);
     let union = [2, 3, 4].into_iter().collect();
-    assert!(old.union(new).len() == 5 && one(old).is_quorum([0, 1].into_iter().collect()));
+    assert!(old.union(new).len() == 5 && only(old).is_quorum([0, 1].into_iter().collect()));
     assert!(!joint(old, new).is_quorum(union));
     assert!(!joint(old, new).can_spare([0, 1].into_iter().collect()));
 }
@@ -82,7 +82,7 @@ fn a_joint_client_shares_a_master_with_a_client_of_either_list() {
     for (old, new, shared) in pairs() {
         let (places, lists) = (old + new - shared, pair(old, new, shared));
         let both = joint(lists.0, lists.1);
-        for (what, other) in [("old", one(lists.0)), ("new", one(lists.1)), ("joint", both)] {
+        for (what, other) in [("old", only(lists.0)), ("new", only(lists.1)), ("joint", both)] {
             let apart = apart(both, other, places);
             assert_eq!(apart, None, "joint beside {what}: {old} -> {new}, {shared} shared");
         }
@@ -121,7 +121,7 @@ const BESIDE_EACH_OTHER: [(usize, usize, usize, bool); 18] = [
 fn the_old_list_beside_the_new_one_is_safe_for_few_changes() {
     for (old, new, shared, expected) in BESIDE_EACH_OTHER {
         let lists = pair(old, new, shared);
-        let apart = apart(one(lists.0), one(lists.1), old + new - shared);
+        let apart = apart(only(lists.0), only(lists.1), old + new - shared);
         assert_eq!(apart.is_some(), expected, "{old} -> {new}, {shared} shared: {apart:?}");
     }
 }
@@ -133,7 +133,7 @@ fn lists_are_apart_exactly_if_shared_masters_fill_both_quorums() {
     for (old, new, shared) in pairs() {
         let lists = pair(old, new, shared);
         let lacks = |count: usize| MAJORITIES[count].saturating_sub(count - shared);
-        let apart = apart(one(lists.0), one(lists.1), old + new - shared);
+        let apart = apart(only(lists.0), only(lists.1), old + new - shared);
         let expected = lacks(old) + lacks(new) <= shared;
         assert_eq!(apart.is_some(), expected, "{old} -> {new}, {shared} shared: {apart:?}");
     }
@@ -152,17 +152,17 @@ proptest! {
     fn both_lists_count_alike_and_each_by_itself(list in 1..=u32::MAX, also in 1..=u32::MAX, nodes: u32) {
         let (list, also, nodes) = (set(list), set(also), set(nodes));
         let both = joint(list, also);
-        let each = one(list).is_quorum(nodes) && one(also).is_quorum(nodes);
+        let each = only(list).is_quorum(nodes) && only(also).is_quorum(nodes);
         prop_assert_eq!(both.is_quorum(nodes), each);
         prop_assert_eq!(joint(also, list).is_quorum(nodes), each);
-        let spared = one(list).can_spare(nodes) && one(also).can_spare(nodes);
+        let spared = only(list).can_spare(nodes) && only(also).can_spare(nodes);
         prop_assert_eq!(both.can_spare(nodes), spared);
     }
 
     #[test]
     fn a_list_beside_itself_changes_nothing(count in 1..=32_usize, nodes: u32) {
         let (alone, nodes) = (super::masters(count), set(nodes));
-        let both = one(NodeSet::first(count));
+        let both = only(NodeSet::first(count));
         prop_assert_eq!(both.is_quorum(nodes), alone.is_quorum(nodes));
         prop_assert_eq!(both.can_spare(nodes), alone.can_spare(nodes));
     }

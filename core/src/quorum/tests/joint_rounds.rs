@@ -36,8 +36,8 @@ fn lists() -> Vec<String> {
 
 /// Returns the votes of the masters of one list: those that are in both, and those with this
 /// letter.
-fn said(lists: &str, letter: char, picture: &Picture) -> Picture {
-    let members = lists.chars().zip(&picture.0).filter(|(one, _)| [letter, 'b'].contains(one));
+fn votes(lists: &str, letter: char, picture: &Picture) -> Picture {
+    let members = lists.chars().zip(&picture.0).filter(|(list, _)| [letter, 'b'].contains(list));
     Picture(members.map(|(_, glyph)| *glyph).collect())
 }
 
@@ -56,8 +56,8 @@ fn every_round_of_two_lists_is_judged_by_each_list() {
         let start = Tally::new(Membership::pictured(&lists));
         every_state(&start, lists.len(), &mut |step| {
             let [new, old] = ['n', 'o'].map(|letter| {
-                let said = said(&lists, letter, step.next);
-                glyph(TALLIES[said.0.len() - 1].verdict(said.count("g"), said.count("ru")))
+                let votes = votes(&lists, letter, step.next);
+                glyph(TALLIES[votes.0.len() - 1].verdict(votes.count("g"), votes.count("ru")))
             });
             let expected = together(&VERDICTS, "PWL", new, old);
             let is = glyph(step.after.verdict());
@@ -88,9 +88,9 @@ fn every_extension_of_two_lists_is_judged_by_each_list() {
                 }
             }
             let [new, old] = ['n', 'o'].map(|letter| {
-                let said = said(&lists, letter, &picture);
-                let rule = &EXTENSIONS[said.0.len() - 1];
-                rule.progress(said.count("vt"), said.count("h"), said.count("u"))
+                let votes = votes(&lists, letter, &picture);
+                let rule = &EXTENSIONS[votes.0.len() - 1];
+                rule.progress(votes.count("vt"), votes.count("h"), votes.count("u"))
             });
             let expected = together(&OUTCOMES, "PEUL", new, old);
             let is = letter(round.progress(at(490), at(150), drift::HABIT));
@@ -118,8 +118,8 @@ const SITUATIONS: [(&str, &str, char); 9] = [
 fn each_situation_of_a_change_has_its_verdict() {
     for (situation, votes, expected) in SITUATIONS {
         let mut tally = Tally::new(Membership::pictured("bbbbno"));
-        for (node, one) in votes.chars().enumerate().filter(|(_, one)| vote(*one).is_some()) {
-            tally.hear(node, one);
+        for (node, char) in votes.chars().enumerate().filter(|(_, char)| vote(*char).is_some()) {
+            tally.hear(node, char);
         }
         assert_eq!(glyph(tally.verdict()), expected, "{situation}: {votes}");
     }

@@ -47,9 +47,9 @@ fn any_two_quorums_share_a_master() {
         let quorums: Vec<u32> =
             sets(count).filter(|&bits| membership.is_quorum(set(bits))).collect();
         assert!(!quorums.is_empty(), "{count} masters have no quorum");
-        for &one in &quorums {
-            for &other in &quorums {
-                assert_ne!(one & other, 0, "{one:0count$b} and {other:0count$b} are apart");
+        for &first in &quorums {
+            for &second in &quorums {
+                assert_ne!(first & second, 0, "{first:0count$b} and {second:0count$b} are apart");
             }
         }
     }
@@ -118,16 +118,16 @@ fn a_place_beyond_the_capacity_is_in_no_set() {
 
 #[test]
 fn sets_combine_master_by_master() {
-    for one in sets(4) {
-        for other in sets(4) {
-            let picture = format!("{one:04b} {other:04b}");
-            assert_eq!(set(one).union(set(other)), set(one | other), "union {picture}");
-            assert_eq!(set(one).intersection(set(other)), set(one & other), "both {picture}");
-            assert_eq!(set(one).difference(set(other)), set(one & !other), "only {picture}");
+    for first in sets(4) {
+        for second in sets(4) {
+            let picture = format!("{first:04b} {second:04b}");
+            assert_eq!(set(first).union(set(second)), set(first | second), "union {picture}");
+            assert_eq!(set(first).intersection(set(second)), set(first & second), "both {picture}");
+            assert_eq!(set(first).difference(set(second)), set(first & !second), "only {picture}");
         }
-        let listed: Vec<usize> = set(one).iter().collect();
+        let listed: Vec<usize> = set(first).iter().collect();
         assert!(listed.is_sorted(), "{listed:?}");
-        assert_eq!(listed.into_iter().collect::<NodeSet>(), set(one));
+        assert_eq!(listed.into_iter().collect::<NodeSet>(), set(first));
     }
 }
 
@@ -137,7 +137,7 @@ fn a_membership_names_its_lists() {
     let joint = Membership::joint(old, new).expect("two lists");
     assert_eq!((joint.list(), joint.also()), (old, Some(new)));
     assert!(joint.lists().eq([old, new]));
-    let one = Membership::of(3).expect("a list");
-    assert_eq!((one.list(), one.also()), (old, None));
-    assert!(one.lists().eq([old]));
+    let single = Membership::of(3).expect("a list");
+    assert_eq!((single.list(), single.also()), (old, None));
+    assert!(single.lists().eq([old]));
 }

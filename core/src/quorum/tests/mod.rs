@@ -39,7 +39,7 @@ fn cases(count: u32) -> Config {
     let ordinary = Config::default();
     let rng_seed = match ordinary.rng_seed {
         RngSeed::Random => RngSeed::Fixed(0x5eed),
-        told @ RngSeed::Fixed(_) => told,
+        seed @ RngSeed::Fixed(_) => seed,
     };
     Config { cases: count, failure_persistence: None, rng_seed, ..ordinary }
 }

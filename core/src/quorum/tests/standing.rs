@@ -40,16 +40,16 @@ const VOTES_FROM: [(u64, u64, u64); 7] = [
 #[test]
 fn a_quarantine_is_the_longest_ttl_or_the_window_plus_the_drift() {
     for (max_ttl, back, ahead, expected) in QUARANTINES {
-        let said = quarantine(ms(max_ttl), window(ms(back), ms(ahead)), HABIT);
-        assert_eq!(said, expected, "max_ttl {max_ttl}, window {back} + {ahead}");
+        let duration = quarantine(ms(max_ttl), window(ms(back), ms(ahead)), HABIT);
+        assert_eq!(duration, expected, "max_ttl {max_ttl}, window {back} + {ahead}");
     }
 }
 
 #[test]
 fn a_node_votes_a_quarantine_after_its_start() {
     for (read, uptime, expected) in VOTES_FROM {
-        let said = Start::told(at(read), Duration::from_secs(uptime)).votes_from(ms(30_000));
-        assert_eq!(said, at(expected), "read at {read}, uptime {uptime} s");
+        let from = Start::told(at(read), Duration::from_secs(uptime)).votes_from(ms(30_000));
+        assert_eq!(from, at(expected), "read at {read}, uptime {uptime} s");
     }
 }
 
@@ -119,9 +119,9 @@ proptest! {
         let whole = |nanos: u64| (nanos + second) / 1_000_000_000;
         let uptime = Duration::from_secs(whole(started + ran) - whole(started));
         let read = Instant::from_nanos(started + ran + late);
-        let said = Start::told(read, uptime).votes_from(ms(30_000));
-        prop_assert!(said >= Instant::from_nanos(started).after(ms(30_000)));
+        let from = Start::told(read, uptime).votes_from(ms(30_000));
+        prop_assert!(from >= Instant::from_nanos(started).after(ms(30_000)));
         let latest = started + late + 2_000_000_000;
-        prop_assert!(said <= Instant::from_nanos(latest).after(ms(30_000)), "two seconds too late");
+        prop_assert!(from <= Instant::from_nanos(latest).after(ms(30_000)), "two seconds too late");
     }
 }

@@ -48,13 +48,13 @@ pub(super) fn vote(glyph: char) -> Option<Vote> {
 
 /// A situation, each master's vote (in the order of arrival), the verdict.
 const SITUATIONS: [(&str, &str, Verdict); 14] = [
-    ("nobody has answered", "_____", Verdict::Pending),
+    ("none has answered", "_____", Verdict::Pending),
     ("all well", "ggggg", Verdict::Won),
     ("won before the stragglers answer", "ggg__", Verdict::Won),
     ("two grants of five wait", "gg___", Verdict::Pending),
     ("a minority is down", "guugg", Verdict::Won),
-    ("a minority holds somebody else's key", "rrggg", Verdict::Won),
-    ("somebody else holds it", "rrr__", Verdict::Lost),
+    ("a minority holds another client's key", "rrggg", Verdict::Won),
+    ("another client holds it", "rrr__", Verdict::Lost),
     ("a majority is down", "gguuu", Verdict::Lost),
     ("three contenders split five", "grrgr", Verdict::Lost),
     ("two contenders tie on four", "rr__", Verdict::Lost),
@@ -110,8 +110,8 @@ fn the_table_decides_once_the_missing_votes_cannot_change_it() {
                     all if all == out + 1 => Verdict::Won,
                     _ => Verdict::Pending,
                 };
-                let said = rule.verdict(granted, against);
-                assert_eq!(said, expected, "N={}: {granted} + {against}", rule.masters);
+                let verdict = rule.verdict(granted, against);
+                assert_eq!(verdict, expected, "N={}: {granted} + {against}", rule.masters);
             }
         }
     }

@@ -9,8 +9,8 @@ impl Hears for Tally {
     const GLYPHS: &'static str = "gru";
 
     fn hear(&mut self, node: usize, glyph: char) {
-        let said = vote(glyph).unwrap_or_else(|| panic!("{glyph} is no vote"));
-        let verdict = self.record(node, said);
+        let vote = vote(glyph).unwrap_or_else(|| panic!("{glyph} is no vote"));
+        let verdict = self.record(node, vote);
         assert_eq!(verdict, self.verdict(), "what record returns is the verdict");
     }
 }
@@ -99,15 +99,15 @@ fn two_rounds_that_share_no_grant_never_both_win() {
     for rule in RULES.iter().filter(|rule| rule.masters <= 5) {
         for code in 0..GRANTS.len().pow(5) {
             let blank = Tally::new(masters(rule.masters));
-            let (mut one, mut other) = (blank.clone(), blank);
+            let (mut first, mut second) = (blank.clone(), blank);
             let mut picture = Picture::blank(rule.masters);
             for node in 0..rule.masters {
-                let (glyph, to_one, to_other) = GRANTS[code / [1, 3, 9, 27, 81][node] % 3];
-                one.hear(node, to_one);
-                other.hear(node, to_other);
+                let (glyph, to_first, to_second) = GRANTS[code / [1, 3, 9, 27, 81][node] % 3];
+                first.hear(node, to_first);
+                second.hear(node, to_second);
                 picture = picture.with(node, glyph);
             }
-            let both = one.verdict() == Verdict::Won && other.verdict() == Verdict::Won;
+            let both = first.verdict() == Verdict::Won && second.verdict() == Verdict::Won;
             assert!(!both, "{picture}: two winners");
         }
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 const D: Duration = Duration::from_secs(30);
 
-/// Plays looks, each a second after the last: a term, `0` for vacant, `-1` for unclear. Returns what
-/// was told of each: a term, `0` for none.
-fn told(looks: &[i64]) -> Vec<Option<u64>> {
+/// Plays looks, each a second after the last: a term, `0` for vacant, `-1` for unclear. Returns the
+/// news of each: a term, `0` for none.
+fn news(looks: &[i64]) -> Vec<Option<u64>> {
     let mut terms = Terms::new(D);
     let mut now = Instant::from_nanos(1);
     let look = |look: &i64| {
@@ -28,7 +28,7 @@ fn told(looks: &[i64]) -> Vec<Option<u64>> {
 }
 
 #[test]
-fn each_change_is_told_once() {
+fn each_change_is_reported_once() {
     for (looks, expected) in [
         (vec![0, 0, 7, 7, 0, 9], vec![Some(0), None, Some(7), None, Some(0), Some(9)]),
         (vec![7, 9], vec![Some(7), Some(9)]),
@@ -37,7 +37,7 @@ fn each_change_is_told_once() {
         (vec![7, 0, 7], vec![Some(7), Some(0), Some(7)]),
         (vec![7, 0, -1, 0], vec![Some(7), Some(0), None, None]),
     ] {
-        assert_eq!(told(&looks), expected, "{looks:?}");
+        assert_eq!(news(&looks), expected, "{looks:?}");
     }
 }
 
@@ -47,26 +47,26 @@ fn a_lower_term_is_no_leader_until_the_higher_one_is_long_gone() {
     looks.extend([5; 29]);
     let mut expected = vec![Some(99), Some(0)];
     expected.extend([None; 29]);
-    assert_eq!(told(&looks), expected, "not within 30 s");
+    assert_eq!(news(&looks), expected, "not within 30 s");
     looks.push(5);
     expected.push(Some(5));
-    assert_eq!(told(&looks), expected, "the hostile one no longer counts");
+    assert_eq!(news(&looks), expected, "the hostile one no longer counts");
 }
 
 #[test]
 fn an_observer_starts_anew_after_a_quorum_was_vacant_for_long() {
     let looks = |vacant: usize| [vec![99], vec![0; vacant], vec![5]].concat();
-    assert_eq!(told(&looks(30)).last(), Some(&Some(5)));
-    assert_eq!(told(&looks(29)).last(), Some(&None), "29 s after it was seen to be vacant");
+    assert_eq!(news(&looks(30)).last(), Some(&Some(5)));
+    assert_eq!(news(&looks(29)).last(), Some(&None), "29 s after it was seen to be vacant");
 }
 
 #[test]
 fn what_is_unclear_is_neither_vacant_nor_a_leader() {
-    assert_eq!(told(&[vec![99], vec![-1; 60], vec![5]].concat()).last(), Some(&Some(0)));
+    assert_eq!(news(&[vec![99], vec![-1; 60], vec![5]].concat()).last(), Some(&Some(0)));
     let across = [vec![99, 0], vec![-1; 60], vec![5]].concat();
-    assert_eq!(told(&across).last(), Some(&Some(5)));
+    assert_eq!(news(&across).last(), Some(&Some(5)));
     let seen_again = [vec![99], vec![0; 20], vec![99], vec![0; 20], vec![5]].concat();
-    assert_eq!(told(&seen_again).last(), Some(&None), "it was there in between");
+    assert_eq!(news(&seen_again).last(), Some(&None), "it was there in between");
 }
 
 proptest! {
@@ -76,10 +76,10 @@ proptest! {
     ) {
         let mut greatest = 0;
         let mut last = None;
-        for told in told(&looks).into_iter().flatten() {
-            prop_assert!(told == 0 || told >= greatest, "{:?}", looks);
-            prop_assert_ne!(Some(told), last, "{:?}", looks);
-            (greatest, last) = (greatest.max(told), Some(told));
+        for term in news(&looks).into_iter().flatten() {
+            prop_assert!(term == 0 || term >= greatest, "{:?}", looks);
+            prop_assert_ne!(Some(term), last, "{:?}", looks);
+            (greatest, last) = (greatest.max(term), Some(term));
         }
     }
 }

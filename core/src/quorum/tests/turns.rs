@@ -21,8 +21,8 @@ fn a_ticket_is_the_least_stamp_that_a_quorum_does_not_exceed() {
         for case in 0..4_usize.pow(5) {
             let stamps: Vec<_> = (0..5).map(|node| STAMPS[case / 4_usize.pow(node) % 4]).collect();
             let quorum_within = |ticket: u64| {
-                let within = (0..5).filter(|node| stamps[*node].is_some_and(|it| it <= ticket));
-                membership.is_quorum(within.collect())
+                let within = |node: &usize| stamps[*node].is_some_and(|stamp| stamp <= ticket);
+                membership.is_quorum((0..5).filter(within).collect())
             };
             let expected = (0..=8).find(|ticket| quorum_within(*ticket));
             assert_eq!(ticket(membership, &stamps), expected, "{membership:?} {stamps:?}");
@@ -35,16 +35,16 @@ fn a_ticket_is_the_least_stamp_that_a_quorum_does_not_exceed() {
 #[test]
 fn silence_is_not_inability() {
     let three = Membership::of(3).unwrap();
-    let told = |able, silent| told(three, set(able), set(silent), set(able), set(able));
-    assert_eq!(told(0b000, 0b111), Event::Silent);
-    assert_eq!(told(0b001, 0b010), Event::Silent);
-    assert_eq!(told(0b001, 0b000), Event::Unable, "two say that they cannot");
-    assert_eq!(told(0b000, 0b100), Event::Unable);
-    assert_eq!(told(0b011, 0b100), Event::Would, "a quorum has answered");
+    let event = |able, silent| told(three, set(able), set(silent), set(able), set(able));
+    assert_eq!(event(0b000, 0b111), Event::Silent);
+    assert_eq!(event(0b001, 0b010), Event::Silent);
+    assert_eq!(event(0b001, 0b000), Event::Unable, "two say that they cannot");
+    assert_eq!(event(0b000, 0b100), Event::Unable);
+    assert_eq!(event(0b011, 0b100), Event::Would, "a quorum has answered");
 }
 
 /// Of three masters: which accept the waiter, which would have granted, which have none before it.
-const TOLD: [(u32, u32, u32, Event); 10] = [
+const OUTCOMES: [(u32, u32, u32, Event); 10] = [
     (0b111, 0b000, 0b000, Event::Others),
     (0b011, 0b000, 0b000, Event::Others),
     (0b001, 0b000, 0b000, Event::Unable),
@@ -60,7 +60,7 @@ const TOLD: [(u32, u32, u32, Event); 10] = [
 #[test]
 fn what_a_quorum_tells_counts() {
     let three = Membership::of(3).unwrap();
-    for (able, would, first, expected) in TOLD {
+    for (able, would, first, expected) in OUTCOMES {
         let event = told(three, set(able), NodeSet::EMPTY, set(would), set(first));
         assert_eq!(event, expected, "{able:03b} {would:03b} {first:03b}");
     }

@@ -34,8 +34,8 @@ const LEFT: [(Duration, Duration, Option<Duration>); 20] = [
 #[test]
 fn what_is_left_is_ttl_less_elapsed_less_drift() {
     for (ttl, elapsed, expected) in LEFT {
-        let said = validity(ttl, elapsed, HABIT.of(ttl));
-        assert_eq!(said, expected, "ttl {ttl:?}, elapsed {elapsed:?}");
+        let valid = validity(ttl, elapsed, HABIT.of(ttl));
+        assert_eq!(valid, expected, "ttl {ttl:?}, elapsed {elapsed:?}");
     }
 }
 
@@ -46,13 +46,13 @@ fn a_deadline_counts_from_the_start_of_the_round() {
         let started = at(5_000);
         let now = started.after(elapsed);
         let expected = now.as_nanos() + u64::try_from(left.as_nanos()).unwrap_or(0);
-        let said = deadline(started, now, ttl, HABIT).map(Instant::as_nanos);
-        assert_eq!(said, Some(expected), "ttl {ttl:?}, elapsed {elapsed:?}");
+        let ends = deadline(started, now, ttl, HABIT).map(Instant::as_nanos);
+        assert_eq!(ends, Some(expected), "ttl {ttl:?}, elapsed {elapsed:?}");
     }
     // However long the round took, the deadline is the same, if there is one.
     for elapsed in [0, 1, 100, 492] {
-        let said = deadline(at(5_000), at(5_000 + elapsed), ms(500), HABIT);
-        assert_eq!(said, Some(at(5_493)), "elapsed {elapsed} ms");
+        let ends = deadline(at(5_000), at(5_000 + elapsed), ms(500), HABIT);
+        assert_eq!(ends, Some(at(5_493)), "elapsed {elapsed} ms");
     }
     assert_eq!(deadline(at(5_000), at(5_493), ms(500), HABIT), None);
 }
@@ -90,29 +90,29 @@ proptest! {
         let whole = |(secs, nanos): (u64, u32)| Duration::new(secs, nanos % 1_00);
         let (ttl, elapsed, drift) = (whole(ttl), whole(elapsed), whole(drift));
         let left = ttl.as_nanos().saturating_sub(elapsed.as_nanos() + drift.as_nanos());
-        let said = validity(ttl, elapsed, drift).map_or(0, |left| left.as_nanos());
-        prop_assert_eq!(said, left);
+        let valid = validity(ttl, elapsed, drift).map_or(0, |left| left.as_nanos());
+        prop_assert_eq!(valid, left);
     }
 
     #[test]
     fn a_near_miss_is_a_loss_and_a_nanosecond_more_is_not(elapsed: u32, drift: u32) {
         let (elapsed, drift) = (u64::from(elapsed), u64::from(drift));
         let nanos = Duration::from_nanos;
-        let said = |ttl| validity(nanos(ttl), nanos(elapsed), nanos(drift));
-        prop_assert_eq!(said(elapsed + drift), None);
-        prop_assert_eq!(said(elapsed + drift + 1), Some(nanos(1)));
+        let valid = |ttl| validity(nanos(ttl), nanos(elapsed), nanos(drift));
+        prop_assert_eq!(valid(elapsed + drift), None);
+        prop_assert_eq!(valid(elapsed + drift + 1), Some(nanos(1)));
     }
 
     #[test]
     fn validity_never_grows_with_elapsed_or_drift(
         ttl: u64, elapsed: u64, drift: u64, more: u64,
     ) {
-        let said = |elapsed: u64, drift: u64| {
+        let valid = |elapsed: u64, drift: u64| {
             let nanos = Duration::from_nanos;
             validity(nanos(ttl), nanos(elapsed), nanos(drift)).unwrap_or_default()
         };
-        prop_assert!(said(elapsed.saturating_add(more), drift) <= said(elapsed, drift));
-        prop_assert!(said(elapsed, drift.saturating_add(more)) <= said(elapsed, drift));
+        prop_assert!(valid(elapsed.saturating_add(more), drift) <= valid(elapsed, drift));
+        prop_assert!(valid(elapsed, drift.saturating_add(more)) <= valid(elapsed, drift));
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl Contention {
     fn denies_turns(&self, membership: Membership) -> bool {
         let Phase::Waiting { failure, .. } = &self.phase else { return false };
         let denies = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Server(error)) if is_denied(error));
-        !membership.is_quorum(NodeSet::places(&failure.reports, |one| !denies(&one.answer)))
+        !membership.is_quorum(NodeSet::places(&failure.reports, |report| !denies(&report.answer)))
     }
 }
 
@@ -61,7 +61,7 @@ impl Waiters {
             let at = contention.wait(cx.now, settings, failed, failure, Duration::ZERO, random);
             cx.timers.set(at, Timer::Attempt(request));
         }
-        if turn.ahead_told.is_some() {
+        if turn.last_ahead.is_some() {
             cx.events.push(Event::Ahead { request, ahead: None });
         }
         let is_untried = contention.attempts == 0;
@@ -99,7 +99,7 @@ impl Waiters {
             what: Deleted::Claim(claim),
             leaves: Leaves::Place,
             ttl: PLACE_LIVES,
-            is_told: false,
+            notifies: false,
             calls: false,
             round: None,
             began: cx.now,

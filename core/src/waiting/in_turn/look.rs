@@ -1,6 +1,6 @@
 //! The look: what a waiter asks all masters, and what their answers come to.
 
-use super::turn::Told;
+use super::turn::ReportedPlace;
 use crate::lock::{Locks, Round, RoundKind};
 use crate::master::fencing::{has_no_script, refusal};
 use crate::master::{Masters, Part, PendingReply};
@@ -21,7 +21,7 @@ pub(crate) struct Question {
 
 /// What a node reports of a place in its queue, and the value of the key that refuses its waiter.
 pub(crate) struct StoredPlace<'a> {
-    pub(crate) told: Told,
+    pub(crate) reported: ReportedPlace,
     pub(crate) holder: Option<&'a str>,
 }
 
@@ -29,8 +29,8 @@ impl<'a> StoredPlace<'a> {
     pub(crate) fn in_parts(parts: &'a [Reply]) -> Option<Self> {
         let [_, _, _, _, stamp, Reply::Int(ahead), holder] = parts else { return None };
         let stamp = stamp.text().and_then(|text| text.parse().ok()).filter(|stamp| *stamp > 0);
-        let told = Told { stamp, ahead: usize::try_from(*ahead).unwrap_or_default() };
-        Some(Self { told, holder: holder.text().filter(|value| !value.is_empty()) })
+        let reported = ReportedPlace { stamp, ahead: usize::try_from(*ahead).unwrap_or_default() };
+        Some(Self { reported, holder: holder.text().filter(|value| !value.is_empty()) })
     }
 }
 
@@ -116,9 +116,9 @@ impl Waiters {
     }
 
     /// Notes what a node reports of a waiter's place.
-    pub(crate) fn learn_place(&mut self, request: RequestId, node: usize, told: Told) {
+    pub(crate) fn learn_place(&mut self, request: RequestId, node: usize, place: ReportedPlace) {
         if let Some(turn) = self.acquisitions.turn_mut(request) {
-            turn.note(node, told);
+            turn.note(node, place);
         }
     }
 
@@ -201,7 +201,7 @@ impl Contention {
         let may_hurry = self.hurries();
         let nodes = |wanted: &dyn Fn(usize, &Answer) -> bool| -> NodeSet {
             let all = reports.iter().enumerate();
-            all.filter_map(|(node, one)| wanted(node, &one.answer).then_some(node)).collect()
+            all.filter_map(|(node, report)| wanted(node, &report.answer).then_some(node)).collect()
         };
         // A ballot that is refused is corrected with the next one, as long as that is likely.
         let corrected = |answer: &Answer| answer.refuses_ballot() && may_hurry;
@@ -214,14 +214,14 @@ impl Contention {
         let open = |report: &NodeReport| {
             !is_look && (report.answer == Answer::Outstanding || has_no_script(&report.answer))
         };
-        let able = nodes(&|node, one| {
-            free(one) || held(one) || behind(one) || corrected(one) || open(&reports[node])
+        let able = nodes(&|node, reply| {
+            free(reply) || held(reply) || behind(reply) || corrected(reply) || open(&reports[node])
         });
-        let would = nodes(&|_, one| is_look && (*one == Answer::Vacant || corrected(one)));
-        let first = nodes(&|node, one| {
-            free(one) || corrected(one) || (held(one) && turn.is_first_at(node))
+        let would = nodes(&|_, reply| is_look && (*reply == Answer::Vacant || corrected(reply)));
+        let first = nodes(&|node, reply| {
+            free(reply) || corrected(reply) || (held(reply) && turn.is_first_at(node))
         });
-        let silent = nodes(&|node, one| !able.contains(node) && !says_so(one));
+        let silent = nodes(&|node, reply| !able.contains(node) && !says_so(reply));
         turns::told(membership, able, silent, would, first)
     }
 
@@ -242,7 +242,7 @@ impl Contention {
 /// may be another one soon: the master has stopped for a moment, or has just been started.
 fn says_so(answer: &Answer) -> bool {
     let passes =
-        |error: &str| ["NOSCRIPT", "BUSY", "LOADING"].iter().any(|it| error.starts_with(it));
+        |error: &str| ["NOSCRIPT", "BUSY", "LOADING"].iter().any(|code| error.starts_with(code));
     match answer {
         Answer::Refused(Refusal::Server(error)) => !passes(error),
         Answer::Refused(
@@ -258,7 +258,7 @@ fn says_so(answer: &Answer) -> bool {
 }
 
 /// Reads a master's answer to a look.
-pub(crate) fn told(reply: &Reply) -> Answer {
+pub(crate) fn answer(reply: &Reply) -> Answer {
     match reply {
         Reply::Array(parts) => match parts.first() {
             Some(Reply::Int(-3)) => Answer::Vacant,

@@ -16,5 +16,5 @@ mod turn;
 mod wait;
 
 pub(crate) use begin::Queues;
-pub(crate) use look::{StoredPlace, told};
+pub(crate) use look::{StoredPlace, answer};
 pub(crate) use turn::Turn;

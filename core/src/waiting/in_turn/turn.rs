@@ -14,11 +14,11 @@ const LOOKS_IN_A_LIFE: u32 = 3;
 const FIRST_LOOKS_EVERY: Duration = Duration::from_millis(250);
 
 /// How long one that was called tries without looking: for less long than the key is kept, so that it is
-/// in no holder's way who comes back.
+/// in the way of no holder that comes back.
 const CALLED_FOR: Duration = Duration::from_secs(2);
 
-/// A server tells a life in whole milliseconds, and its key is there for up to one more. Without it, who
-/// is first would look without a pause in the last one.
+/// A server tells a life in whole milliseconds, and its key is there for up to one more. Without it, the
+/// first waiter would look without a pause in the last one.
 const ROUNDED_DOWN: Duration = Duration::from_millis(1);
 
 /// A place in the queues, and what its waiter knows of it.
@@ -38,7 +38,7 @@ pub(crate) struct Turn {
     /// When the latest round began, and the end of the place that a quorum has stored at its latest answer.
     asked_at: Instant,
     stored_until: Instant,
-    /// The end of the lives that a quorum has told.
+    /// The end of the lives that a quorum has reported.
     life_at: Option<Instant>,
     /// Until when it tries, since it was called.
     kept_until: Option<Instant>,
@@ -46,8 +46,8 @@ pub(crate) struct Turn {
     pause_until: Option<Instant>,
     /// The number of tries that were lost since a message has named it.
     lost: u32,
-    /// What each node has told of its place, in the latest round.
-    told: Vec<Option<Told>>,
+    /// What each node has reported of its place, in the latest round.
+    reported: Vec<Option<ReportedPlace>>,
     /// It listens on the channel of the key, too, since it has been first for a while.
     pub(super) listens: bool,
     /// A look was repeated, since the masters had forgotten its script.
@@ -56,13 +56,13 @@ pub(crate) struct Turn {
     touched: NodeSet,
     /// Those of them to which its latest try has left.
     tried: NodeSet,
-    /// How many are ahead of it, as its caller was last told.
-    pub(super) ahead_told: Option<usize>,
+    /// How many are ahead of it, as its caller was last notified.
+    pub(super) last_ahead: Option<usize>,
 }
 
 /// What a node tells of a place in its queue.
 #[derive(Clone, Copy)]
-pub(crate) struct Told {
+pub(crate) struct ReportedPlace {
     /// `None`: the queue is full.
     pub(super) stamp: Option<u64>,
     pub(super) ahead: usize,
@@ -84,12 +84,12 @@ impl Turn {
             kept_until: None,
             pause_until: None,
             lost: 0,
-            told: Vec::new(),
+            reported: Vec::new(),
             listens: false,
             reloaded: false,
             touched: NodeSet::EMPTY,
             tried: NodeSet::EMPTY,
-            ahead_told: None,
+            last_ahead: None,
         }
     }
 
@@ -162,8 +162,8 @@ impl Turn {
     fn begin_round(&mut self, now: Instant, nodes: usize) {
         self.looks = false;
         self.asked_at = now;
-        self.told.clear();
-        self.told.resize(nodes, None);
+        self.reported.clear();
+        self.reported.resize(nodes, None);
     }
 
     /// Notes whether a quorum has answered, and returns what follows if none has for too long.
@@ -213,10 +213,10 @@ impl Turn {
         self.touched
     }
 
-    /// Notes what a node has told in the round under way.
-    pub(super) fn note(&mut self, node: usize, told: Told) {
-        if let Some(slot) = self.told.get_mut(node) {
-            *slot = Some(told);
+    /// Notes what a node has reported in the round under way.
+    pub(super) fn note(&mut self, node: usize, place: ReportedPlace) {
+        if let Some(slot) = self.reported.get_mut(node) {
+            *slot = Some(place);
         }
     }
 
@@ -228,7 +228,7 @@ impl Turn {
         }
     }
 
-    /// Notes the time until a quorum is free, as far as it has told. Only the first waiter waits for that,
+    /// Notes the time until a quorum is free, as far as it has answered. Only the first waiter waits for that,
     /// and looks more often.
     pub(super) fn expect(&mut self, now: Instant, free_in: Option<Duration>) {
         let is_first = self.phase == Phase::First;
@@ -245,21 +245,21 @@ impl Turn {
 
     /// Takes its ticket from the stamps of a quorum. Returns `false` if there are too few.
     pub(super) fn take_ticket(&mut self, membership: Membership) -> bool {
-        let stamp = |told: &Option<Told>| told.as_ref().and_then(|told| told.stamp);
-        let stamps: Vec<Option<u64>> = self.told.iter().map(stamp).collect();
+        let stamp = |place: &Option<ReportedPlace>| place.as_ref().and_then(|place| place.stamp);
+        let stamps: Vec<Option<u64>> = self.reported.iter().map(stamp).collect();
         self.place.ticket = ticket(membership, &stamps);
         self.place.ticket.is_some()
     }
 
     /// Returns the most that are ahead of it at a quorum.
     pub(super) fn ahead(&self, membership: Membership) -> Option<usize> {
-        let ahead = |told: &Option<Told>| u64::try_from(told.as_ref()?.ahead).ok();
-        let ahead: Vec<Option<u64>> = self.told.iter().map(ahead).collect();
+        let ahead = |place: &Option<ReportedPlace>| u64::try_from(place.as_ref()?.ahead).ok();
+        let ahead: Vec<Option<u64>> = self.reported.iter().map(ahead).collect();
         ticket(membership, &ahead).and_then(|ahead| usize::try_from(ahead).ok())
     }
 
-    /// Returns whether `node` has told that none is before it.
+    /// Returns whether `node` has reported that none is before it.
     pub(super) fn is_first_at(&self, node: usize) -> bool {
-        self.told.get(node).copied().flatten().is_some_and(|told| told.ahead == 0)
+        self.reported.get(node).copied().flatten().is_some_and(|place| place.ahead == 0)
     }
 }

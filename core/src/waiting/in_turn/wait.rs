@@ -78,9 +78,8 @@ impl Waiters {
     pub(super) fn listen_while_first(&mut self, cx: &mut Cx, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         let keys = acquisition.request.keys.clone();
-        let Some(turn) = acquisition.contention.as_mut().and_then(|one| one.turn.as_mut()) else {
-            return;
-        };
+        let turn = acquisition.contention.as_mut().and_then(|contention| contention.turn.as_mut());
+        let Some(turn) = turn else { return };
         if cx.masters.settings.wake_ups && turn.is_first() {
             turn.listens = true;
             self.listen(cx, &keys);
@@ -94,9 +93,9 @@ impl Waiters {
         self.observe_wait(cx, request);
         if let Some(turn) = self.acquisitions.turn_mut(request)
             && turn.place.ticket.and(ahead).is_some()
-            && turn.ahead_told != ahead
+            && turn.last_ahead != ahead
         {
-            turn.ahead_told = ahead;
+            turn.last_ahead = ahead;
             cx.events.push(shared::Event::Ahead { request, ahead });
         }
     }

@@ -189,14 +189,14 @@ impl Waiters {
         }
         if let Some(head) = head
             && let Some(Phase::Paused { .. }) =
-                self.semaphores.seekers.get(&head).map(|one| one.phase)
+                self.semaphores.seekers.get(&head).map(|seeker| seeker.phase)
         {
             self.ask_for_any(cx, head);
         }
     }
 
-    /// Handles the call of a waiter for a slot: it is for whoever seeks a permit here. If none does, the next
-    /// is called.
+    /// Handles the call of a waiter for a slot: it is for any seeker of a permit here. If there is none,
+    /// the next is called.
     pub(crate) fn slot_called(&mut self, cx: &mut Cx, waiter: &str, slot: u8, channel: &str) {
         let channel: Arc<str> = channel.into();
         let Some(node) = cx.masters.first_node(cx.now, &channel) else { return };

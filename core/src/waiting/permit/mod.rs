@@ -12,7 +12,7 @@
 //!
 //! Where clients wait in a list, it asks there instead of the looks, and a release calls one of them (`listed.rs`).
 //!
-//! Within the process the first who came does this for all: the others wait, and slots that turn out
+//! Within the process the first seeker does this for all: the others wait, and slots that turn out
 //! to be free are offered to them in their order.
 
 mod listed;
@@ -54,10 +54,9 @@ impl Waiters {
         let channel = slots.channel().clone();
         let Semaphores { seekers, pools, .. } = &mut self.semaphores;
         let pool = pools.entry(channel).or_insert_with(|| Pool::new(cx.now, request));
-        let tries = |one| {
-            seekers.get(&one).is_some_and(|one| one.failure.is_none() && !one.phase.is_idle())
-        };
-        let others_wait = !pool.line.waiting().all(tries);
+        let tries = |seeker: &Seeker| seeker.failure.is_none() && !seeker.phase.is_idle();
+        let others_wait =
+            !pool.line.waiting().all(|waiter| seekers.get(&waiter).is_some_and(tries));
         pool.line.enter(request);
         let phase = Phase::Queued { until: Instant::NEVER };
         let seeker =
@@ -100,13 +99,13 @@ impl Waiters {
     #[inline(never)]
     fn serve_pools(&mut self, cx: &mut Cx) {
         if let Some(event) = cx.events.pop_own() {
-            self.seeker_told(cx, event);
+            self.seeker_answered(cx, event);
         } else if let Some(channel) = self.semaphores.stirred.pop_front() {
             self.serve_pool(cx, &channel);
         }
     }
 
-    fn seeker_told(&mut self, cx: &mut Cx, event: Event) {
+    fn seeker_answered(&mut self, cx: &mut Cx, event: Event) {
         match event {
             Event::Acquired { request, attempt, deadline, ballot } => {
                 let request = request.callers();
@@ -128,7 +127,7 @@ impl Waiters {
                 }
             }
             Event::Looked { request, free_in } => self.slots_seen(cx, request.callers(), &free_in),
-            Event::Heard { listener, message } => self.slot_told(cx, listener, message.as_deref()),
+            Event::Heard { listener, message } => self.slot_news(cx, listener, message.as_deref()),
             _ => {}
         }
     }
@@ -266,7 +265,7 @@ impl Waiters {
     }
 
     /// Handles a message about a slot; without one, a message may have been missed.
-    fn slot_told(&mut self, cx: &mut Cx, listener: RequestId, message: Option<&str>) {
+    fn slot_news(&mut self, cx: &mut Cx, listener: RequestId, message: Option<&str>) {
         let Some((channel, head)) = self.pool_of(listener) else { return };
         if let Some(pool) = self.semaphores.pools.get_mut(&channel) {
             pool.heard_at = cx.now;
@@ -314,13 +313,13 @@ impl Waiters {
         let seeker = self.semaphores.seekers.get_mut(&request)?;
         seeker.in_vain = 0;
         let channel = seeker.slots.channel().clone();
-        let is_told = self.hears(&channel);
+        let is_notified = self.hears(&channel);
         let pool = self.semaphores.pools.get_mut(&channel)?;
         let answers = |entry: &Entry| entry.stands && entry.asked_at.is_none();
         let calls = |entry: &Entry| answers(entry) && self.mailboxes.is_open_at(entry.node);
         let is_called = pool.entry.as_deref().is_some_and(calls);
         // Long pauses are for slots that are held for long, as far as is known.
-        let hears = left.is_some() && (is_told || is_called);
+        let hears = left.is_some() && (is_notified || is_called);
         let pauses = pool.pauses;
         pool.pauses = pauses.saturating_add(1);
         let Backoff { base, cap } = cx.masters.settings.backoff;
@@ -338,7 +337,7 @@ impl Waiters {
         Some(least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2)
     }
 
-    /// Handles the timer of one who waits.
+    /// Handles the timer of a waiter.
     pub(crate) fn seek_again(&mut self, cx: &mut Cx, request: RequestId) {
         let Some(seeker) = self.semaphores.seekers.get(&request) else {
             return self.try_deferred(cx, request);

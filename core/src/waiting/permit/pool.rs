@@ -1,4 +1,4 @@
-//! The state of semaphores in this process: who seeks a permit, and which slots may be free.
+//! The state of semaphores in this process: the seekers of permits, and which slots may be free.
 
 use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Failure, RequestId, Slots};
@@ -85,7 +85,7 @@ impl Seeker {
     }
 }
 
-/// Those who seek a permit of one semaphore, and what is known of its slots.
+/// The seekers of a permit of one semaphore, and what is known of its slots.
 pub(super) struct Pool {
     pub(super) line: Line,
     /// Slots of which a message, or a look, said that they are free.
@@ -100,7 +100,7 @@ pub(super) struct Pool {
     pub(super) left: SlotSet,
     /// The number of pauses since a slot was last found to be free.
     pub(super) pauses: u32,
-    /// When the first of those who wait looks again.
+    /// When the first of the waiters looks again.
     pub(super) again_at: Option<Instant>,
     /// When a holder was last asked to give way.
     pub(super) asked_at: Option<Instant>,
@@ -174,11 +174,12 @@ impl Semaphores {
         self.pools.get(self.seekers.get(&request)?.slots.channel())
     }
 
-    /// Returns the first of those to whom this slot may be offered.
+    /// Returns the first seeker to which this slot may be offered.
     pub(super) fn idle(&self, channel: &str, slot: u8) -> Option<RequestId> {
-        let fits = |one: &Seeker| one.phase.is_idle() && usize::from(slot) < one.slots.len();
+        let slot = usize::from(slot);
+        let fits = |seeker: &Seeker| seeker.phase.is_idle() && slot < seeker.slots.len();
         let mut waiting = self.pools.get(channel)?.line.waiting();
-        waiting.find(|one| self.seekers.get(one).is_some_and(fits))
+        waiting.find(|request| self.seekers.get(request).is_some_and(fits))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

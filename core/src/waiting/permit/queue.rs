@@ -1,4 +1,4 @@
-//! Who is next: those of this process who wait for a permit of one semaphore, in their order.
+//! The waiters of this process for a permit of one semaphore, in their order.
 
 use super::pool::{Phase, Pool, Seeker};
 use crate::obstacle::Obstacle;
@@ -44,14 +44,14 @@ impl Waiters {
         self.semaphores.pool(request).is_some_and(|pool| pool.line.head() == Some(request))
     }
 
-    /// Offers slots that may be free to those who wait, and lets the first of them look out.
+    /// Offers slots that may be free to the waiters, and lets the first of them look out.
     pub(super) fn serve_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
         while let Some(pool) = self.semaphores.pools.get_mut(channel) {
             let passed_on = pool.passed_on.take();
             let known = passed_on.or_else(|| pool.called.take());
             let Some(slot) = known.or_else(|| pool.hints.take()) else { break };
             let Some(request) = self.semaphores.idle(channel, slot) else { continue };
-            if self.pick(cx, request, |one| one == slot).is_some() {
+            if self.pick(cx, request, |other| other == slot).is_some() {
                 if passed_on.is_none()
                     && let Some(seeker) = self.semaphores.seekers.get_mut(&request)
                 {
@@ -121,7 +121,7 @@ impl Waiters {
         cx.events.push(Event::NotAcquired { request, failure, waited });
     }
 
-    /// Returns the channel of the pool that listens so, and the first who waits there.
+    /// Returns the channel of the pool that listens so, and the first waiter there.
     pub(super) fn pool_of(&self, listener: RequestId) -> Option<(Arc<str>, RequestId)> {
         let mut pools = self.semaphores.pools.iter();
         let (channel, pool) = pools.find(|(_, pool)| pool.listener == listener)?;
@@ -170,7 +170,7 @@ impl Waiters {
         self.semaphores.stirred.push_back(channel);
     }
 
-    /// Decides who is notified that a slot is given back: the next one here, or all.
+    /// Decides which waiter is notified that a slot is given back: the next one here, or all.
     pub(crate) fn pass_permit_on(&mut self, cx: &mut Cx, keys: &Keys) -> Option<bool> {
         let slot = keys.slot()?;
         let (channel, _) = keys.messages().next()?;
@@ -197,7 +197,7 @@ impl Waiters {
         Some(tell)
     }
 
-    /// Notes whether a client in another process listened when a slot was told to be free.
+    /// Notes whether a client in another process listened when a slot was announced to be free.
     pub(crate) fn slot_heard(&mut self, channel: &str, elsewhere: bool) {
         if let Some(pool) = self.semaphores.pools.get_mut(channel) {
             pool.line.heard(elsewhere);

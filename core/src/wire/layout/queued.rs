@@ -6,7 +6,7 @@ use crate::wire::resp::Command;
 use crate::wire::{Claim, LEAVE, Packer, Token, Way, millis};
 use std::time::Duration;
 
-/// A place in the queue of those who wait in turn.
+/// A place in the queue of the waiters in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The name of the waiter, by which messages call it.

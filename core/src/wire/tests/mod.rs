@@ -149,7 +149,7 @@ fn what_is_no_reply_is_refused() {
             let mut replies = Replies::new();
             let refused = bytes.as_bytes().chunks(size).any(|piece| {
                 replies.receive(piece);
-                std::iter::from_fn(|| replies.next().transpose()).any(|told| told.is_err())
+                std::iter::from_fn(|| replies.next().transpose()).any(|reply| reply.is_err())
             });
             assert!(refused, "{bytes:?} in pieces of {size}");
         }
@@ -169,8 +169,8 @@ fn a_reply_claiming_to_be_vast_or_deep_takes_only_its_bytes() {
     for bytes in vast.iter().chain(&deep) {
         let mut replies = Replies::new();
         replies.receive(bytes.as_bytes());
-        let told = replies.next();
-        assert!(matches!(told, Ok(None) | Err(_)), "{told:?}");
+        let reply = replies.next();
+        assert!(matches!(reply, Ok(None) | Err(_)), "{reply:?}");
     }
 }
 
@@ -219,17 +219,17 @@ fn what_is_denied_is_known_in_the_words_of_each_server() {
 
 #[test]
 fn what_answers_instead_of_a_server_is_quoted() {
-    for (said, told) in [
+    for (bytes, quote) in [
         (&b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n"[..], "\"HTTP/1.1 400 Bad Request\""),
         (b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", "\"SSH-2.0-OpenSSH_9.2p1 Debian-2\""),
         (&[b'x'; 100], &format!("\"{}\"", "x".repeat(LONGEST_LINE))),
     ] {
         let mut replies = Replies::new();
-        replies.receive(said);
-        assert_eq!(replies.next(), Err(format!("not a RESP3 reply: {told}").into()));
+        replies.receive(bytes);
+        assert_eq!(replies.next(), Err(format!("not a RESP3 reply: {quote}").into()));
     }
     let mut replies = Replies::new();
     replies.receive(b"\x15\x03\x01\x00\x02\x02\n");
-    let told = replies.next().unwrap_err();
-    assert!(told.starts_with("not a RESP3 reply: ") && !told.contains('"'), "{told}");
+    let error = replies.next().unwrap_err();
+    assert!(error.starts_with("not a RESP3 reply: ") && !error.contains('"'), "{error}");
 }

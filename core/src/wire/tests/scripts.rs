@@ -120,8 +120,8 @@ fn a_ballot_is_granted_only_above_the_fence_within_the_window() {
     ] {
         let mut master = Master::new();
         master.set("fence", &FENCE.to_string());
-        let told = master.acquire(&claim(ballot));
-        assert_eq!(refusal(&told), answer, "{ballot} with {FENCE}: {told:?}");
+        let reply = master.acquire(&claim(ballot));
+        assert_eq!(refusal(&reply), answer, "{ballot} with {FENCE}: {reply:?}");
         let granted = answer.is_none();
         let fence = if granted { ballot } else { FENCE };
         assert_eq!(master.stands("fence"), Some(fence.to_string().as_str()));
@@ -184,8 +184,8 @@ fn a_release_raises_the_fence_to_its_ballot_and_never_lowers_it() {
             if held {
                 master.set("r", &claim(CLOCK).token.to_string());
             }
-            let told = master.release(&claim(CLOCK));
-            assert_eq!(told, Reply::Int(held.into()), "{fence:?}");
+            let reply = master.release(&claim(CLOCK));
+            assert_eq!(reply, Reply::Int(held.into()), "{fence:?}");
             assert_eq!(master.stands("r"), None);
             assert_eq!(master.stands("fence"), Some(after.to_string().as_str()), "{fence:?}");
             // The acquire of this ballot, in case it arrives only now.
@@ -222,8 +222,8 @@ fn a_release_deletes_though_no_fence_can_be_raised() {
     assert_eq!(master.release(&claim), Reply::Int(1));
     assert_eq!((master.stands("r"), master.stands("fence")), (None, None));
     // There is nothing to delete, and its acquire might still arrive: the release is not settled.
-    let told = master.release(&claim);
-    assert!(told.error().is_some(), "{told:?}");
+    let reply = master.release(&claim);
+    assert!(reply.error().is_some(), "{reply:?}");
 }
 
 #[test]
@@ -231,14 +231,14 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     let mut master = Master::new();
     let Claim { token, life, ballot, .. } = claim(CLOCK);
     let fences = Keys::several(["fence r", "fence s"].map(Into::into)).unwrap();
-    let ballot = ballot.map(|one| Box::new(Ballot { fences: Arc::new(fences), ..*one }));
+    let ballot = ballot.map(|ballot| Box::new(Ballot { fences: Arc::new(fences), ..*ballot }));
     let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
     let claim =
         Claim { keys, token, life, ballot, label: None, unsettled: NodeSet::EMPTY, place: None };
     master.set("s", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
-    let told = master.release(&claim);
-    assert!(told.error().is_some(), "{told:?}");
+    let reply = master.release(&claim);
+    assert!(reply.error().is_some(), "{reply:?}");
     assert_eq!(master.stands("s"), None, "what is there is deleted all the same");
 }
 
@@ -304,13 +304,13 @@ fn a_life_is_shortened_and_marked_where_the_key_is_ours_and_only_there() {
     }
 }
 
-/// Neither who comes late with its token nor who comes new gets it.
+/// Neither a client that comes late with its token nor a new one gets it.
 #[test]
 fn what_has_ended_well_is_taken_for_all_but_its_own_end() {
     let (two, _) = of_two();
-    let one = Claim { keys: Keys::one("r".into()), ..two.clone() };
+    let single = Claim { keys: Keys::one("r".into()), ..two.clone() };
     let fenced = claim(CLOCK + 1);
-    for claim in [&one, &two, &fenced] {
+    for claim in [&single, &two, &fenced] {
         let mut master = Master::new();
         master.ask(&load(EXTEND));
         let holder = Claim { ballot: None, ..claim.clone() };

@@ -25,7 +25,7 @@ fn lost(pauses: &[u32]) -> Stage {
 }
 
 #[test]
-fn who_is_named_tries_and_wins() {
+fn the_named_waiter_tries_and_wins() {
     called().play(
         "n1-3 > ok
          n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''
@@ -61,12 +61,12 @@ fn an_older_answer_does_not_take_back_what_a_message_said() {
 }
 
 #[test]
-fn who_is_not_named_does_not_try() {
+fn a_waiter_that_is_not_named_does_not_try() {
     stands()
         .play("n3 > says @0000000000000000 next 00000000000000000000000000000009 r \n n1-3 < -");
 }
 
-/// A try by stamps that are no ticket yet may keep the key for another, whom no message calls.
+/// A try by stamps that are no ticket yet may keep the key for another waiter, which no message calls.
 #[test]
 fn one_that_finds_the_key_free_as_it_joins_looks_once_more() {
     joins().play(
@@ -218,8 +218,8 @@ fn the_first_looks_four_times_a_second() {
     );
 }
 
-/// The holder may be a client that does not know of the queue: its release is told on the channel of the
-/// key alone.
+/// The holder may be a client that does not know of the queue: it announces its release on the channel
+/// of the key alone.
 #[test]
 fn one_that_stays_first_listens_on_the_channel_of_the_key_until_it_has_it() {
     first().play(

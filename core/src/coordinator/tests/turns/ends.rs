@@ -175,7 +175,7 @@ fn one_whose_queue_is_full_waits_as_any_other() {
 
 /// It is released before they answer: nothing of its place is left where the try did not arrive.
 #[test]
-fn who_wins_gives_its_place_back_wherever_it_stood() {
+fn a_winner_gives_its_place_back_wherever_it_stood() {
     let mut stage = stands();
     stage.steps("n1 breaks");
     stage.play(&format!(
@@ -217,7 +217,7 @@ fn a_place_is_given_back_where_only_a_try_has_stored_it() {
 }
 
 #[test]
-fn the_next_in_this_process_comes_behind_those_who_wait_elsewhere() {
+fn the_next_in_this_process_comes_behind_waiters_elsewhere() {
     called().play(
         "n1-3 > ok
          n1-3 < EVAL leave 3 r q:r a:r #2 #2 place 3000 4000 ''

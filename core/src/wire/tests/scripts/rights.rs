@@ -219,7 +219,7 @@ fn everything(master: &mut Master) -> Vec<(String, Reply, Reply)> {
         };
         all.push((key, value, left));
     }
-    all.sort_by(|one, other| one.0.cmp(&other.0));
+    all.sort_by(|first, second| first.0.cmp(&second.0));
     all
 }
 

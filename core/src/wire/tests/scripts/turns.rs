@@ -1,4 +1,4 @@
-//! The scripts of those who wait in turn, run by an embedded master: what each answers, and what it
+//! The scripts of waiters in turn, run by an embedded master: what each answers, and what it
 //! leaves in the lock, the queue and the fence.
 
 mod front;

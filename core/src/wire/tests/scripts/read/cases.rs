@@ -97,7 +97,7 @@ fn an_extension_prolongs_a_reader_and_never_shortens_it() {
             Keys::read_by([("mine", LIFE), ("a", 5_000)]),
         ),
     ];
-    // Who was let in stays, whether a writer waits or not.
+    // A reader that was let in stays, whether a writer waits or not.
     let wanted = cases.clone().into_iter();
     let wanted =
         wanted.map(|(before, answer, after)| (before.wanted(3_000), answer, after.wanted(3_000)));
@@ -190,7 +190,7 @@ fn a_release_of_what_is_not_ours_changes_nothing() {
 }
 
 #[test]
-fn a_release_notifies_only_once_nobody_reads_any_more() {
+fn a_release_notifies_only_once_no_client_reads_any_more() {
     for (before, channels, notifies) in [
         (Keys::read_by([("mine", 300)]), Some("free:"), true),
         (Keys::read_by([("gone", -1), ("mine", 300)]), Some("free:"), true),
@@ -204,10 +204,10 @@ fn a_release_notifies_only_once_nobody_reads_any_more() {
         let waiter = stage.subscribe("free:r");
         let mut words = vec!["EVAL", RELEASE, "2", LOCK, READERS, "mine"];
         words.extend(channels);
-        let (told, others) = stage.ask_beside(&words);
+        let (answer, others) = stage.ask_beside(&words);
         let message = b"*3\r\n$7\r\nmessage\r\n$6\r\nfree:r\r\n$7\r\nwriters\r\n";
         let expected = notifies.then(|| Output::Send(waiter, message.to_vec()));
-        assert_eq!(others, expected.into_iter().collect::<Vec<_>>(), "{before:?} {told:?}");
+        assert_eq!(others, expected.into_iter().collect::<Vec<_>>(), "{before:?} {answer:?}");
     }
 }
 
@@ -216,7 +216,7 @@ fn a_release_notifies_only_once_nobody_reads_any_more() {
 fn a_release_that_may_not_notify_is_a_release() {
     let mut stage = Stage::with(&Keys::read_by([("mine", 300)]));
     stage.machine.deny(&["publish"]).unwrap();
-    let told = stage.ask(&["EVAL", RELEASE, "2", LOCK, READERS, "mine", "free:"]);
-    assert_eq!(told, Answer::Int(1));
+    let answer = stage.ask(&["EVAL", RELEASE, "2", LOCK, READERS, "mine", "free:"]);
+    assert_eq!(answer, Answer::Int(1));
     stage.assert_keys(&Keys::nothing(), "released");
 }

@@ -9,8 +9,8 @@ fn assert_nothing_is_written(keys: &Keys, act: &Act) {
     for denied in COMMANDS {
         let mut stage = Stage::with(keys);
         stage.machine.deny(&[denied]).unwrap();
-        let told = stage.act(act);
-        let Answer::Error(error) = &told else { panic!("{told:?} without {denied}") };
+        let answer = stage.act(act);
+        let Answer::Error(error) = &answer else { panic!("{answer:?} without {denied}") };
         assert!(error.contains("can't run this command"), "{error}");
         stage.machine.deny(&[]).unwrap();
         stage.assert_keys(keys, denied);

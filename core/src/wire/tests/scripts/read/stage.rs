@@ -109,7 +109,7 @@ impl Stage {
     pub(super) fn ask_beside(&mut self, words: &[&str]) -> (Answer, Vec<Output>) {
         self.machine.receive(self.client, self.now, &pack(words));
         let outputs: Vec<Output> = std::iter::from_fn(|| self.machine.poll_output()).collect();
-        let is_ours = |it: &Output| matches!(it, Output::Send(to, _) if *to == self.client);
+        let is_ours = |output: &Output| matches!(output, Output::Send(to, _) if *to == self.client);
         let (ours, others): (Vec<_>, Vec<_>) = outputs.into_iter().partition(is_ours);
         let [Output::Send(_, bytes)] = &ours[..] else { panic!("{ours:?} is no answer") };
         let mut replies = Replies::new();
@@ -120,9 +120,9 @@ impl Stage {
 
 impl Master for Stage {
     fn ask(&mut self, words: &[&str]) -> Answer {
-        let (told, others) = self.ask_beside(words);
+        let (answer, others) = self.ask_beside(words);
         assert_eq!(others, []);
-        told
+        answer
     }
 
     fn pass(&mut self, millis: i64) {

@@ -1,4 +1,4 @@
-//! A key that is kept for a waiter, for who holds the lock: vacant, and taken over by a top-up.
+//! A key that is kept for a waiter, as the holder finds it: vacant, and taken over by a top-up.
 
 use super::stage::{BEGIN, FENCE, LIFE, LOCK, Stage, WINDOW, claim, fenced, kept_for, token};
 use crate::shared::{Keys, Queue};
@@ -23,8 +23,8 @@ fn what_is_kept_is_vacant_to_an_extension_and_stays() {
         let mut stage = Stage::new();
         value.iter().for_each(|value| stage.set(LOCK, value));
         let claim = claim(1, None);
-        let told = stage.does(|packer| claim.extend(packer, life()).to_vec());
-        assert_eq!(told, Reply::Int(answer), "{value:?}");
+        let reply = stage.does(|packer| claim.extend(packer, life()).to_vec());
+        assert_eq!(reply, Reply::Int(answer), "{value:?}");
         let left = if answer == 1 { LIFE } else { 5_000 };
         assert_eq!(stage.lock(), value.map(|value| (value, left)));
     }
@@ -38,8 +38,8 @@ fn one_key_that_is_taken_is_worse_than_one_that_is_kept() {
         stage.set("s", &s);
         let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
         let claim = Claim { keys, ..claim(1, None) };
-        let told = stage.does(|packer| claim.extend(packer, life()).to_vec());
-        assert_eq!(told, Reply::Int(answer), "{s}");
+        let reply = stage.does(|packer| claim.extend(packer, life()).to_vec());
+        assert_eq!(reply, Reply::Int(answer), "{s}");
     }
 }
 
@@ -66,16 +66,18 @@ fn a_top_up_takes_over_what_is_kept_and_nothing_of_others() {
         for (value, takes) in found() {
             let mut stage = Stage::new();
             value.iter().for_each(|value| stage.set(LOCK, value));
-            let told = stage.does(|packer| claim.top_up(packer, life()).to_vec());
-            match told {
+            let reply = stage.does(|packer| claim.top_up(packer, life()).to_vec());
+            match reply {
                 Reply::Int(set) if is_single => assert_eq!(set, i64::from(takes), "{value:?}"),
                 Reply::Okay => assert!(takes, "{value:?}"),
-                Reply::Array(told) => assert!(!takes && told[0] == Reply::Int(0), "{value:?}"),
+                Reply::Array(parts) => assert!(!takes && parts[0] == Reply::Int(0), "{value:?}"),
                 other => panic!("{other:?}"),
             }
-            let after = if takes { Some((token(1), LIFE)) } else { value.map(|it| (it, 5_000)) };
+            let kept = value.map(|value| (value, 5_000));
+            let after = if takes { Some((token(1), LIFE)) } else { kept };
             assert_eq!(stage.lock(), after);
-            let fence = claim.ballot.as_ref().filter(|_| takes).map(|one| one.number.to_string());
+            let ballot = claim.ballot.as_ref().filter(|_| takes);
+            let fence = ballot.map(|ballot| ballot.number.to_string());
             assert_eq!(stage.value(FENCE), fence);
             let both = (takes && claim.keys.len() == 2).then(|| token(1));
             assert_eq!(stage.value("s"), both, "all or none");
@@ -103,10 +105,10 @@ fn a_top_up_whose_ballot_is_stale_or_ahead_takes_nothing_over() {
         stage.set(LOCK, &kept_for(2));
         fence.iter().for_each(|fence| stage.set(FENCE, &fence.to_string()));
         let claim = fenced(claim(1, None), ballot);
-        let Reply::Array(told) = stage.does(|packer| claim.top_up(packer, life()).to_vec()) else {
+        let Reply::Array(parts) = stage.does(|packer| claim.top_up(packer, life()).to_vec()) else {
             panic!("{ballot}")
         };
-        assert_eq!(told[0], Reply::Int(why));
+        assert_eq!(parts[0], Reply::Int(why));
         assert_eq!(stage.lock(), Some((kept_for(2), 5_000)));
     }
 }
@@ -120,8 +122,8 @@ fn a_new_reader_waits_where_a_key_is_kept_and_one_that_is_in_takes_it_over() {
     };
     let mut stage = Stage::new();
     stage.set(LOCK, &kept_for(2));
-    let Reply::Array(told) = ask(&mut stage, "0") else { panic!("let in") };
-    assert_eq!(told[..2], [Reply::Int(0), Reply::Int(5_000)]);
+    let Reply::Array(parts) = ask(&mut stage, "0") else { panic!("let in") };
+    assert_eq!(parts[..2], [Reply::Int(0), Reply::Int(5_000)]);
     let extended = stage.ask(&["EVAL", EXTEND_READ, "2", LOCK, "readers", "me", "1000"]);
     assert_eq!(extended, Reply::Int(0), "vacant");
     assert_eq!((stage.lock(), stage.keys()), (Some((kept_for(2), 5_000)), 1));

@@ -1,4 +1,4 @@
-//! What a rollback, a withdrawal and a release leave, and to whom they tell it.
+//! What a rollback, a withdrawal and a release leave, and which waiters they notify.
 
 use super::stage::{
     ALIVE, BEGIN, FENCE, KEPT, PLACE, Stage, WINDOW, claim, fenced, kept_for, token, waiter,
@@ -14,7 +14,7 @@ struct Case {
     leaves: Leaves,
     /// What is under the key then, if others wait, with its life.
     after: Option<(String, i64)>,
-    /// Whether the others are told.
+    /// Whether the others are notified.
     tells: bool,
 }
 
@@ -39,22 +39,22 @@ fn cases() -> Vec<Case> {
     for who in [2, 9] {
         case(Some(kept_for(who)), Leaves::Nothing, stays(who), false);
         case(Some(kept_for(who)), Leaves::Place, stays(who), false);
-        // Who is told may try: what is kept binds no one else.
+        // A notified waiter may try: what is kept binds no one else.
         case(Some(kept_for(who)), Leaves::Hold, stays(who), true);
     }
     all
 }
 
 #[test]
-fn who_leaves_takes_its_own_away_and_hands_on_what_it_frees() {
+fn a_client_that_leaves_takes_its_own_away_and_hands_on_what_it_frees() {
     for Case { finds, leaves, after, tells } in cases() {
         let case = format!("{leaves:?} finds {finds:?}");
         for waiters in [&[1, 2, 3][..], &[2, 1, 3]] {
             let mut stage = Stage::with_waiters(waiters);
             finds.iter().for_each(|value| stage.set("r", value));
-            let (answer, told) = stage.leaves(&claim(1, None), leaves);
+            let (answer, messages) = stage.leaves(&claim(1, None), leaves);
             assert_eq!(answer, Reply::Int(i64::from(finds == Some(token(1)))), "{case}");
-            // Who rolls a try back stands where it stood, and may be first.
+            // A waiter that rolls a try back stands where it stood, and may be first.
             let first = if leaves == Leaves::Nothing && waiters[0] == 1 { 1 } else { 2 };
             let mut after = after.clone();
             if first == 1 && finds == Some(token(1)) {
@@ -62,7 +62,7 @@ fn who_leaves_takes_its_own_away_and_hands_on_what_it_frees() {
             }
             assert_eq!(stage.lock(), after, "{case}");
             let named: Vec<String> = tells.then(|| waiter(2)).into_iter().collect();
-            assert_eq!(told, named, "{case}");
+            assert_eq!(messages, named, "{case}");
             let stays = leaves == Leaves::Nothing;
             assert_eq!(stage.queue().iter().any(|(who, _)| *who == 1), stays, "{case}");
             assert_eq!(stage.alive().contains(&1), stays, "{case}");
@@ -71,14 +71,14 @@ fn who_leaves_takes_its_own_away_and_hands_on_what_it_frees() {
 }
 
 #[test]
-fn where_others_do_not_wait_what_is_freed_is_free_and_told_to_all() {
+fn where_others_do_not_wait_what_is_freed_is_free_and_announced_to_all() {
     for Case { finds, leaves, tells, .. } in cases() {
         let mut stage = Stage::new();
         finds.iter().for_each(|value| stage.set("r", value));
-        let (_, told) = stage.leaves(&claim(1, None), leaves);
+        let (_, messages) = stage.leaves(&claim(1, None), leaves);
         let case = format!("{leaves:?} finds {finds:?}");
-        let message: Vec<String> = tells.then(String::new).into_iter().collect();
-        assert_eq!(told, message, "{case}");
+        let expected: Vec<String> = tells.then(String::new).into_iter().collect();
+        assert_eq!(messages, expected, "{case}");
         let ours = finds == Some(token(1));
         let freed = ours || leaves != Leaves::Nothing && finds == Some(kept_for(1));
         assert_eq!(stage.value("r"), finds.filter(|_| !freed), "{case}");
@@ -110,14 +110,14 @@ fn the_place_that_a_key_is_kept_for_ends_before_the_key() {
 
 /// Its acquire was a plain SET: it has a token, and no place.
 #[test]
-fn who_never_waited_is_released_and_rolled_back_likewise() {
+fn a_client_that_never_waited_is_released_and_rolled_back_likewise() {
     for leaves in ALL {
         let mut stage = Stage::with_waiters(&[2]);
         stage.set("r", &token(1));
-        let (answer, told) = stage.leaves(&without_place(1), leaves);
+        let (answer, messages) = stage.leaves(&without_place(1), leaves);
         assert_eq!((answer, stage.lock()), (Reply::Int(1), Some((kept_for(2), KEPT))));
         let silent = leaves == Leaves::Nothing;
-        assert_eq!(told, if silent { Vec::new() } else { vec![waiter(2)] }, "{leaves:?}");
+        assert_eq!(messages, if silent { Vec::new() } else { vec![waiter(2)] }, "{leaves:?}");
         let mut stage = Stage::new();
         stage.set("r", &token(1));
         assert_eq!(stage.leaves(&without_place(1), leaves).0, Reply::Int(1));
@@ -131,17 +131,17 @@ fn a_release_that_comes_twice_tells_twice_and_takes_nothing_away() {
     stage.set("r", &token(1));
     stage.leaves(&claim(1, None), Leaves::Hold);
     stage.pass(500);
-    let (answer, told) = stage.leaves(&claim(1, None), Leaves::Hold);
-    assert_eq!((answer, told), (Reply::Int(0), vec![waiter(2)]));
+    let (answer, messages) = stage.leaves(&claim(1, None), Leaves::Hold);
+    assert_eq!((answer, messages), (Reply::Int(0), vec![waiter(2)]));
     assert_eq!(stage.lock(), Some((kept_for(2), KEPT - 500)));
     stage.tries(2);
-    let (answer, told) = stage.leaves(&claim(1, None), Leaves::Hold);
-    assert_eq!((answer, told), (Reply::Int(0), Vec::new()));
+    let (answer, messages) = stage.leaves(&claim(1, None), Leaves::Hold);
+    assert_eq!((answer, messages), (Reply::Int(0), Vec::new()));
     assert_eq!(stage.value("r"), Some(token(2)));
 }
 
 #[test]
-fn who_is_dead_is_passed_over() {
+fn a_dead_waiter_is_passed_over() {
     for (passes, first) in [(PLACE, 2), (PLACE + 1, 3)] {
         let mut stage = Stage::with_waiters(&[4, 2]);
         stage.ask(&["ZREM", ALIVE, &waiter(4)]);
@@ -150,8 +150,8 @@ fn who_is_dead_is_passed_over() {
         // Its look would have dropped 2, had it been dead by then.
         stage.pass(10);
         stage.set("r", &token(1));
-        let (_, told) = stage.leaves(&claim(1, None), Leaves::Hold);
-        assert_eq!((told, stage.value("r")), (vec![waiter(first)], Some(kept_for(first))));
+        let (_, messages) = stage.leaves(&claim(1, None), Leaves::Hold);
+        assert_eq!((messages, stage.value("r")), (vec![waiter(first)], Some(kept_for(first))));
         assert_eq!(stage.queue()[0].0, first);
     }
     let mut stage = Stage::with_waiters(&[2, 3]);
@@ -171,14 +171,16 @@ fn a_fence_is_raised_to_the_ballot_that_leaves_and_never_lowered() {
         (BEGIN + WINDOW + 1, None, None),
         (1, None, Some(1)),
     ] {
-        for (leaves, value) in ALL.into_iter().flat_map(|it| [(it, token(1)), (it, "x".into())]) {
+        let both = |leaves| [(leaves, token(1)), (leaves, "x".into())];
+        for (leaves, value) in ALL.into_iter().flat_map(both) {
             let mut stage = Stage::with_waiters(&[2]);
             stage.set("r", &value);
             fence.iter().for_each(|fence| stage.set(FENCE, &fence.to_string()));
             let claim = fenced(claim(1, None), ballot);
             let ours = value == token(1);
             assert_eq!(stage.leaves(&claim, leaves).0, Reply::Int(ours.into()));
-            assert_eq!(stage.value(FENCE), after.map(|it| it.to_string()), "{ballot} {fence:?}");
+            let after = after.map(|fence| fence.to_string());
+            assert_eq!(stage.value(FENCE), after, "{ballot} {fence:?}");
             assert_eq!(stage.value("r"), Some(if ours { kept_for(2) } else { value }));
         }
     }

@@ -1,4 +1,4 @@
-//! What a look is told: by what holds the lock, by who is first, and by the ballot.
+//! What a look learns: by what holds the lock, by the first waiter, and by the ballot.
 
 use super::stage::{BEGIN, FENCE, Stage, WINDOW, claim, fenced, kept_for, token};
 use crate::wire::{LEAVE, Leaves, Reply};
@@ -25,13 +25,13 @@ fn a_look_says_why_and_changes_nothing_under_the_key() {
             let mut stage = Stage::with_waiters(waiters);
             holder.iter().for_each(|value| stage.set("r", value));
             stage.pass(100);
-            let told = stage.looks(1).refused();
+            let look = stage.looks(1).refused();
             let others_are_first = ahead > 0 && why == -3;
-            assert_eq!(told.why, if others_are_first { 2 } else { why }, "{holder:?} {waiters:?}");
-            assert_eq!(told.ahead, ahead, "{holder:?} {waiters:?}");
-            assert_eq!(told.left, if holder.is_some() { 4_900 } else { 0 });
+            assert_eq!(look.why, if others_are_first { 2 } else { why }, "{holder:?} {waiters:?}");
+            assert_eq!(look.ahead, ahead, "{holder:?} {waiters:?}");
+            assert_eq!(look.left, if holder.is_some() { 4_900 } else { 0 });
             let named = if why == 0 { holder.clone().unwrap() } else { String::new() };
-            assert_eq!((told.holder, told.clock), (named, BEGIN + 100_000));
+            assert_eq!((look.holder, look.clock), (named, BEGIN + 100_000));
             assert_eq!(stage.lock(), holder.clone().map(|value| (value, 4_900)), "{waiters:?}");
         }
     }
@@ -45,7 +45,7 @@ fn a_look_says_granted_exactly_where_a_try_is() {
                 [None, Some(1), Some(BEGIN - WINDOW), Some(BEGIN), Some(BEGIN + WINDOW + 1)]
             {
                 for fence in [None, Some(BEGIN - WINDOW), Some(BEGIN + 5)] {
-                    let told = [false, true].map(|tries| {
+                    let reasons = [false, true].map(|tries| {
                         let mut stage = Stage::with_waiters(waiters);
                         holder.iter().for_each(|value| stage.set("r", value));
                         fence.iter().for_each(|fence| stage.set(FENCE, &fence.to_string()));
@@ -56,7 +56,7 @@ fn a_look_says_granted_exactly_where_a_try_is() {
                         };
                         stage.asks(&claim, tries).why()
                     });
-                    let [look, tried] = told;
+                    let [look, tried] = reasons;
                     assert_eq!(
                         look,
                         tried.or(Some(-3)),
@@ -80,18 +80,18 @@ fn a_look_tells_a_ballot_that_would_be_refused_and_raises_no_fence() {
     ] {
         let mut stage = Stage::new();
         stage.set(FENCE, &FENCE_AT.to_string());
-        let told = stage.asks(&fenced(claim(1, None), ballot), false).refused();
-        assert_eq!((told.why, told.fence), (why, FENCE_AT.to_string()), "{ballot}");
+        let refusal = stage.asks(&fenced(claim(1, None), ballot), false).refused();
+        assert_eq!((refusal.why, refusal.fence), (why, FENCE_AT.to_string()), "{ballot}");
         assert_eq!(stage.value(FENCE), Some(FENCE_AT.to_string()));
-        // Who is not first, or finds a holder, does not learn of it: neither can it win.
+        // One that is not first, or finds a holder, does not learn of it: neither can it win.
         stage.set("r", "theirs");
         assert_eq!(stage.asks(&fenced(claim(1, None), ballot), false).why(), Some(0));
         stage.ask(&["DEL", "r"]);
         assert_eq!(stage.asks(&fenced(claim(2, None), ballot), false).why(), Some(2));
     }
     for (ballot, why) in [(BEGIN - WINDOW - 1, -2), (BEGIN - WINDOW, -3)] {
-        let told = Stage::new().asks(&fenced(claim(1, None), ballot), false).refused();
-        assert_eq!((told.why, told.fence), (why, "0".into()), "without a fence, {ballot}");
+        let refusal = Stage::new().asks(&fenced(claim(1, None), ballot), false).refused();
+        assert_eq!((refusal.why, refusal.fence), (why, "0".into()), "without a fence, {ballot}");
     }
 }
 
@@ -99,8 +99,8 @@ fn a_look_tells_a_ballot_that_would_be_refused_and_raises_no_fence() {
 fn a_look_tells_the_life_of_what_never_expires_and_bounds_what_it_names() {
     let mut stage = Stage::new();
     stage.ask(&["SET", "r", &"x".repeat(700)]);
-    let told = stage.looks(1).refused();
-    assert_eq!((told.why, told.left, told.holder), (0, -1, "x".repeat(600)));
+    let look = stage.looks(1).refused();
+    assert_eq!((look.why, look.left, look.holder), (0, -1, "x".repeat(600)));
 }
 
 /// A lock of another client, whose value is empty, is neither granted to a look nor released.

@@ -1,4 +1,4 @@
-//! Where who looks stands, and how long its place lives.
+//! Where a waiter that looks stands, and how long its place lives.
 
 use super::stage::{ALIVE, BEGIN, PLACE, PLACES, Stage, claim, waiter};
 use crate::wire::{Reply, Token};
@@ -13,8 +13,8 @@ fn a_stamp_is_the_clock_or_behind_the_last() {
     stage.pass(-500);
     assert_eq!(stage.looks(4).refused().stamp, BEGIN + 1_001, "the clock was set back");
     for (who, stamp) in [(3, BEGIN), (2, BEGIN + 1), (1, BEGIN + 1_000)] {
-        let told = stage.looks(who).refused();
-        assert_eq!((told.stamp, told.clock), (stamp, BEGIN - 499_000), "{who} stays where it is");
+        let look = stage.looks(who).refused();
+        assert_eq!((look.stamp, look.clock), (stamp, BEGIN - 499_000), "{who} stays where it is");
     }
     let stands = [(3, BEGIN), (2, BEGIN + 1), (1, BEGIN + 1_000), (4, BEGIN + 1_001)];
     assert_eq!(stage.queue(), stands);
@@ -27,8 +27,8 @@ fn a_ticket_is_stored_as_it_is_and_the_next_stamp_is_behind_it() {
         for ticket in [1, BEGIN - 1, BEGIN, LATER] {
             let mut stage = Stage::with_waiters(&[1]);
             stage.set("r", "theirs");
-            let told = stage.asks(&claim(1, Some(ticket)), tries).refused();
-            assert_eq!(told.stamp, ticket);
+            let refusal = stage.asks(&claim(1, Some(ticket)), tries).refused();
+            assert_eq!(refusal.stamp, ticket);
             assert_eq!(stage.asks(&claim(2, Some(ticket)), tries).refused().ahead, 1);
             assert_eq!(stage.queue(), [(1, ticket), (2, ticket)], "ties are by name");
             assert_eq!(stage.looks(3).refused().stamp, BEGIN.max(ticket + 1));
@@ -37,7 +37,7 @@ fn a_ticket_is_stored_as_it_is_and_the_next_stamp_is_behind_it() {
 }
 
 #[test]
-fn a_ticket_moves_who_stood_before_it_and_who_came_before_is_first() {
+fn a_ticket_moves_its_waiter_behind_an_earlier_one() {
     let mut stage = Stage::with_waiters(&[1, 2]);
     assert_eq!(stage.asks(&claim(1, Some(BEGIN + 9)), false).refused().ahead, 1);
     assert_eq!(stage.looks(2).why(), Some(-3));
@@ -56,7 +56,7 @@ fn a_place_lives_for_three_seconds_from_the_last_look_or_try() {
         stage.pass(1);
         assert_eq!(stage.looks(3).refused().ahead, 1);
         assert_eq!((stage.queue().len(), stage.alive()), (2, vec![1, 3]));
-        // Who comes late begins again.
+        // A late waiter begins again.
         let later = stage.clock();
         assert_eq!(stage.looks(2).refused().stamp, later);
         stage.pass(1_000);
@@ -70,7 +70,7 @@ fn a_place_lives_for_three_seconds_from_the_last_look_or_try() {
 }
 
 #[test]
-fn who_has_not_looked_since_the_clock_was_set_back_by_much_is_dropped() {
+fn a_waiter_that_has_not_looked_since_the_clock_was_set_back_by_much_is_dropped() {
     for (back, left) in [(27_000, vec![1, 2, 3]), (27_001, vec![3])] {
         let mut stage = Stage::with_waiters(&[1, 2]);
         stage.pass(-back);
@@ -82,28 +82,28 @@ fn who_has_not_looked_since_the_clock_was_set_back_by_much_is_dropped() {
 }
 
 #[test]
-fn who_is_first_without_being_known_to_live_is_dropped() {
+fn a_first_waiter_that_is_not_known_to_live_is_dropped() {
     let mut stage = Stage::with_waiters(&[1, 2, 3, 4]);
     for who in [1, 2] {
         assert_eq!(stage.ask(&["ZREM", ALIVE, &waiter(who)]), Reply::Int(1));
     }
-    let told = stage.looks(4).refused();
-    assert_eq!((told.why, told.ahead), (2, 1));
+    let look = stage.looks(4).refused();
+    assert_eq!((look.why, look.ahead), (2, 1));
     assert_eq!(stage.queue(), [(3, BEGIN + 2), (4, BEGIN + 3)]);
     stage.ask(&["DEL", ALIVE]);
     assert_eq!(stage.looks(4).why(), Some(-3));
 }
 
-/// Its own ticket moved it behind who is not known to live.
+/// Its own ticket moved it behind a waiter that is not known to live.
 #[test]
-fn who_becomes_first_by_another_s_ticket_has_to_live_too() {
+fn a_waiter_first_by_another_s_ticket_has_to_live_too() {
     let mut stage = Stage::with_waiters(&[1, 2]);
     stage.ask(&["ZREM", ALIVE, &waiter(2)]);
     assert_eq!(stage.asks(&claim(1, Some(BEGIN + 9)), false).why(), Some(-3));
 }
 
 #[test]
-fn a_full_queue_takes_no_more_but_who_has_a_ticket() {
+fn a_full_queue_takes_no_more_but_a_waiter_with_a_ticket() {
     let mut stage = Stage::with_waiters(&[1]);
     let ends = (BEGIN / 1_000 + 3_000).to_string();
     for number in 1..4_096_u64 {
@@ -113,16 +113,16 @@ fn a_full_queue_takes_no_more_but_who_has_a_ticket() {
         stage.ask(&["ZADD", ALIVE, &ends, &name.to_string()]);
     }
     let size = |stage: &mut Stage| stage.ask(&["ZCARD", PLACES]);
-    for told in [stage.looks(2), stage.tries(2)] {
-        let told = told.refused();
-        assert_eq!((told.why, told.stamp, told.ahead), (2, 0, 4_096));
+    for answer in [stage.looks(2), stage.tries(2)] {
+        let refusal = answer.refused();
+        assert_eq!((refusal.why, refusal.stamp, refusal.ahead), (2, 0, 4_096));
     }
     assert_eq!(size(&mut stage), Reply::Int(4_096));
-    assert_eq!(stage.looks(1).refused().stamp, BEGIN, "who stands there stays");
+    assert_eq!(stage.looks(1).refused().stamp, BEGIN, "a waiter there stays");
     assert_eq!(stage.asks(&claim(3, Some(BEGIN)), false).refused().ahead, 1);
     assert_eq!(size(&mut stage), Reply::Int(4_097));
     stage.pass(PLACE + 1);
-    let told = stage.looks(2).refused();
-    assert_eq!((told.why, told.ahead), (-3, 0), "who died leaves room at once");
+    let look = stage.looks(2).refused();
+    assert_eq!((look.why, look.ahead), (-3, 0), "a dead waiter leaves room at once");
     assert_eq!(size(&mut stage), Reply::Int(1));
 }

@@ -1,22 +1,22 @@
-//! Without a right, without memory, and where something else has the names: who could not wait is told
-//! so before it stands there, and who leaves takes its key away all the same.
+//! Without a right, without memory, and where something else has the names: a client that could not
+//! wait learns so before it stands there, and one that leaves takes its key away all the same.
 
 use super::stage::{
-    ALIVE, BEGIN, FENCE, KEPT, LOCK, PLACES, Stage, Told, claim, fenced, kept_for, token, waiter,
+    ALIVE, Answer, BEGIN, FENCE, KEPT, LOCK, PLACES, Stage, claim, fenced, kept_for, token, waiter,
 };
 use crate::wire::{Leaves, Reply};
 
 const COMMANDS: [&str; 7] = ["zadd", "zrem", "zscore", "zrange", "zrangebyscore", "zrank", "zcard"];
 
-fn fails(told: Told) -> String {
-    match told {
-        Told::Failed(error) => error,
+fn fails(answer: Answer) -> String {
+    match answer {
+        Answer::Failed(error) => error,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn who_lacks_a_right_that_waiters_need_writes_nothing() {
+fn a_waiter_that_lacks_a_right_writes_nothing() {
     for denied in COMMANDS.into_iter().chain(["time", "get", "pexpire", "pttl"]) {
         for (waiters, tries) in [(&[][..], false), (&[], true), (&[2], false), (&[2, 3], true)] {
             let mut stage = Stage::with_waiters(waiters);
@@ -33,7 +33,7 @@ fn who_lacks_a_right_that_waiters_need_writes_nothing() {
 
 /// The denied command stands in for a master that is out of memory.
 #[test]
-fn who_may_not_set_may_look_and_takes_nothing() {
+fn a_waiter_that_may_not_set_may_look_and_takes_nothing() {
     let mut stage = Stage::with_waiters(&[1]);
     stage.machine.deny(&["set"]).unwrap();
     assert_eq!(stage.looks(1).why(), Some(-3));
@@ -43,10 +43,10 @@ fn who_may_not_set_may_look_and_takes_nothing() {
 
 /// A dead waiter is first: what cannot be dropped must not be asked for again and again.
 #[test]
-fn who_leaves_without_rights_takes_its_key_away_and_comes_to_an_end() {
+fn a_client_without_rights_takes_its_key_away_and_comes_to_an_end() {
     let sets = ["zrem", "zrange", "zscore"];
     let other = ["time", "set", "publish", "zadd"];
-    for denied in sets.iter().chain(&other).map(|one| vec![*one]).chain([sets.to_vec()]) {
+    for denied in sets.iter().chain(&other).map(|command| vec![*command]).chain([sets.to_vec()]) {
         for leaves in [Leaves::Nothing, Leaves::Place, Leaves::Hold] {
             let mut stage = Stage::with_waiters(&[3, 2]);
             stage.ask(&["ZREM", ALIVE, &waiter(3)]);
@@ -91,9 +91,9 @@ fn a_name_that_something_else_has_is_an_error_and_nothing_is_written() {
             assert_eq!(stage.keys(), 1, "{key}");
             if key == PLACES || key == ALIVE {
                 stage.set(LOCK, &token(1));
-                let (answer, told) = stage.leaves(&claim(1, None), Leaves::Hold);
+                let (answer, messages) = stage.leaves(&claim(1, None), Leaves::Hold);
                 assert_eq!(
-                    (answer, told, stage.value(LOCK)),
+                    (answer, messages, stage.value(LOCK)),
                     (Reply::Int(1), vec![String::new()], None)
                 );
             }

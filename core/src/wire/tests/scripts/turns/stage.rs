@@ -71,7 +71,7 @@ pub(super) fn fenced(claim: Claim, number: u64) -> Claim {
     Claim { ballot: Some(Box::new(ballot)), ..claim }
 }
 
-/// Why a try or a look is refused, and what is told with it.
+/// Why a try or a look is refused, and what it learns with that.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Refused {
     pub(super) why: i64,
@@ -84,13 +84,13 @@ pub(super) struct Refused {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Told {
+pub(super) enum Answer {
     Granted,
     Refused(Refused),
     Failed(String),
 }
 
-impl Told {
+impl Answer {
     /// Returns the reason of a refusal; nothing if it was granted.
     pub(super) fn why(&self) -> Option<i64> {
         match self {
@@ -198,21 +198,21 @@ impl Stage {
         assert_eq!(self.ask(&["SET", key, value, "PX", "5000"]), Reply::Okay);
     }
 
-    pub(super) fn looks(&mut self, who: u8) -> Told {
+    pub(super) fn looks(&mut self, who: u8) -> Answer {
         self.asks(&claim(who, None), false)
     }
 
-    pub(super) fn tries(&mut self, who: u8) -> Told {
+    pub(super) fn tries(&mut self, who: u8) -> Answer {
         self.asks(&claim(who, None), true)
     }
 
-    pub(super) fn asks(&mut self, claim: &Claim, tries: bool) -> Told {
+    pub(super) fn asks(&mut self, claim: &Claim, tries: bool) -> Answer {
         let (queue, place) = (claim.keys.queue().unwrap(), claim.place.as_deref().unwrap());
         let command = claim.ask(&mut self.packer, queue, *place, tries).to_vec();
-        told(&self.sends(&command))
+        answer(&self.sends(&command))
     }
 
-    /// Returns the answer, and what is told to those who listen.
+    /// Returns the answer, and the messages that listeners hear.
     pub(super) fn leaves(&mut self, claim: &Claim, leaves: Leaves) -> (Reply, Vec<String>) {
         let queue = claim.keys.queue().unwrap();
         let channels = Some("free:").filter(|_| leaves != Leaves::Nothing);
@@ -237,7 +237,7 @@ impl Stage {
         Some((self.value(LOCK)?, left))
     }
 
-    /// Returns who waits, in order, and where each stands.
+    /// Returns the waiters, in order, and where each stands.
     pub(super) fn queue(&mut self) -> Vec<(u8, u64)> {
         self.scores(PLACES)
     }
@@ -264,14 +264,14 @@ impl Stage {
     }
 }
 
-fn told(reply: &Reply) -> Told {
+fn answer(reply: &Reply) -> Answer {
     match reply {
-        Reply::Okay => Told::Granted,
-        Reply::Error(error) => Told::Failed(error.to_string()),
+        Reply::Okay => Answer::Granted,
+        Reply::Error(error) => Answer::Failed(error.to_string()),
         Reply::Array(parts) => match &parts[..] {
             [Reply::Int(why), Reply::Int(left), fence, clock, stamp, Reply::Int(ahead), holder] => {
                 let text = |reply: &Reply| reply.text().unwrap().to_owned();
-                Told::Refused(Refused {
+                Answer::Refused(Refused {
                     why: *why,
                     left: *left,
                     fence: text(fence),

@@ -1,4 +1,4 @@
-//! What a try takes, and what it leaves for who is first.
+//! What a try takes, and what it leaves for the first waiter.
 
 use super::stage::{
     BEGIN, FENCE, KEPT, LIFE, Stage, WINDOW, claim, fenced, kept_for, token, without_place,
@@ -17,7 +17,7 @@ fn a_try_takes_what_is_vacant_or_kept_for_whichever_waiter() {
 }
 
 #[test]
-fn a_try_by_who_has_it_already_is_granted_and_prolongs_nothing() {
+fn a_try_by_its_holder_is_granted_and_prolongs_nothing() {
     let mut stage = Stage::with_waiters(&[2, 1]);
     stage.set("r", &token(1));
     stage.pass(1_000);
@@ -26,7 +26,7 @@ fn a_try_by_who_has_it_already_is_granted_and_prolongs_nothing() {
 }
 
 #[test]
-fn a_refused_try_keeps_what_is_vacant_for_who_is_first() {
+fn a_refused_try_keeps_what_is_vacant_for_the_first_waiter() {
     for (value, after) in [
         (None, (kept_for(2), KEPT)),
         // It is not prolonged.
@@ -42,10 +42,10 @@ fn a_refused_try_keeps_what_is_vacant_for_who_is_first() {
 }
 
 #[test]
-fn a_try_that_comes_late_keeps_for_who_is_first_by_its_ticket() {
+fn a_late_try_keeps_for_the_waiter_that_is_first_by_its_ticket() {
     let mut stage = Stage::with_waiters(&[2]);
-    let told = stage.asks(&claim(1, Some(BEGIN + 1)), true).refused();
-    assert_eq!((told.why, told.ahead), (2, 1));
+    let refusal = stage.asks(&claim(1, Some(BEGIN + 1)), true).refused();
+    assert_eq!((refusal.why, refusal.ahead), (2, 1));
     assert_eq!(stage.lock(), Some((kept_for(2), KEPT)));
     assert_eq!(stage.asks(&claim(3, Some(BEGIN - 1)), true).why(), None);
     assert_eq!(stage.lock(), Some((token(3), LIFE)));
@@ -56,8 +56,8 @@ fn a_try_beside_a_holder_changes_nothing_of_it() {
     for waiters in [&[1, 2], &[2, 1]] {
         let mut stage = Stage::with_waiters(waiters);
         stage.set("r", "theirs");
-        let told = stage.tries(1).refused();
-        assert_eq!((told.why, told.left, told.holder.as_str()), (0, 5_000, "theirs"));
+        let refusal = stage.tries(1).refused();
+        assert_eq!((refusal.why, refusal.left, refusal.holder.as_str()), (0, 5_000, "theirs"));
         assert_eq!(stage.lock(), Some(("theirs".into(), 5_000)));
     }
 }
@@ -76,8 +76,8 @@ fn a_ballot_that_is_granted_is_the_fence_and_one_that_is_not_keeps_the_key() {
     ] {
         let mut stage = Stage::new();
         fence.iter().for_each(|fence| stage.set(FENCE, &fence.to_string()));
-        let told = stage.asks(&fenced(claim(1, None), ballot), true);
-        assert_eq!(told.why(), why, "{ballot} {fence:?}");
+        let answer = stage.asks(&fenced(claim(1, None), ballot), true);
+        assert_eq!(answer.why(), why, "{ballot} {fence:?}");
         let granted = why.is_none();
         let after = if granted { Some(ballot) } else { fence };
         assert_eq!(stage.value(FENCE), after.map(|fence| fence.to_string()), "{ballot} {fence:?}");
@@ -88,7 +88,7 @@ fn a_ballot_that_is_granted_is_the_fence_and_one_that_is_not_keeps_the_key() {
     }
 }
 
-/// The first attempt of who has not waited yet.
+/// The first attempt of a client that has not waited yet.
 #[test]
 fn a_key_that_is_kept_refuses_a_set_and_a_ballot_of_others() {
     let mut stage = Stage::new();
@@ -96,10 +96,10 @@ fn a_key_that_is_kept_refuses_a_set_and_a_ballot_of_others() {
     let first = without_place(1);
     assert_eq!(stage.does(|packer| first.acquire(packer).to_vec()), Reply::Nil);
     let ballot = fenced(without_place(1), BEGIN);
-    let Reply::Array(told) = stage.does(|packer| ballot.acquire(packer).to_vec()) else {
+    let Reply::Array(parts) = stage.does(|packer| ballot.acquire(packer).to_vec()) else {
         panic!("no refusal")
     };
-    assert_eq!(told[..2], [Reply::Int(0), Reply::Int(5_000)]);
+    assert_eq!(parts[..2], [Reply::Int(0), Reply::Int(5_000)]);
     assert_eq!((stage.lock(), stage.keys()), (Some((kept_for(2), 5_000)), 1));
     let mut stage = Stage::new();
     assert_eq!(stage.does(|packer| first.acquire(packer).to_vec()), Reply::Okay);

@@ -57,7 +57,7 @@ fn waiters_learn_which_slot_is_free_or_will_be_first() {
     assert_eq!(stage.life(), Some(Duration::from_secs(120)));
     stage.frees(2);
     assert_eq!(stage.seeks(waiter(2, 1)), (Found::Free, 2, 0));
-    // Whoever comes next leaves that one to it for a moment, and may try another.
+    // The next waiter leaves that one to it for a moment, and may try another.
     assert_eq!(stage.seeks(waiter(3, 1)), (Found::OtherCalled(QUIET), 2, 1));
     stage.frees(0);
     assert_eq!(stage.seeks(waiter(3, 1)), (Found::Free, 0, 0));
