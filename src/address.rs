@@ -66,9 +66,9 @@ impl Address {
     pub(crate) fn same_place(&self, other: &Self) -> bool {
         match (&self.transport, &other.transport) {
             #[cfg(unix)]
-            (Transport::Unix(one), Transport::Unix(two)) => one == two,
-            (Transport::Custom(one), Transport::Custom(two)) => Arc::ptr_eq(one, two),
-            (one, two) => match (host_and_port(one), host_and_port(two)) {
+            (Transport::Unix(ours), Transport::Unix(theirs)) => ours == theirs,
+            (Transport::Custom(ours), Transport::Custom(theirs)) => Arc::ptr_eq(ours, theirs),
+            (ours, theirs) => match (host_and_port(ours), host_and_port(theirs)) {
                 (Some((host, port)), Some(theirs)) => (host, port) == theirs,
                 _ => false,
             },

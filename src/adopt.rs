@@ -55,8 +55,8 @@ pub struct Adopt<K: Kind = Unfenced> {
     keep_alive: Option<KeepAlive>,
 }
 
-/// The one who has the value. It is released when dropped, unless it was handed on, or is one that
-/// this client would not adopt: then nothing of it is believed.
+/// Bears the value, which is released when dropped, unless it was handed on, or is one that this
+/// client would not adopt: then nothing of it is believed.
 struct Bearer<K: Kind> {
     redlock: Redlock,
     /// `None` once it was handed on.

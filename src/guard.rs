@@ -173,8 +173,8 @@ impl<K: Kind> Guard<K> {
     /// report [`LossReason::Detached`](crate::error::LossReason::Detached) before you have the value.
     ///
     /// The lock is extended once more for that, and the answers of all masters are waited for, at
-    /// most for the operation timeout. So the one who adopts it has a ttl, less the drift, from the start
-    /// of this call. A late command of this client cannot set the keys again behind its back.
+    /// most for the operation timeout. So the client that adopts it has a ttl, less the drift, from the
+    /// start of this call. A late command of this client cannot set the keys again behind its back.
     ///
     /// ```no_run
     /// # async fn example(

@@ -30,9 +30,9 @@ use tokio::sync::oneshot;
 
 impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
-    /// masters, and for how much longer. Of a lock that is read, also by [whom](Holder::readers), and
-    /// of one for which clients wait, [how many](Inspection::waiting). Waits for all of
-    /// them, at most for the operation timeout. If this client holds it, the answer
+    /// masters, and for how much longer. Of a lock that is read, also by which
+    /// [readers](Holder::readers), and of one for which clients wait, [how many](Inspection::waiting).
+    /// Waits for all of them, at most for the operation timeout. If this client holds it, the answer
     /// [says so](Holder::is_this_client), and whether it is [idle](Holder::is_idle).
     ///
     /// The result is what the masters said a moment ago. To do something that only one client may
@@ -380,13 +380,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_in_one_line_and_keeps_the_token_to_itself() {
+    fn it_is_one_line_and_keeps_the_token_to_itself() {
         let token = "0123456789abcdef0123456789abcdef:me";
         let seen = seen(&[Some((token, Some(8_000))), Some((token, Some(7_000))), None]);
         let inspection = Inspection::new("r".into(), "r".into(), seen, Membership::of(3).unwrap());
-        let told = "\"r\" is held by me, expires in 7 s: n0 held by me, expires in 8 s; \
+        let line = "\"r\" is held by me, expires in 7 s: n0 held by me, expires in 8 s; \
                     n1 held by me, expires in 7 s; n2 free";
-        assert_eq!(inspection.to_string(), told);
+        assert_eq!(inspection.to_string(), line);
         assert!(!format!("{inspection:?}").contains("0123"));
     }
 }

@@ -25,7 +25,7 @@
 //! | wait for a lock, or try once | [`Redlock::acquire`], [`Redlock::try_acquire`]; options on [`Acquire`] |
 //! | do work under a lock that extends itself | [`Acquire::run`], [`Acquire::keep_alive`] |
 //! | ask whether the lock still holds | [`check`](Lease::check), [`lost`](Lease::lost); in subtasks, [`Lease`] |
-//! | elect a leader, see who leads | [`Redlock::election`] |
+//! | elect a leader, see which client leads | [`Redlock::election`] |
 //! | serve waiters in order of arrival | [`Acquire::fair`], [`RedlockBuilder::fair`] |
 //! | let many read, or one write | [`Redlock::rw_lock`] |
 //! | limit concurrency to N holders | [`Redlock::semaphore`] |
@@ -34,7 +34,7 @@
 //! | nest acquires of one resource | [`Redlock::reentrant`] |
 //! | have storage reject a paused holder | [`Acquire::fenced`], [`fencing`] |
 //! | give a lock to another process | [`Guard::detach`], [`Redlock::adopt`] |
-//! | see who holds a lock, take it away | [`Redlock::inspect`], [`Redlock::force_release`] |
+//! | see which client holds a lock, take it away | [`Redlock::inspect`], [`Redlock::force_release`] |
 //! | list what is held | [`Redlock::list`] |
 //! | see how the masters are | [`Redlock::status`], [`Redlock::wait_until_ready`], [`preflight`] |
 //! | change the list of masters | [`RedlockBuilder::joint_with`] |

@@ -103,7 +103,8 @@ fn add(
         let shared = masters[..earlier].iter().position(|other| other.written.same_place(&written));
         let place = shared.unwrap_or(masters.len());
         let twin = places.iter().position(|&other| {
-            other == place || masters.get(other).is_some_and(|it| it.address.same_place(&address))
+            other == place
+                || masters.get(other).is_some_and(|master| master.address.same_place(&address))
         });
         let name = &written.name;
         if let Some(twin) = twin {

@@ -7,7 +7,7 @@
 //! /// The masters that an operator should look at.
 //! fn down(error: &AcquireError) -> impl Iterator<Item = &str> {
 //!     let down = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Down(_)));
-//!     error.nodes().iter().filter(move |one| down(&one.answer)).map(|one| &*one.node)
+//!     error.nodes().iter().filter(move |report| down(&report.answer)).map(|report| &*report.node)
 //! }
 //! ```
 

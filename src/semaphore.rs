@@ -134,9 +134,9 @@ impl Semaphore {
         Ok(free_in.into_iter().flatten().filter(Duration::is_zero).count())
     }
 
-    /// Asks every master who has which permit: one [`Inspection`] for each slot, in their order. A
-    /// permit is taken away from its holder by [`Redlock::force_release`]. Waits for all masters, at
-    /// most for the operation timeout.
+    /// Asks every master for the holder of each permit: one [`Inspection`] for each slot, in their
+    /// order. A permit is taken away from its holder by [`Redlock::force_release`]. Waits for all
+    /// masters, at most for the operation timeout.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {

@@ -23,8 +23,8 @@ const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 trait Text: Display + Debug {}
 impl<T: Display + Debug> Text for T {}
 
-fn text(it: impl Text + 'static) -> Box<dyn Text> {
-    Box::new(it)
+fn text(text: impl Text + 'static) -> Box<dyn Text> {
+    Box::new(text)
 }
 
 /// Returns names as no user means them, and as an attacker may send them.
@@ -222,8 +222,8 @@ proptest! {
         for (text, plain) in all(&name, &label).iter().zip(all("n", "l")) {
             let (shown, plain) = (text.to_string(), plain.to_string());
             prop_assert_eq!(lines(&shown), lines(&plain), "{}", shown);
-            prop_assert!(!shown.chars().any(|it| it != '\n' && is_hidden(it)), "{:?}", shown);
-            prop_assert!(!shown.contains(|it: char| it != '\n' && it.is_control()), "{:?}", shown);
+            prop_assert!(!shown.chars().any(|c| c != '\n' && is_hidden(c)), "{:?}", shown);
+            prop_assert!(!shown.contains(|c: char| c != '\n' && c.is_control()), "{:?}", shown);
             for debug in [format!("{text:?}"), format!("{text:#?}").replace('\n', "")] {
                 prop_assert!(!debug.contains(char::is_control), "{:?}", debug);
                 prop_assert!(!debug.contains(['\u{202e}', '\u{2028}', '\u{200b}']), "{:?}", debug);
@@ -247,8 +247,8 @@ proptest! {
 #[test]
 fn a_label_with_control_characters_is_named_with_its_escapes() {
     let [name, label] = ["r", "A\u{1b}[31mA"].map(Arc::from);
-    let told = inspection(&name, &label, false).to_string();
-    assert!(told.starts_with(r#""r" is held by A\u{1b}[31mA, expires in 9 s: "#), "{told}");
+    let text = inspection(&name, &label, false).to_string();
+    assert!(text.starts_with(r#""r" is held by A\u{1b}[31mA, expires in 9 s: "#), "{text}");
     let error = errors(&name, &label).remove(4).to_string();
     assert!(error.starts_with(r#""r" is held by A\u{1b}[31mA, 3 ahead in the queue: "#), "{error}");
 }

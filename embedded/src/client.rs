@@ -112,16 +112,16 @@ pub(super) fn select(server: &mut Server, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn ping(server: &mut Server, call: &Call<'_>) -> Reply {
-    let told = match &call.arguments[1..] {
+    let message = match &call.arguments[1..] {
         [] => None,
-        [told] => Some(told.clone()),
+        [message] => Some(message.clone()),
         _ => return Reply::error("ERR wrong number of arguments for 'ping' command"),
     };
     if server.clients.get(&call.client).is_some_and(Client::only_listens) {
-        let told = told.unwrap_or_default();
-        return Reply::Array(vec![Reply::bulk("pong"), Reply::bulk(told)]);
+        let message = message.unwrap_or_default();
+        return Reply::Array(vec![Reply::bulk("pong"), Reply::bulk(message)]);
     }
-    told.map_or_else(|| Reply::Status(b"PONG".to_vec()), Reply::bulk)
+    message.map_or_else(|| Reply::Status(b"PONG".to_vec()), Reply::bulk)
 }
 
 pub(super) fn id(_: &mut Server, call: &Call<'_>) -> Reply {

@@ -157,24 +157,24 @@ fn is_container(name: &str) -> bool {
 
 /// Returns the error for an unknown command, with as much of the arguments as the server shows.
 pub(super) fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> Vec<u8> {
-    let mut told = String::new();
+    let mut args = String::new();
     for argument in arguments {
-        if told.len() >= MOST_TOLD {
+        if args.len() >= MOST_SHOWN {
             break;
         }
-        let shown = shown(argument, MOST_TOLD - told.len());
-        let _infallible = write!(told, "'{shown}' ");
+        let shown = shown(argument, MOST_SHOWN - args.len());
+        let _infallible = write!(args, "'{shown}' ");
     }
-    let name = shown(name, MOST_TOLD);
-    format!("ERR unknown command '{name}', with args beginning with: {told}").into()
+    let name = shown(name, MOST_SHOWN);
+    format!("ERR unknown command '{name}', with args beginning with: {args}").into()
 }
 
 fn unknown_subcommand(name: &str, sub: &[u8]) -> Vec<u8> {
-    let (name, sub) = (name.to_ascii_uppercase(), shown(sub, MOST_TOLD));
+    let (name, sub) = (name.to_ascii_uppercase(), shown(sub, MOST_SHOWN));
     format!("ERR unknown subcommand '{sub}'. Try {name} HELP.").into()
 }
 
-const MOST_TOLD: usize = 128;
+const MOST_SHOWN: usize = 128;
 
 /// Returns a word up to a NUL, as C prints it.
 pub(super) fn shown(word: &[u8], most: usize) -> String {

@@ -110,7 +110,7 @@ pub(super) struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let default = |it: &Parameter| (it.name, it.default.to_owned());
+        let default = |parameter: &Parameter| (parameter.name, parameter.default.to_owned());
         Self { values: PARAMETERS.iter().map(default).collect() }
     }
 }
@@ -143,9 +143,9 @@ pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
             }
             continue;
         }
-        for parameter in
-            PARAMETERS.iter().filter(|it| glob::matches(pattern, it.name.as_bytes(), true))
-        {
+        let matching =
+            |parameter: &&Parameter| glob::matches(pattern, parameter.name.as_bytes(), true);
+        for parameter in PARAMETERS.iter().filter(matching) {
             found.entry(parameter.name).or_insert_with(|| parameter.name.into());
         }
     }

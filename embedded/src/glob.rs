@@ -11,7 +11,7 @@ pub(super) fn matches(pattern: &[u8], text: &[u8], in_any_case: bool) -> bool {
         if pattern.get(at) == Some(&b'*') {
             star = Some((at + 1, of));
             at += 1;
-        } else if let Some(next) = one(pattern, at, text[of], in_any_case) {
+        } else if let Some(next) = one_letter(pattern, at, text[of], in_any_case) {
             at = next;
             of += 1;
         } else {
@@ -24,8 +24,8 @@ pub(super) fn matches(pattern: &[u8], text: &[u8], in_any_case: bool) -> bool {
 }
 
 /// Matches one letter with what stands in the pattern at `at`; returns the place behind that.
-fn one(pattern: &[u8], at: usize, letter: u8, in_any_case: bool) -> Option<usize> {
-    let same = |one: u8| one == letter || in_any_case && one.eq_ignore_ascii_case(&letter);
+fn one_letter(pattern: &[u8], at: usize, letter: u8, in_any_case: bool) -> Option<usize> {
+    let same = |other: u8| other == letter || in_any_case && other.eq_ignore_ascii_case(&letter);
     match (*pattern.get(at)?, pattern.get(at + 1)) {
         (b'?', _) => Some(at + 1),
         (b'[', _) => class(pattern, at + 1, letter, in_any_case),
@@ -58,8 +58,8 @@ fn class(pattern: &[u8], mut at: usize, letter: u8, in_any_case: bool) -> Option
                 found |= (from.min(to)..=from.max(to)).contains(&letter);
                 at += 3;
             }
-            [one, ..] => {
-                found |= folded(*one) == letter;
+            [single, ..] => {
+                found |= folded(*single) == letter;
                 at += 1;
             }
         }

@@ -30,9 +30,9 @@ pub(super) fn info(server: &mut Server, call: &Call<'_>) -> Reply {
     };
     let all = wanted(&["all", "everything"]);
     let default = all || call.arguments.len() == 1 || wanted(&["default"]);
-    let told = |name| (if name == COMMANDSTATS { all } else { default }) || wanted(&[name]);
-    let sections = SECTIONS.iter().filter(|(name, _)| told(*name));
-    let sections: Vec<String> = sections.map(|(_, tell)| tell(server, call.now)).collect();
+    let included = |name| (if name == COMMANDSTATS { all } else { default }) || wanted(&[name]);
+    let sections = SECTIONS.iter().filter(|(name, _)| included(*name));
+    let sections: Vec<String> = sections.map(|(_, section)| section(server, call.now)).collect();
     Reply::Text(sections.join("\r\n").into())
 }
 

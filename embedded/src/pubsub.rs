@@ -28,7 +28,8 @@ pub(super) fn numsub(server: &mut Server, call: &Call<'_>) -> Reply {
         Reply::count(server.clients.values().filter(listens).count())
     };
     let channels = call.arguments[2..].iter();
-    Reply::Array(channels.flat_map(|it| [Reply::bulk(it.clone()), count(it)]).collect())
+    let pair = |channel: &Vec<u8>| [Reply::bulk(channel.clone()), count(channel)];
+    Reply::Array(channels.flat_map(pair).collect())
 }
 
 /// Handles SUBSCRIBE: one answer for each channel.

@@ -77,15 +77,15 @@ impl Reply {
             Self::Pairs(pairs) => {
                 let len = if resp3 { 1 } else { 2 };
                 line(out, b'*', (len * pairs.len()).to_string().as_bytes());
-                for (one, other) in pairs {
+                for (first, second) in pairs {
                     if resp3 {
                         line(out, b'*', b"2");
                     }
-                    one.encode(protocol, out);
-                    other.encode(protocol, out);
+                    first.encode(protocol, out);
+                    second.encode(protocol, out);
                 }
             }
-            Self::Several(replies) => replies.iter().for_each(|one| one.encode(protocol, out)),
+            Self::Several(replies) => replies.iter().for_each(|reply| reply.encode(protocol, out)),
         }
     }
 }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn each_kind_is_encoded_as_its_protocol_has_it() {
-        let one = || vec![Reply::Integer(1)];
+        let items = || vec![Reply::Integer(1)];
         for (reply, resp2, resp3) in [
             (Reply::ok(), "+OK\r\n", "+OK\r\n"),
             (Reply::error("ERR a\r\nb\r\n"), "-ERR a  b\r\n", "-ERR a  b\r\n"),
@@ -160,8 +160,8 @@ mod tests {
                 "*1\r\n*2\r\n$1\r\na\r\n,1e+17\r\n",
             ),
             (Reply::Null, "$-1\r\n", "_\r\n"),
-            (Reply::Array(one()), "*1\r\n:1\r\n", "*1\r\n:1\r\n"),
-            (Reply::Push(one()), "*1\r\n:1\r\n", ">1\r\n:1\r\n"),
+            (Reply::Array(items()), "*1\r\n:1\r\n", "*1\r\n:1\r\n"),
+            (Reply::Push(items()), "*1\r\n:1\r\n", ">1\r\n:1\r\n"),
             (
                 Reply::Map(vec![(Reply::bulk(""), Reply::Null)]),
                 "*2\r\n$0\r\n\r\n$-1\r\n",

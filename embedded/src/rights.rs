@@ -23,10 +23,11 @@ impl Rights {
             if always_allowed(&lower) {
                 return Err(format!("{name:?} can't be denied: a server allows it to everybody"));
             }
-            let is_meant = |it: &&Command| {
-                it.name == lower || it.name.split_once('|').is_some_and(|(whole, _)| whole == lower)
+            let is_meant = |command: &&Command| {
+                command.name == lower
+                    || command.name.split_once('|').is_some_and(|(whole, _)| whole == lower)
             };
-            let mut meant = COMMANDS.iter().filter(is_meant).map(|it| it.name).peekable();
+            let mut meant = COMMANDS.iter().filter(is_meant).map(|command| command.name).peekable();
             if meant.peek().is_none() {
                 return Err(format!(
                     "an embedded master knows no command {name:?} that it could deny; a \

@@ -70,6 +70,6 @@ fn is_between(score: f64, least: Bound, most: Bound) -> bool {
     above && below
 }
 
-fn in_order((one, its): &(Vec<u8>, f64), (other, theirs): &(Vec<u8>, f64)) -> Ordering {
-    its.total_cmp(theirs).then_with(|| one.cmp(other))
+fn in_order((a, a_score): &(Vec<u8>, f64), (b, b_score): &(Vec<u8>, f64)) -> Ordering {
+    a_score.total_cmp(b_score).then_with(|| a.cmp(b))
 }

@@ -25,13 +25,13 @@ fn ask(machine: &mut Machine, client: ClientId, words: &[&str]) -> String {
 
 #[test]
 fn the_same_seed_gives_the_same_master_and_another_one_another() {
-    let told = |seed| {
+    let info = |seed| {
         let mut machine = Machine::new(seed, NOW);
         let client = machine.open();
         ask(&mut machine, client, &["INFO"])
     };
-    assert_eq!(told(1), told(1));
-    assert_ne!(told(1), told(2));
+    assert_eq!(info(1), info(1));
+    assert_ne!(info(1), info(2));
 }
 
 #[test]
@@ -80,12 +80,12 @@ fn field(machine: &mut Machine, client: ClientId, now: Duration, name: &str) -> 
     machine.receive(client, now, &command(&["INFO"]));
     let [Output::Send(_, bytes)] = &outputs(machine)[..] else { panic!("no answer to INFO") };
     let text = String::from_utf8(bytes.clone()).unwrap();
-    let told = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    told.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    value.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
 }
 
 #[test]
-fn a_promoted_replica_tells_what_it_was_until_it_restarts() {
+fn a_promoted_replica_reports_what_it_was_until_it_restarts() {
     let mut machine = Machine::new(1, NOW);
     let client = machine.open();
     let own = field(&mut machine, client, NOW, "master_replid");

@@ -98,7 +98,7 @@ fn an_acquire_without_a_lock_delay_takes_the_builders() {
 #[test]
 fn one_resource_is_waited_for_in_turn_if_the_call_or_the_builder_says_so() {
     let queue = |asked: AcquireRequest| {
-        asked.keys.queue().map(|it| (it.places.to_string(), it.alive.to_string()))
+        asked.keys.queue().map(|keys| (keys.places.to_string(), keys.alive.to_string()))
     };
     let expected = Some(("p:quorumlock:queue:r".to_owned(), "p:quorumlock:alive:r".to_owned()));
     let (redlock, mut inbox) = driverless(prefixed());
@@ -198,7 +198,7 @@ mod answered {
     }
 
     #[tokio::test]
-    async fn a_win_that_nobody_picks_up_is_released() {
+    async fn a_win_that_no_caller_picks_up_is_released() {
         let masters = Masters::start_in_memory(1).unwrap();
         let redlock = masters.builder().connect().await.unwrap();
         drop(won(&redlock).await);

@@ -108,10 +108,10 @@ fn tls_without_the_feature_names_the_feature() {
 
 #[test]
 fn two_spellings_of_one_server_are_one_place() {
-    let same = |one: &str, two: &str| {
-        let (one, two) = (address(one).unwrap(), address(two).unwrap());
-        assert_eq!(one.same_place(&two), two.same_place(&one));
-        one.same_place(&two)
+    let same = |first: &str, second: &str| {
+        let (first, second) = (address(first).unwrap(), address(second).unwrap());
+        assert_eq!(first.same_place(&second), second.same_place(&first));
+        first.same_place(&second)
     };
     assert!(same("redis://master:6379/0", "redis://me:pw@MASTER./1"));
     assert!(same("redis://[::1]", "valkey://[0:0:0:0:0:0:0:1]:6379"));

@@ -11,7 +11,7 @@ use crate::run::ended;
 use std::ops::Deref;
 use std::time::Duration;
 
-/// An election: candidates campaign, one of them leads, and observers see who.
+/// An election: candidates campaign, one of them leads, and observers see the leader.
 ///
 /// It is [`quorumlock::Election`](crate::Election) for code without `async`. Nothing here stops the
 /// work of a thread, so it has to look whether it still leads.
@@ -95,7 +95,7 @@ impl Election {
         }
     }
 
-    /// Asks every master who leads. See [`Election::leader`](crate::Election::leader).
+    /// Asks every master for the leader. See [`Election::leader`](crate::Election::leader).
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Election {
         wait::until(self.inner.leader())
     }
 
-    /// Follows who leads: an iterator that blocks until there is a change. See
+    /// Follows the leader: an iterator that blocks until there is a change. See
     /// [`Election::observe`](crate::Election::observe) for what it may leave out.
     ///
     /// ```no_run
@@ -163,8 +163,8 @@ impl Deref for Leadership {
     }
 }
 
-/// Who leads, from the first look on: an iterator that blocks. After an error it has ended; in async
-/// code, that is [`InspectError::WrongContext`].
+/// The leaders, from the first look on: an iterator that blocks. After an error it has ended; in
+/// async code, that is [`InspectError::WrongContext`].
 #[must_use = "nothing is observed before the iterator is asked"]
 pub struct Leaders {
     watch: Option<Box<Watch>>,

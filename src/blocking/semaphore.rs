@@ -60,7 +60,7 @@ impl Semaphore {
         wait::until(self.inner.available_permits())
     }
 
-    /// Asks every master who has which permit. See
+    /// Asks every master for the holder of each permit. See
     /// [`Semaphore::inspect`](crate::Semaphore::inspect).
     ///
     /// # Errors

@@ -126,10 +126,10 @@ mod tests {
     #[test]
     fn a_wait_for_another_thread_ends_though_the_budget_is_spent() {
         let wait = || {
-            let (tell, told) = oneshot::channel();
-            let teller = thread::spawn(move || tell.send(7).unwrap());
-            let heard = until(told).unwrap();
-            teller.join().unwrap();
+            let (sender, receiver) = oneshot::channel();
+            let sending = thread::spawn(move || sender.send(7).unwrap());
+            let heard = until(receiver).unwrap();
+            sending.join().unwrap();
             heard
         };
         assert_eq!(wait(), 7);

@@ -127,17 +127,17 @@ impl<R> RedlockBuilder<R> {
         if OsRandom::new().bits().is_none() {
             return Err(NoRandomness.into());
         }
-        runtime::check("connect()", addresses.iter().map(|one| &one.transport))?;
+        runtime::check("connect()", addresses.iter().map(|address| &address.transport))?;
 
-        let names = addresses.iter().map(|one| (one.name.clone(), one.login.clone()));
+        let names = addresses.iter().map(|address| (address.name.clone(), address.login.clone()));
         let settings = self.options.settings(membership, &addresses);
         let mut machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
         let idle_locks = Arc::<IdleLocks>::default();
         machine.use_shelf(idle_locks.clone());
         let (requests, inbox) = mpsc::unbounded_channel();
         let (reply, connected) = oneshot::channel();
-        let outlet = Outlet::new(addresses.iter().map(|one| &one.name));
-        let names = addresses.iter().map(|one| one.name.clone());
+        let outlet = Outlet::new(addresses.iter().map(|address| &address.name));
+        let names = addresses.iter().map(|address| address.name.clone());
         let callers = Callers::new(
             reply,
             self.options.strict,

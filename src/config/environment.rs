@@ -121,7 +121,7 @@ fn read(
         }
     }
     // The environment has no order: of several problems, the same one is always reported.
-    match problems.into_iter().min_by(|one, other| one.key.cmp(&other.key)) {
+    match problems.into_iter().min_by(|a, b| a.key.cmp(&b.key)) {
         Some(problem) => Err(problem),
         None => Ok((config, file)),
     }

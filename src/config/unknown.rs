@@ -30,8 +30,8 @@ pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) ->
         return format!(": {instead}");
     }
     let is_part = |key: &&&str| key.strip_prefix(&name).is_some_and(|rest| rest.starts_with('_'));
-    if let [one, other] = keys.iter().filter(is_part).collect::<Vec<_>>()[..] {
-        return format!(": write {} and {}", spelt(one), spelt(other));
+    if let [first, second] = keys.iter().filter(is_part).collect::<Vec<_>>()[..] {
+        return format!(": write {} and {}", spelt(first), spelt(second));
     }
     match keys.iter().map(|key| (distance(&name, key), key)).min() {
         // A third of it may be wrong; beyond that it is another word.
@@ -42,12 +42,12 @@ pub(super) fn hint(name: &str, keys: &[&str], spelt: impl Fn(&str) -> String) ->
     }
 }
 
-/// Returns how many characters have to be inserted, removed or replaced to turn one into the other.
-fn distance(one: &str, other: &str) -> usize {
-    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
-    for (above, left) in one.chars().enumerate() {
+/// Returns how many characters have to be inserted, removed or replaced to turn `from` into `to`.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (above, left) in from.chars().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], above + 1);
-        for (place, right) in other.chars().enumerate() {
+        for (place, right) in to.chars().enumerate() {
             let exchanged = diagonal + usize::from(left != right);
             diagonal = row[place + 1];
             row[place + 1] = exchanged.min(row[place] + 1).min(diagonal + 1);
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_distance_counts_changes_of_one_character() {
-        for (one, other, expected) in [
+        for (from, to, expected) in [
             ("", "", 0),
             ("", "ttl", 3),
             ("ttl", "", 3),
@@ -72,8 +72,8 @@ mod tests {
             ("maxttl", "max_ttl", 1),
             ("kitten", "sitting", 3),
         ] {
-            assert_eq!(distance(one, other), expected, "{one} {other}");
-            assert_eq!(distance(other, one), expected, "{other} {one}");
+            assert_eq!(distance(from, to), expected, "{from} {to}");
+            assert_eq!(distance(to, from), expected, "{to} {from}");
         }
     }
 }

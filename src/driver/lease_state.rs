@@ -243,13 +243,13 @@ mod tests {
         assert_eq!(hold.check(at(40)).unwrap(), Duration::from_millis(60));
         assert!(hold.check(at(100)).is_err(), "at the deadline, not after it");
         assert!(!hold.extend(at(900), false));
-        assert!(hold.check(at(40)).is_err(), "also for whoever asks with an older clock");
+        assert!(hold.check(at(40)).is_err(), "also for a caller with an older clock");
         assert_eq!(hold.deadline(), at(100));
     }
 
     /// A deadline that cannot be represented is as good as never.
     #[test]
-    fn a_deadline_beyond_what_can_be_told_is_the_last_that_can() {
+    fn a_deadline_out_of_range_is_the_last_in_range() {
         let (sign, most) = (1_u64 << 63, u64::MAX);
         for beyond in [sign - 1, sign, sign + 1, most] {
             let hold = LeaseState::new(
@@ -285,8 +285,8 @@ mod tests {
             let look = || (start.wait(), deadline.remaining(at(150)).is_some()).1;
             let (extended, held) = thread::scope(|scope| {
                 let (extending, looking) =
-                    (scope.spawn(extend), [look; 2].map(|one| scope.spawn(one)));
-                (extending.join().unwrap(), looking.map(|one| one.join().unwrap()))
+                    (scope.spawn(extend), [look; 2].map(|look| scope.spawn(look)));
+                (extending.join().unwrap(), looking.map(|thread| thread.join().unwrap()))
             });
             assert_eq!(held, [extended; 2]);
             assert_eq!(deadline.remaining(at(120)).is_some(), extended, "and so for good");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lapse_at_max_hold_is_told_apart_from_any_other() {
+    fn a_lapse_at_max_hold_differs_from_any_other() {
         let (kept, unconfirmed) = (hold_until(100), hold_until(100));
         assert!(kept.extend(at(200), true) && unconfirmed.extend(at(200), false));
         assert!(kept.is_deadline_final() && !unconfirmed.is_deadline_final());
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_loss_is_seen_by_whoever_waited_and_by_whoever_comes_late() {
+    async fn the_loss_is_seen_by_early_and_late_waiters() {
         let hold = Arc::new(hold_until(100));
         let waiter = tokio::spawn({
             let hold = hold.clone();

@@ -73,13 +73,13 @@ fn listed(what: [&str; 2], nodes: &[NodeProblem]) -> String {
 
 /// Returns each problem once, with the names of the masters that have it.
 pub(super) fn folded(nodes: &[NodeProblem]) -> Vec<Folded> {
-    let said = nodes.iter().map(|NodeProblem { node, problem }| Said {
+    let reports = nodes.iter().map(|NodeProblem { node, problem }| Said {
         master: OneLine(node).to_string(),
         words: OneLine(problem).to_string(),
         span: None,
         latency: None,
     });
-    fold(said, None)
+    fold(reports, None)
 }
 
 impl ConnectError {

@@ -67,7 +67,7 @@ fn token(number: u64) -> FencingToken {
 
 #[test]
 fn each_text_is_one_line_that_begins_with_the_main_fact() {
-    let told = [
+    let texts = [
         (Closed.to_string(), "closed: "),
         (lost(LossReason::Lapsed, false).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
         (lost(LossReason::Lapsed, true).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
@@ -116,7 +116,7 @@ fn each_text_is_one_line_that_begins_with_the_main_fact() {
             "stale fencing token 1700000000000000: ",
         ),
     ];
-    for (text, fact) in told {
+    for (text, fact) in texts {
         assert!(text.starts_with(fact), "{text}");
         assert!(text.chars().count() <= LINE && !text.contains('\n'), "{}: {text}", text.len());
     }

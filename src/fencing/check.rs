@@ -189,9 +189,9 @@ mod tests {
         for (number, greatest) in
             [(5, Ok(5)), (5, Ok(5)), (4, Err(5)), (9, Ok(9)), (5, Err(9)), (8, Err(9)), (9, Ok(9))]
         {
-            let said = check.admit("a", token(number));
+            let result = check.admit("a", token(number));
             let stale = |greatest| StaleToken { presented: token(number), greatest };
-            assert_eq!(said, greatest.map(drop).map_err(token).map_err(stale), "{number}");
+            assert_eq!(result, greatest.map(drop).map_err(token).map_err(stale), "{number}");
             let (Ok(greatest) | Err(greatest)) = greatest;
             assert_eq!(check.greatest("a"), Some(token(greatest)));
         }
@@ -257,10 +257,10 @@ mod tests {
                 other.raise_floor(token(floor));
             }
             for (resource, number) in then {
-                let said = whole.admit(&resource, token(number));
+                let result = whole.admit(&resource, token(number));
                 let above = floor.is_none_or(|floor| number >= floor);
-                let expected = if above { said.is_ok() } else { false };
-                prop_assert!(said.is_ok() || other.admit(&resource, token(number)).is_err());
+                let expected = if above { result.is_ok() } else { false };
+                prop_assert!(result.is_ok() || other.admit(&resource, token(number)).is_err());
                 if expected {
                     prop_assert_eq!(other.admit(&resource, token(number)), Ok(()));
                 }

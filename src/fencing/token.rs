@@ -157,7 +157,7 @@ mod tests {
                     let error = error.to_string();
                     assert!(error.contains(part), "{text:?}: {error}");
                 }
-                (said, expected) => panic!("{text:?}: {said:?}, not {expected:?}"),
+                (parsed, expected) => panic!("{text:?}: {parsed:?}, not {expected:?}"),
             }
         }
     }

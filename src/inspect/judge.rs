@@ -19,7 +19,7 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
     // Where one master says that the work has ended, it has, though others were not reached yet.
     let mut values: Vec<&StoredValue> = values.collect();
     values.sort_by_key(|stored| !stored.value.has_ended());
-    let holds = |standing: &StoredValue, seen: &Seen| matches!(seen, Ok(Some(one)) if one.value.is_of_the_holder_of(&standing.value));
+    let holds = |standing: &StoredValue, seen: &Seen| matches!(seen, Ok(Some(stored)) if stored.value.is_of_the_holder_of(&standing.value));
     let held = values
         .into_iter()
         .map(|standing| (standing, nodes(&|seen| holds(standing, seen))))
@@ -50,7 +50,7 @@ fn readers(seen: &[(Arc<str>, Seen)], membership: Membership) -> Vec<Holder> {
     let all = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
     let mut found: Vec<&StoredValue> = Vec::new();
     for reader in all.flat_map(|stored| &stored.readers) {
-        if found.iter().all(|one| one.value != reader.value) {
+        if found.iter().all(|other| other.value != reader.value) {
             found.push(reader);
         }
     }
@@ -67,12 +67,13 @@ fn readers(seen: &[(Arc<str>, Seen)], membership: Membership) -> Vec<Holder> {
 
 /// Returns what the masters would have said if this reader held the lock alone.
 fn alone(seen: &[(Arc<str>, Seen)], reader: &StoredValue) -> Vec<(Arc<str>, Seen)> {
-    let one =
-        |stored: &StoredValue| stored.readers.iter().find(|one| one.value == reader.value).cloned();
-    let one = |(node, seen): &(Arc<str>, Seen)| {
-        (node.clone(), seen.clone().map(|stored| stored.as_ref().and_then(one)))
+    let entry = |stored: &StoredValue| {
+        stored.readers.iter().find(|other| other.value == reader.value).cloned()
     };
-    seen.iter().map(one).collect()
+    let of_node = |(node, seen): &(Arc<str>, Seen)| {
+        (node.clone(), seen.clone().map(|stored| stored.as_ref().and_then(entry)))
+    };
+    seen.iter().map(of_node).collect()
 }
 
 /// Returns the time after which the remaining nodes of `on` are no longer a quorum.
@@ -98,13 +99,13 @@ pub(super) mod tests {
     use quorumlock_core::coordinator::SHARED;
 
     pub(in crate::inspect) fn seen(lives: &[Option<(&str, Option<u64>)>]) -> Vec<(Arc<str>, Seen)> {
-        let one = |(node, life): (usize, &Option<(&str, Option<u64>)>)| {
+        let answer = |(node, life): (usize, &Option<(&str, Option<u64>)>)| {
             let standing = life.map(|(value, millis)| {
                 StoredValue::new(value.into(), millis.map(Duration::from_millis))
             });
             (Arc::from(format!("n{node}")), Ok(standing))
         };
-        lives.iter().enumerate().map(one).collect()
+        lives.iter().enumerate().map(answer).collect()
     }
 
     fn state(lives: &[Option<(&str, Option<u64>)>]) -> LockState {
@@ -139,7 +140,7 @@ pub(super) mod tests {
         }
     }
     #[test]
-    fn a_reader_is_told_if_a_quorum_has_it_and_the_last_to_end_first() {
+    fn a_reader_is_reported_if_a_quorum_has_it_and_the_last_to_end_first() {
         let read = |readers: &[(&str, u64)]| {
             let mut shared = StoredValue::new(SHARED.into(), Some(Duration::from_millis(90)));
             let reader = |(value, millis): &(&str, u64)| {
@@ -148,16 +149,16 @@ pub(super) mod tests {
             shared.readers = readers.iter().map(reader).collect();
             Ok(Some(shared))
         };
-        let said = [
+        let answers = [
             read(&[("a", 40), ("b", 70), ("c", 9)]),
             read(&[("b", 80), ("a", 30)]),
             read(&[("d", 5)]),
         ];
-        let seen: Vec<_> = said.into_iter().map(|seen| (Arc::from("n"), seen)).collect();
+        let seen: Vec<_> = answers.into_iter().map(|seen| (Arc::from("n"), seen)).collect();
         let LockState::Held(holder) = judge(&seen, Membership::of(3).unwrap()) else { panic!() };
-        let told = |reader: &Holder| (reader.value.to_string(), reader.remaining.unwrap());
+        let pair = |reader: &Holder| (reader.value.to_string(), reader.remaining.unwrap());
         let of = |value: &str, millis| (value.to_owned(), Duration::from_millis(millis));
-        assert_eq!(holder.readers.iter().map(told).collect::<Vec<_>>(), [of("b", 70), of("a", 30)]);
+        assert_eq!(holder.readers.iter().map(pair).collect::<Vec<_>>(), [of("b", 70), of("a", 30)]);
         assert!(holder.is_shared());
     }
 }

@@ -67,8 +67,8 @@ mod tests {
             ([kept, held, held], false, false),
         ] {
             let inspection = inspected(lives);
-            let told = (*inspection.state() == LockState::Free, inspection.is_kept());
-            assert_eq!(told, (is_free, is_kept), "{lives:?}");
+            let found = (*inspection.state() == LockState::Free, inspection.is_kept());
+            assert_eq!(found, (is_free, is_kept), "{lives:?}");
             assert_eq!(inspection.holder().is_none(), is_free);
         }
     }
@@ -76,15 +76,15 @@ mod tests {
     #[test]
     fn the_line_says_how_many_wait_and_keeps_their_names_to_itself() {
         let kept = Some((KEPT, Some(1_500)));
-        let told = |lives, waiting| Inspection { waiting, ..inspected(lives) };
+        let inspection = |lives, waiting| Inspection { waiting, ..inspected(lives) };
         let line = "\"r\" is free, reserved for the next waiter, 1 waiting: n0 reserved for the next \
                     waiter, for 1.5 s; n1 reserved for the next waiter, for 1.5 s; n2 free";
-        assert_eq!(told([kept, kept, None], Some(1)).to_string(), line);
+        assert_eq!(inspection([kept, kept, None], Some(1)).to_string(), line);
         let line = "\"r\" is free, 12 waiting: n0 free; n1 free; n2 free";
-        assert_eq!(told([None; 3], Some(12)).to_string(), line);
-        let none = told([None; 3], Some(0));
+        assert_eq!(inspection([None; 3], Some(12)).to_string(), line);
+        let none = inspection([None; 3], Some(0));
         assert_eq!(none.to_string(), "\"r\" is free: n0 free; n1 free; n2 free");
         assert_eq!((none.waiting(), inspected([None; 3]).waiting()), (Some(0), None));
-        assert!(!format!("{:?}", told([kept; 3], None)).contains("0123"));
+        assert!(!format!("{:?}", inspection([kept; 3], None)).contains("0123"));
     }
 }

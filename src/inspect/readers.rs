@@ -53,8 +53,8 @@ impl Redlock {
             return Err(InvalidSetting::new("inspection", problem).into());
         }
         let key = readers_key(&inspection.key, &inspection.resource);
-        let one = |reader| self.take_away(inspection, Some(key.clone()), reader);
-        let answers: Vec<_> = readers.iter().map(one).collect();
+        let take_away = |reader| self.take_away(inspection, Some(key.clone()), reader);
+        let answers: Vec<_> = readers.iter().map(take_away).collect();
         let mut reports = Vec::new();
         for answer in answers {
             reports = answer.await.map_err(|_| Closed)?.map_err(InspectError::Unconfirmed)?;
@@ -103,7 +103,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn readers_are_told_by_label_with_their_time_and_never_by_token() {
+    fn readers_are_named_by_label_with_their_time_and_never_by_token() {
         let token = "0123456789abcdef0123456789abcdef";
         let life = |seconds| Some(Duration::from_secs(seconds));
         let mut shared = StoredValue::new(SHARED.into(), life(9));
@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(text(&shared), "read by others, expires in 9 s");
         let named = StoredValue::new(format!("{token}:worker-7").into(), life(9));
         shared.readers = vec![named, StoredValue::new(token.into(), life(3))];
-        let told = "read by worker-7 for 9 s, unnamed for 3 s, expires in 9 s";
-        assert_eq!(text(&shared), told);
+        let line = "read by worker-7 for 9 s, unnamed for 3 s, expires in 9 s";
+        assert_eq!(text(&shared), line);
         shared.readers = vec![StoredValue::new(token.into(), life(3)); 10];
         assert!(text(&shared).contains(", unnamed for 3 s and 2 more, expires"));
         assert!(!format!("{:?}", Holder::of(shared)).contains("0123"));

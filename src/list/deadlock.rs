@@ -203,7 +203,8 @@ mod tests {
         assert_eq!(found(&two), [expected]);
         let three = [lock("a", 1, &[3]), lock("b", 2, &[1, 4]), lock("c", 3, &[2, 5, 1])];
         let cycles = PossibleDeadlock::among(&three);
-        let resources: Vec<Vec<_>> = cycles.iter().map(|it| it.resources().collect()).collect();
+        let resources: Vec<Vec<_>> =
+            cycles.iter().map(|cycle| cycle.resources().collect()).collect();
         assert_eq!(resources, [&["c", "a"][..], &["c", "a", "b"]], "a shortest of each client");
     }
 
@@ -216,16 +217,16 @@ mod tests {
 
     #[test]
     fn what_is_only_kept_closed_or_free_is_in_no_cycle() {
-        let (mut one, two) = (lock("a", 1, &[2]), lock("b", 2, &[1]));
+        let (mut first, second) = (lock("a", 1, &[2]), lock("b", 2, &[1]));
         let ended = format!("quorumlock:done:{:016x}{:016x}", 1, 7);
         let stored = StoredValue::new(ended.into(), Some(Duration::from_secs(9)));
-        one.holder = Holder::of(stored);
-        assert!(found(&[one, two.clone()]).is_empty());
+        first.holder = Holder::of(stored);
+        assert!(found(&[first, second.clone()]).is_empty());
         let mut free = lock("a", 1, &[2]);
         let membership = Membership::of(1).unwrap();
         free.inspection =
             Inspection::new("a".into(), "a".into(), vec![("n".into(), Ok(None))], membership);
-        assert!(found(&[free, two]).is_empty());
+        assert!(found(&[free, second]).is_empty());
     }
 
     proptest! {

@@ -45,7 +45,7 @@ pub(super) fn merge(
     let silent = nodes(&|seen| seen.is_err());
     let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
     let on = |value| {
-        nodes(&|seen| matches!(seen, Ok(Some(one)) if one.value.is_of_the_holder_of(&value)))
+        nodes(&|seen| matches!(seen, Ok(Some(stored)) if stored.value.is_of_the_holder_of(&value)))
     };
     // Of several with the same number, the first.
     let most = values.rev().max_by_key(|stored| on(stored.value.clone()).len())?.clone();

@@ -146,7 +146,7 @@ impl LockList {
 
     fn begin(walk: Walk) -> Result<State, ListError> {
         walk.options.check_prefix(&walk.prefix)?;
-        runtime::check("list()", walk.masters.iter().map(|one| &one.transport))?;
+        runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
         let runtime = Handle::current();
         let (sender, items) = mpsc::channel(AHEAD);
         let task = runtime.spawn(walk.run(sender)).abort_handle();
@@ -236,7 +236,7 @@ impl ListedLock {
     /// Counts the masters that have the holder's key.
     #[must_use]
     pub fn held_on(&self) -> usize {
-        let has_it = |state: &NodeState| matches!(state, NodeState::Held(it) if it.same_hold_as(&self.holder));
+        let has_it = |state: &NodeState| matches!(state, NodeState::Held(holder) if holder.same_hold_as(&self.holder));
         self.inspection.nodes().iter().filter(|node| has_it(&node.state)).count()
     }
 

@@ -107,8 +107,8 @@ fn seen(three: &[Reply]) -> Seen {
 }
 
 /// Returns the answer of a master that said something else.
-pub(super) fn unknown(said: impl Into<Arc<str>>) -> Answer {
-    Answer::Unknown(UnknownCause::Server(said.into()))
+pub(super) fn unknown(words: impl Into<Arc<str>>) -> Answer {
+    Answer::Unknown(UnknownCause::Server(words.into()))
 }
 
 /// Packs the question for the waiters in queues and waitlists; `keys` are those of the members alive in each
@@ -136,7 +136,7 @@ pub(super) fn in_turn(reply: &Reply, queues: usize) -> Option<Vec<(u64, Vec<Mail
     parts.iter().map(queue).collect::<Option<Vec<_>>>().filter(|found| found.len() == queues)
 }
 
-/// Returns the channel on which it is told that a lock is free.
+/// Returns the channel on which masters announce that the lock is free.
 pub(super) fn channel(options: &Options, lock: &ListedLock) -> Arc<str> {
     match lock.slot() {
         Some(_) => options.slots_channel(lock.resource()),

@@ -19,7 +19,7 @@ fn text(text: &str) -> Reply {
 
 /// Reads one letter for each master: the value under the key there, `-` for none, `?` for silence.
 fn pictured(masters: &str) -> Vec<(Arc<str>, Seen)> {
-    let one = |(node, letter): (usize, char)| {
+    let answer = |(node, letter): (usize, char)| {
         let seen = match letter {
             '-' => Ok(None),
             '?' => Err(Answer::Refused(Refusal::Down("gone".into()))),
@@ -31,7 +31,7 @@ fn pictured(masters: &str) -> Vec<(Arc<str>, Seen)> {
         };
         (format!("n{node}").into(), seen)
     };
-    masters.chars().enumerate().map(one).collect()
+    masters.chars().enumerate().map(answer).collect()
 }
 
 fn merged(masters: &str, membership: Membership) -> Option<(Verdict, ListedLock)> {
@@ -60,10 +60,10 @@ fn a_lock_is_held_as_a_quorum_says() {
         ("aaa-", Some((Verdict::Held, "a", 3))),
     ] {
         let found = merged(masters, Membership::of(masters.len()).unwrap());
-        let told = found.as_ref().map(|(verdict, lock)| {
+        let summary = found.as_ref().map(|(verdict, lock)| {
             (*verdict, lock.holder().label().unwrap_or_default(), lock.held_on())
         });
-        assert_eq!(told, expected, "{masters}");
+        assert_eq!(summary, expected, "{masters}");
     }
 }
 
@@ -94,24 +94,24 @@ fn as_many_masters_are_scanned_as_no_quorum_can_do_without() {
 }
 
 #[test]
-fn a_lock_is_told_in_one_line_that_keeps_the_token() {
-    let told = |masters: &str, waiting| {
+fn a_lock_is_printed_in_one_line_that_keeps_the_token() {
+    let shown = |masters: &str, waiting| {
         let membership = Membership::of(masters.len()).unwrap();
         let (_, mut lock) = merged(masters, membership).unwrap();
         lock.waiting = waiting;
         assert!(!format!("{lock:?} {lock}").contains("0123"), "{lock:?}");
         lock.to_string()
     };
-    for (told, expected) in [
-        (told("aaa", Some(2)), "\"r\" is held by a, expires in 2 s, on 3 of 3 masters, 2 waiting"),
-        (told("aaa", None), "\"r\" is held by a, expires in 2 s, on 3 of 3 masters"),
-        (told("a--", Some(0)), "\"r\" is free, but for a key on 1 of 3 masters"),
+    for (line, expected) in [
+        (shown("aaa", Some(2)), "\"r\" is held by a, expires in 2 s, on 3 of 3 masters, 2 waiting"),
+        (shown("aaa", None), "\"r\" is held by a, expires in 2 s, on 3 of 3 masters"),
+        (shown("a--", Some(0)), "\"r\" is free, but for a key on 1 of 3 masters"),
         (
-            told("a-?", None),
+            shown("a-?", None),
             "\"r\" is neither held nor free by quorum, with a key on 1 of 3 masters",
         ),
     ] {
-        assert_eq!(told, expected);
+        assert_eq!(line, expected);
     }
 }
 
@@ -199,12 +199,13 @@ fn what_is_under_each_key_is_read() {
     assert_eq!(seen[..3], [stored("v", Some(700)), Ok(None), stored("w", None)]);
     assert!(matches!(seen[3], Err(Answer::Unknown(_))), "{seen:?}");
     let Ok(Some(read)) = &seen[4] else { panic!("{seen:?}") };
-    assert_eq!(read.readers.iter().map(|one| one.value.to_string()).collect::<String>(), "rs");
+    let readers: String = read.readers.iter().map(|reader| reader.value.to_string()).collect();
+    assert_eq!(readers, "rs");
     assert!(page::looked(&reply, 3).is_err() && page::looked(&Reply::Nil, 0).is_err());
 }
 
 #[test]
-fn who_waits_is_counted_only_if_the_master_says_so() {
+fn waiters_are_counted_only_if_the_master_reports_them() {
     let reply = Reply::Array(vec![text("x"), Reply::Int(2), text("y"), Reply::Int(0)]);
     assert_eq!(page::counted(&reply, 2), Some(vec![2, 0]));
     assert_eq!(page::counted(&reply, 3), None);

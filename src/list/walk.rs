@@ -72,7 +72,7 @@ impl Walk {
         let mut walker = Walker { walk: self, nodes: Vec::new(), problems, items };
         let ended = walker.run(met).await;
         if let Ok(ended) = ended {
-            // No one reads it if the stream was dropped.
+            // There is no reader if the stream was dropped.
             let _ = walker.items.send(Item::End(ended)).await;
         }
     }
@@ -314,7 +314,7 @@ impl Walker {
         let counts: Option<Vec<_>> =
             replies.iter().flatten().map(|reply| page::counted(reply, channels.len())).collect();
         for (place, lock) in locks.iter_mut().enumerate() {
-            lock.waiting = counts.as_ref().map(|counts| counts.iter().map(|one| one[place]).sum());
+            lock.waiting = counts.as_ref().map(|counts| counts.iter().map(|row| row[place]).sum());
         }
         Ok(())
     }

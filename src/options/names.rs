@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn no_resource_key_is_an_internal_key_and_each_has_one_reading() {
         let mut seen = BTreeMap::new();
-        for (one, other) in PIECES.iter().flat_map(|one| PIECES.map(|other| (one, other))) {
-            let options = Options { key_prefix: format!("{one}{other}"), ..Options::default() };
+        for (head, tail) in PIECES.iter().flat_map(|head| PIECES.map(|tail| (head, tail))) {
+            let options = Options { key_prefix: format!("{head}{tail}"), ..Options::default() };
             let allowed = |resource: &&&str| options.check_resource(resource).is_ok();
             for resource in PIECES.iter().filter(|_| options.check().is_ok()).filter(allowed) {
                 for (key, reading) in readings(&options, resource) {

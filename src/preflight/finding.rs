@@ -174,7 +174,7 @@ findings! {
         ["has {clients} of the {most} clients that it accepts"],
         ["raise its maxclients, and its limit of open files with it: once it is full, a client that \
           starts or reconnects cannot use it"];
-    Self::NotRedis(said) => Failure, ["not a Redis server ({said})"],
+    Self::NotRedis(reply) => Failure, ["not a Redis server ({reply})"],
         ["fix host and port in its address: something else listens there"];
     Self::Cluster => Failure, ["a node of a cluster"],
         ["name independent masters, with cluster-enabled no: a cluster decides by itself where a \

@@ -60,7 +60,7 @@ pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePrefl
 
 /// Finds what only shows in comparison: the same server twice, at both; clocks that are far apart.
 pub(super) fn compare(nodes: &mut [NodePreflight], bounds: &Bounds) -> Vec<Finding> {
-    let ids: Vec<_> = nodes.iter().map(|one| (one.node.clone(), one.run_id.clone())).collect();
+    let ids: Vec<_> = nodes.iter().map(|node| (node.node.clone(), node.run_id.clone())).collect();
     for (place, node) in nodes.iter_mut().enumerate() {
         let others = ids.iter().enumerate().filter(|(other, _)| *other != place);
         let mut twins = others.filter(|(_, (_, id))| id.is_some() && *id == node.run_id);

@@ -81,7 +81,7 @@ impl Redlock {
 /// Asks all masters at once.
 pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Preflight, WrongContext> {
     let (masters, membership) = resolved;
-    runtime::check("preflight()", masters.iter().map(|one| &one.transport))?;
+    runtime::check("preflight()", masters.iter().map(|master| &master.transport))?;
     let bounds = Bounds {
         clocks: options.fencing_window.width(),
         stays_away: options.quarantine(),

@@ -17,7 +17,7 @@ const LONGER_LIFE: Duration = Duration::from_secs(2);
 
 /// The id of no client. It is not 0, which some servers (Redis 6.2) take as no id given: they would
 /// kill every other client.
-const NOBODY: i64 = i64::MAX;
+const NO_CLIENT: i64 = i64::MAX;
 
 /// More than any clock shows.
 const AGES: Duration = Duration::from_micros(fence::GREATEST);
@@ -59,7 +59,7 @@ questions! {
     ConfigAppend: ConfigGet, wire::config_get("*append*");
     Replay: AclDryRun, wire::pack(&["ACL", "DRYRUN", "default", "SET", &*subject.key, "", "PX",
                                    "1"]);
-    Kill: ClientKill, wire::kill(NOBODY);
+    Kill: ClientKill, wire::kill(NO_CLIENT);
     Survey: Eval, wire::pack(&["EVAL", SURVEY, "1", &*subject.part("survey")]);
     LoadAcquire: ScriptLoad, wire::load(wire::ACQUIRE);
     LoadExtend: ScriptLoad, wire::load(wire::EXTEND);

@@ -78,9 +78,10 @@ impl Preflight {
     /// Whether a quorum would remain without one of them, for example:
     ///
     /// ```no_run
+    /// # use std::time::Duration;
     /// # async fn example(preflight: quorumlock::Preflight) {
     /// let stopped = &preflight.nodes()[0].node;
-    /// let may_vote = |votes_in: Option<std::time::Duration>| votes_in.is_some_and(|it| it.is_zero());
+    /// let may_vote = |votes_in: Option<Duration>| votes_in.is_some_and(|wait| wait.is_zero());
     /// let remains = preflight.is_quorum(|node| node.node != *stopped && may_vote(node.votes_in()));
     /// # }
     /// ```

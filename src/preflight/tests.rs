@@ -136,7 +136,7 @@ fn a_hidden_eviction_policy_is_found_unless_a_master_is_silent() {
 }
 
 #[test]
-fn what_is_persisted_is_told_by_config_or_else_by_info() {
+fn what_is_persisted_is_read_from_config_or_else_from_info() {
     let rewriting = |on, how, pauses| {
         let rewrite = ("no-appendfsync-on-rewrite", pauses);
         map(&[("appendonly", on), ("appendfsync", how), rewrite])
@@ -186,8 +186,8 @@ fn clocks_are_compared_at_the_middle_of_the_round_trip() {
     ] {
         let node = with_clock(ahead);
         assert_eq!(node.clock.map(ClockOffset::as_micros), Some(ahead));
-        let told = kinds(&node).iter().any(|kind| matches!(kind, FindingKind::ClockOff(_)));
-        assert_eq!(told, off, "{ahead}");
+        let reported = kinds(&node).iter().any(|kind| matches!(kind, FindingKind::ClockOff(_)));
+        assert_eq!(reported, off, "{ahead}");
     }
     let [ahead, behind] = [3_000_000, -3_000_000].map(ClockOffset);
     assert_eq!(FindingKind::ClockOff(ahead).to_string(), "its clock is 3 s ahead of this host's");
@@ -233,7 +233,7 @@ fn clocks_farthest_apart_are_named_if_they_exceed_the_bound() {
 }
 
 #[test]
-fn twins_are_told_at_each_of_them_and_unknown_servers_are_none() {
+fn twins_are_reported_at_each_of_them_and_unknown_servers_are_none() {
     let named = |name: &str, run_id: Option<&str>| NodePreflight {
         run_id: run_id.map(Arc::from),
         ..unasked(name)

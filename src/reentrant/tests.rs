@@ -100,7 +100,7 @@ async fn the_last_one_out_releases_whichever_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn handles_exclude_each_other_and_everybody_else() {
+async fn handles_exclude_each_other_and_all_other_clients() {
     let (_masters, redlock) = three_and_client().await;
     let (handle, other) = (redlock.reentrant(), redlock.reentrant());
     let guard = handle.acquire(R).await.unwrap();
@@ -124,7 +124,7 @@ async fn a_lapsed_hold_lets_no_caller_in_until_its_guards_are_gone() {
     sleep(TTL).await;
     let Err(ReentrantError::Lost(lost)) = handle.acquire(R).await else { panic!("entered") };
     assert_eq!((&*lost.resource, &lost.reason), (R, &LossReason::Lapsed));
-    assert_eq!(inner.hold_count(), 2, "whoever is refused does not count");
+    assert_eq!(inner.hold_count(), 2, "a refused caller does not count");
     assert_eq!(outer.release().await, Err(lost.clone()), "each of its guards says so");
     assert!(matches!(handle.acquire(R).await, Err(ReentrantError::Lost(_))));
     assert_eq!(inner.release().await, Err(lost));
@@ -144,8 +144,8 @@ async fn of_two_simultaneous_entries_one_acquires_and_the_other_joins() {
     assert!(poll!(&mut second).is_pending());
     let (first, second) = futures::try_join!(first, second).unwrap();
     assert_eq!((first.hold_count(), first.deadline()), (2, second.deadline()));
-    let (one, other) = futures::join!(first.release(), second.release());
-    assert_eq!([one, other], [Ok(None), Ok(Some(Released::Confirmed))]);
+    let released = futures::join!(first.release(), second.release());
+    assert_eq!(released, (Ok(None), Ok(Some(Released::Confirmed))));
 }
 
 #[tokio::test(start_paused = true)]
@@ -184,7 +184,7 @@ async fn when_the_first_is_dropped_the_second_becomes_the_outermost() {
 #[tokio::test(start_paused = true)]
 async fn when_the_first_fails_the_second_tries_in_turn() {
     let (masters, redlock) = three_and_client().await;
-    let somebody = connect(&masters).await.acquire(R).await.unwrap();
+    let holder = connect(&masters).await.acquire(R).await.unwrap();
     let handle = redlock.reentrant();
     let (first, second, _) = futures::join!(
         handle.acquire(R).timeout(100 * MS).into_future(),
@@ -194,7 +194,7 @@ async fn when_the_first_fails_the_second_tries_in_turn() {
         },
         async {
             sleep(200 * MS).await;
-            somebody.release().await
+            holder.release().await
         }
     );
     assert!(matches!(first, Err(ReentrantError::NotAcquired(AcquireError::Contended(_)))));
@@ -248,7 +248,7 @@ async fn an_owner_on_many_threads_never_refuses_itself_or_leaves_keys() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_remembered_of_resources_that_nobody_holds() {
+async fn nothing_is_remembered_of_resources_without_a_holder() {
     let (masters, redlock) = three_and_client().await;
     let handle = redlock.reentrant();
     let held = handle.acquire(R).await.unwrap();

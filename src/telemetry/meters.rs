@@ -295,7 +295,7 @@ impl<T> ByWord<T> {
     }
 
     fn get(&self, word: &str) -> Option<&T> {
-        self.0.iter().find(|(one, _)| *one == word).map(|(_, meter)| meter)
+        self.0.iter().find(|(key, _)| *key == word).map(|(_, meter)| meter)
     }
 }
 

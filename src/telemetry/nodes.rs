@@ -66,7 +66,8 @@ impl Nodes {
     pub(super) fn forget(&mut self, outlet: &Outlet) {
         for (place, node) in self.nodes.drain(..).enumerate() {
             let had_problem = node.problem.is_some();
-            outlet.each(|it| it.forgotten(place, node.standing, had_problem, node.owed));
+            outlet
+                .each(|observer| observer.forgotten(place, node.standing, had_problem, node.owed));
         }
         let margin = self.margin.take();
         outlet.each(|observer| observer.quorum_forgotten(margin));

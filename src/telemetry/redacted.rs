@@ -43,12 +43,12 @@ impl Cut<'_, '_> {
 
 impl Write for Cut<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for one in text.chars() {
-            if one.is_ascii_hexdigit() {
-                self.row.push(one);
+        for letter in text.chars() {
+            if letter.is_ascii_hexdigit() {
+                self.row.push(letter);
             } else {
                 self.end_row()?;
-                self.out.write_char(one)?;
+                self.out.write_char(letter)?;
             }
         }
         Ok(())
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_token_that_comes_in_pieces_is_cut_short_as_well() {
-        let (one, other) = ("0123456789abcdef", "0123456789abcdef");
-        assert_eq!(Redacted(format_args!("{one}{other}")).to_string(), "012345…");
+        let (head, tail) = ("0123456789abcdef", "0123456789abcdef");
+        assert_eq!(Redacted(format_args!("{head}{tail}")).to_string(), "012345…");
     }
 }

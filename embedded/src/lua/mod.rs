@@ -37,7 +37,7 @@ struct Interpreter {
 
 impl Engine {
     pub(super) fn knows(&self, hash: &str) -> bool {
-        self.interpreter.as_ref().is_some_and(|it| it.scripts.contains_key(hash))
+        self.interpreter.as_ref().is_some_and(|interpreter| interpreter.scripts.contains_key(hash))
     }
 
     pub(super) fn forget(&mut self) {
@@ -52,13 +52,13 @@ impl Engine {
     pub(super) fn load(&mut self, source: &[u8]) -> Result<String, Reply> {
         let hash = sha1_smol::Sha1::from(source).digest().to_string();
         if !self.knows(&hash) {
-            let it = match self.interpreter.take() {
-                Some(it) => it,
+            let interpreter = match self.interpreter.take() {
+                Some(interpreter) => interpreter,
                 None => Interpreter::new().map_err(|error| failure(&error))?,
             };
-            let it = self.interpreter.insert(it);
-            let script = it.compile(source).map_err(|error| not_compiled(&error))?;
-            it.scripts.insert(hash.clone(), script);
+            let interpreter = self.interpreter.insert(interpreter);
+            let script = interpreter.compile(source).map_err(|error| not_compiled(&error))?;
+            interpreter.scripts.insert(hash.clone(), script);
         }
         Ok(hash)
     }
@@ -71,12 +71,12 @@ impl Engine {
         arguments: &[Vec<u8>],
         execute: Execute<'_>,
     ) -> Option<Reply> {
-        let it = self.interpreter.as_ref()?;
-        let script = it.scripts.get(hash)?;
-        it.instructions.store(0, Ordering::Relaxed);
-        let result = it.run(script, keys, arguments, execute);
+        let interpreter = self.interpreter.as_ref()?;
+        let script = interpreter.scripts.get(hash)?;
+        interpreter.instructions.store(0, Ordering::Relaxed);
+        let result = interpreter.run(script, keys, arguments, execute);
         Some(match result {
-            _ if is_exhausted(&it.instructions) => Reply::error(format!(
+            _ if is_exhausted(&interpreter.instructions) => Reply::error(format!(
                 "ERR the script is stopped after {MOST_INSTRUCTIONS} instructions"
             )),
             Ok((true, value)) => reply_of(&value),

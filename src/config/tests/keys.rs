@@ -16,36 +16,40 @@ type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
 
 /// A key, its value as TOML and as text; no value is the default.
 const OPTIONS: [(&str, &str, &str, ByHand); 22] = [
-    ("ttl", r#""5s""#, "5s", |it| it.ttl(ms(5_000))),
-    ("max_ttl", r#""1m 30s""#, "1m 30s", |it| it.max_ttl(ms(90_000))),
-    ("allow_long_max_ttl", "true", "true", |it| it.allow_long_max_ttl(true)),
-    ("acquire_timeout", r#""0s""#, "0s", |it| it.acquire_timeout(ms(0))),
-    ("max_hold", r#""1day""#, "1day", |it| it.max_hold(ms(86_400_000))),
-    ("operation_timeout", r#""70ms""#, "70ms", |it| it.operation_timeout(ms(70))),
-    ("connect_timeout", r#""3s""#, "3s", |it| it.connect_timeout(ms(3_000))),
-    ("drift_rate_ppm", "20_000", "20000", |it| {
-        it.drift(ClockDrift { rate_ppm: 20_000, constant: ms(2) })
+    ("ttl", r#""5s""#, "5s", |builder| builder.ttl(ms(5_000))),
+    ("max_ttl", r#""1m 30s""#, "1m 30s", |builder| builder.max_ttl(ms(90_000))),
+    ("allow_long_max_ttl", "true", "true", |builder| builder.allow_long_max_ttl(true)),
+    ("acquire_timeout", r#""0s""#, "0s", |builder| builder.acquire_timeout(ms(0))),
+    ("max_hold", r#""1day""#, "1day", |builder| builder.max_hold(ms(86_400_000))),
+    ("operation_timeout", r#""70ms""#, "70ms", |builder| builder.operation_timeout(ms(70))),
+    ("connect_timeout", r#""3s""#, "3s", |builder| builder.connect_timeout(ms(3_000))),
+    ("drift_rate_ppm", "20_000", "20000", |builder| {
+        builder.drift(ClockDrift { rate_ppm: 20_000, constant: ms(2) })
     }),
-    ("drift_constant", r#""7ms""#, "7ms", |it| {
-        it.drift(ClockDrift { rate_ppm: 10_000, constant: ms(7) })
+    ("drift_constant", r#""7ms""#, "7ms", |builder| {
+        builder.drift(ClockDrift { rate_ppm: 10_000, constant: ms(7) })
     }),
-    ("backoff_base", r#""9ms""#, "9ms", |it| it.backoff(Backoff { base: ms(9), cap: ms(250) })),
-    ("backoff_cap", r#""1s""#, "1s", |it| it.backoff(Backoff { base: ms(5), cap: ms(1_000) })),
-    ("fencing_window_back", r#""4s""#, "4s", |it| {
-        it.fencing_window(FencingWindow { back: ms(4_000), ahead: ms(2_000) })
+    ("backoff_base", r#""9ms""#, "9ms", |builder| {
+        builder.backoff(Backoff { base: ms(9), cap: ms(250) })
     }),
-    ("fencing_window_ahead", r#""1s""#, "1s", |it| {
-        it.fencing_window(FencingWindow { back: ms(2_000), ahead: ms(1_000) })
+    ("backoff_cap", r#""1s""#, "1s", |builder| {
+        builder.backoff(Backoff { base: ms(5), cap: ms(1_000) })
     }),
-    ("restart_guard", r#""off""#, "off", |it| it.restart_guard(RestartGuard::Off)),
-    ("wake_ups", "false", "false", |it| it.wake_ups(false)),
-    ("waitlist", "false", "false", |it| it.waitlist(false)),
-    ("fair", "true", "true", |it| it.fair(true)),
-    ("keep_warm", r#""2s""#, "2s", |it| it.keep_warm(ms(2_000))),
-    ("strict", "true", "true", |it| it.strict(true)),
-    ("key_prefix", r#""locks:""#, "locks:", |it| it.key_prefix("locks:")),
-    ("lock_delay", r#""2s""#, "2s", |it| it.lock_delay(ms(2_000))),
-    ("label", r#""worker 7""#, "worker 7", |it| it.label("worker 7")),
+    ("fencing_window_back", r#""4s""#, "4s", |builder| {
+        builder.fencing_window(FencingWindow { back: ms(4_000), ahead: ms(2_000) })
+    }),
+    ("fencing_window_ahead", r#""1s""#, "1s", |builder| {
+        builder.fencing_window(FencingWindow { back: ms(2_000), ahead: ms(1_000) })
+    }),
+    ("restart_guard", r#""off""#, "off", |builder| builder.restart_guard(RestartGuard::Off)),
+    ("wake_ups", "false", "false", |builder| builder.wake_ups(false)),
+    ("waitlist", "false", "false", |builder| builder.waitlist(false)),
+    ("fair", "true", "true", |builder| builder.fair(true)),
+    ("keep_warm", r#""2s""#, "2s", |builder| builder.keep_warm(ms(2_000))),
+    ("strict", "true", "true", |builder| builder.strict(true)),
+    ("key_prefix", r#""locks:""#, "locks:", |builder| builder.key_prefix("locks:")),
+    ("lock_delay", r#""2s""#, "2s", |builder| builder.lock_delay(ms(2_000))),
+    ("label", r#""worker 7""#, "worker 7", |builder| builder.label("worker 7")),
 ];
 
 const PEMS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];

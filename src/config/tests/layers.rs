@@ -6,11 +6,11 @@ use std::fs;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Returns every key with a value, one per line; the values of `one` and of the others differ in
+/// Returns every key with a value, one per line; the values of `first` and of the others differ in
 /// each.
-fn lines(one: bool) -> Vec<(&'static str, String)> {
+fn lines(first: bool) -> Vec<(&'static str, String)> {
     let (list, span, number, guard, switch) =
-        if one { ("a", "5s", 1, "on", true) } else { ("b", "6s", 2, "off", false) };
+        if first { ("a", "5s", 1, "on", true) } else { ("b", "6s", 2, "off", false) };
     let value = |key| match key {
         "nodes" | "joint_with" => format!("[\"redis://{list}\"]"),
         "drift_rate_ppm" => number.to_string(),

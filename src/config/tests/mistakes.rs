@@ -82,7 +82,7 @@ fn an_unknown_key_says_which_one_was_meant() {
 }
 
 #[test]
-fn the_first_mistake_is_told_with_its_line() {
+fn the_first_mistake_is_reported_with_its_line() {
     assert_eq!(
         refusal("acquire_timeout = \"1s\"\n\n# a comment\nttl = 1\njoint_with = 2\n"),
         r#"line 4: ttl: a bare number has no unit: write it like "10s" or "500ms""#
@@ -135,13 +135,13 @@ fn a_file_that_can_not_be_read_is_named() {
 
 #[test]
 fn in_another_format_a_mistake_names_its_key() {
-    let one = |key: &'static str, value: u64| {
+    let read = |key: &'static str, value: u64| {
         Config::deserialize(MapDeserializer::<_, Error>::new([(key, value)].into_iter()))
     };
     for (refused, text) in [
-        (one("ttl", 10), r#"ttl: a bare number has no unit: write it like "10s" or "500ms""#),
-        (one("tll", 10), "tll: unknown key: did you mean ttl?"),
-        (one("ttl", u64::MAX), "ttl: its value cannot be read"),
+        (read("ttl", 10), r#"ttl: a bare number has no unit: write it like "10s" or "500ms""#),
+        (read("tll", 10), "tll: unknown key: did you mean ttl?"),
+        (read("ttl", u64::MAX), "ttl: its value cannot be read"),
         (
             Config::deserialize(MapDeserializer::new([(7_u64, "1s")].into_iter())),
             "a key is not a string",

@@ -28,7 +28,7 @@ const ADDRESSES: [&str; 16] = [
 ];
 
 #[test]
-fn an_address_is_shown_without_who_we_are_there() {
+fn an_address_is_shown_without_its_login() {
     for (url, shown) in [
         ("redis://me:hunter2@a", "redis://a:6379"),
         ("redis://:hunter2@a:7/2?protocol=resp3", "redis://a:7/2"),

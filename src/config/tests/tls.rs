@@ -210,7 +210,7 @@ fn relative_paths_start_at_the_folder_of_the_configuration() {
 }
 
 #[test]
-fn what_is_said_last_of_tls_wins() {
+fn the_last_tls_setting_wins() {
     let given = crate::tls::insecure_config().unwrap();
     let files = || toml("tls_ca_file = \"/nowhere.pem\"");
     let last = Redlock::builder().config(files()).tls_config(given.clone());

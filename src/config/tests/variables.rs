@@ -97,7 +97,7 @@ fn visit(path: &Path, seen: &mut impl FnMut(&Path, &str)) {
     }
     if path.is_dir() {
         let mut entries: Vec<_> =
-            fs::read_dir(path).unwrap().map(|it| it.unwrap().path()).collect();
+            fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
         entries.iter().for_each(|entry| visit(entry, seen));
     } else if let Ok(text) = fs::read_to_string(path) {

@@ -37,7 +37,7 @@ mod tests {
                 asking.join().unwrap()
             });
             assert!(token.is_cancelled());
-            assert!(hold.token().is_cancelled(), "and whoever comes late");
+            assert!(hold.token().is_cancelled(), "and for a late caller");
             assert_eq!(hold.lost().await.reason, LossReason::Lapsed);
         }
     }

@@ -164,7 +164,7 @@ async fn an_ask_by_hand_releases_what_is_idle_and_says_which_processes_have_it()
     let look = async |resource: &str| other.inspect(resource).await.unwrap();
     assert_eq!(other.ask(&look(KEY).await).await, Ok(0), "it is free");
     let guard = redlock.acquire(KEY).await.unwrap();
-    assert_eq!(other.ask(&look(KEY).await).await, Ok(0), "no one listens there");
+    assert_eq!(other.ask(&look(KEY).await).await, Ok(0), "no client listens there");
     drop(guard);
     settle().await;
     drop(warm(&redlock).await.unwrap());

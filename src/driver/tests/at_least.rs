@@ -14,8 +14,8 @@ const LIFE: Duration = Duration::from_millis(20_202);
 
 async fn five_and_two_clients() -> (Masters, Redlock, Redlock) {
     let masters = five();
-    let (one, other) = (connect(masters.builder()).await, connect(masters.builder()).await);
-    (masters, one, other)
+    let (first, second) = (connect(masters.builder()).await, connect(masters.builder()).await);
+    (masters, first, second)
 }
 
 /// Asserts that all masters keep the key for so long.

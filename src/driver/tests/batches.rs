@@ -53,7 +53,7 @@ async fn writes_of_all(redlock: &Redlock, tap: &Tap) -> usize {
 /// Where the machine takes the processor from the master halfway, callers fall apart for good into
 /// those answered before and after. So the best round counts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn what_those_told_together_ask_next_leaves_together() {
+async fn what_callers_answered_together_ask_next_leaves_together() {
     let ((masters, _end), tap) = (master_apart().await, Tap::default());
     let redlock = tap.builder(&masters).connect().await.unwrap();
     let commands = 2 * CALLERS * LOCKS;

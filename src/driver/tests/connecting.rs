@@ -40,7 +40,7 @@ fn unfit(masters: &Masters, result: &Result<Redlock, ConnectError>) -> Vec<usize
 }
 
 fn standings(status: &Status) -> Vec<NodeStanding> {
-    status.nodes().iter().map(|one| one.standing.clone()).collect()
+    status.nodes().iter().map(|node| node.standing.clone()).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,7 +65,7 @@ async fn unfit_masters_cost_votes_and_are_named_if_no_quorum_is_left() {
         let status = redlock.status().await.unwrap();
         assert!(status.can_acquire(), "{status}");
         assert_eq!(standings(&status)[0], NodeStanding::Unfit(REPLICA.into()));
-        let rejected = |one: &&NodeStanding| matches!(one, NodeStanding::Rejected(_));
+        let rejected = |standing: &&NodeStanding| matches!(standing, NodeStanding::Rejected(_));
         assert_eq!(standings(&status).iter().filter(rejected).count(), broken - 1, "{status}");
         redlock.acquire(KEY).await.unwrap().release().await.unwrap();
         redlock.shutdown().await.unwrap();
@@ -81,7 +81,7 @@ async fn masters_that_are_down_do_not_count_as_unfit_at_the_connect() {
     let redlock = try_connect(masters.builder()).await.unwrap();
     let status = redlock.status().await.unwrap();
     assert_eq!((status.can_acquire(), status.can_acquire_in()), (false, None), "{status}");
-    let down = |one: &&NodeStanding| matches!(one, NodeStanding::Down(_));
+    let down = |standing: &&NodeStanding| matches!(standing, NodeStanding::Down(_));
     assert_eq!(standings(&status).iter().filter(down).count(), 4, "{status}");
     let strict = try_connect(masters.builder().strict(true)).await;
     assert_eq!(unfit(&masters, &strict), [4]);
@@ -94,10 +94,11 @@ async fn each_of_two_lists_needs_a_quorum_of_fit_masters() {
     let joint = || {
         let of = |node: usize| (masters[node].url(), masters[node].dialer());
         let list = [0, 1, 2].map(of).into_iter();
-        let builder =
-            list.fold(Redlock::builder(), |it, (url, dial)| it.node_with_connector(url, dial));
+        let builder = list.fold(Redlock::builder(), |builder, (url, dial)| {
+            builder.node_with_connector(url, dial)
+        });
         let also = [2, 3, 4].map(of).into_iter();
-        also.fold(builder, |it, (url, dial)| it.joint_with_connector(url, dial))
+        also.fold(builder, |builder, (url, dial)| builder.joint_with_connector(url, dial))
     };
     make_replica(&masters[4]).await;
     let redlock = try_connect(joint()).await.unwrap();
@@ -123,7 +124,8 @@ async fn an_unfit_master_votes_once_fixed_without_another_connect() {
     assert!(matches!(warming.nodes()[1].standing, NodeStanding::WarmingUp { .. }), "{warming}");
     sleep(30 * SECOND).await;
     let status = redlock.status().await.unwrap();
-    assert!(standings(&status).iter().all(|one| *one == NodeStanding::Voting), "{status}");
+    let votes = |standing: &NodeStanding| *standing == NodeStanding::Voting;
+    assert!(standings(&status).iter().all(votes), "{status}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -180,7 +182,7 @@ fn a_connect_dropped_at_any_poll_withdraws_its_notes() {
                     assert!(polls > 1 && noted, "{polls} polls");
                     break;
                 }
-                noted |= masters.iter().any(|one| one.time_to_live(AGREEMENT).is_some());
+                noted |= masters.iter().any(|master| master.time_to_live(AGREEMENT).is_some());
                 sleep(20 * MS).await;
                 assert_nothing_noted(&masters, &format!("{delay} ms, dropped after {polls} polls"));
                 assert_eq!(tasks(), 0, "{delay} ms, dropped after {polls} polls");

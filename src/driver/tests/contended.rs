@@ -64,7 +64,7 @@ async fn compared(ttl: Duration, befalls: impl Fn(&Masters, usize)) -> [Duration
 
 /// It answers after more than an operation timeout, and before its connection is replaced.
 #[tokio::test(start_paused = true)]
-async fn a_slow_master_keeps_nobody_waiting_longer_whose_first_it_is() {
+async fn a_waiter_that_asks_a_slow_master_first_waits_no_longer() {
     let [woken, polling] =
         compared(TTL, |masters, first| masters[first].set_latency(300 * MS)).await;
     assert!(woken < polling + CHANCE, "{woken:?}, and {polling:?} by polling");

@@ -23,7 +23,7 @@ fn assert_lapsed(lost: &Lost) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loss_is_told_in_the_moment_of_the_deadline_and_not_before() {
+async fn a_loss_is_reported_at_the_deadline_and_not_before() {
     let (_masters, redlock) = five_and_client().await;
     let began = now();
     let guard = held(&redlock).await;
@@ -54,7 +54,7 @@ async fn the_time_that_the_answers_took_is_not_held() {
 /// A task that is notified of the loss finds the guard invalid. The reverse does not hold: there is
 /// a moment when the guard is invalid and no task has been notified yet.
 #[tokio::test(start_paused = true)]
-async fn a_guard_is_invalid_before_anybody_is_told() {
+async fn a_guard_is_invalid_before_any_task_is_notified() {
     let (_masters, redlock) = five_and_client().await;
     let guard = held(&redlock).await;
     let mut lost = pin!(guard.lost());
@@ -77,7 +77,7 @@ async fn a_lock_is_reported_lost_at_once_after_a_sleep_beyond_the_ttl() {
         assert_eq!(holders(&masters), [0; 0], "the masters did not sleep");
         let woken = tokio::time::Instant::now();
         assert_lapsed(&guard.lost().await);
-        assert!(woken.elapsed() <= LATE, "told after {:?}", woken.elapsed());
+        assert!(woken.elapsed() <= LATE, "notified after {:?}", woken.elapsed());
         assert_lapsed(&not_extended(&guard).await);
         // Locks that others hold by now stay theirs.
         let next = held(&redlock).await;
@@ -121,14 +121,14 @@ async fn an_extension_wins_1_ms_before_the_deadline_and_is_lost_at_it() {
             assert!(guard.extend().await.unwrap() > deadline);
             assert_eq!(now(), asked.after(slow));
             assert_eq!(guard.remaining(), VALIDITY - slow, "from the first byte on");
-            let told = guard.lost().await;
+            let loss = guard.lost().await;
             assert_eq!(now(), asked.after(VALIDITY));
-            assert_eq!(told.held_for, asked.after(VALIDITY).since(began));
+            assert_eq!(loss.held_for, asked.after(VALIDITY).since(began));
         } else {
-            let (told, refused) =
+            let ((loss, lost_at), refused) =
                 tokio::join!(async { (guard.lost().await, now()) }, not_extended(&guard));
-            assert_lapsed(&told.0);
-            assert_eq!(told.1, began.after(VALIDITY), "nobody waits for the answers");
+            assert_lapsed(&loss);
+            assert_eq!(lost_at, began.after(VALIDITY), "no task waits for the answers");
             assert_lapsed(&refused);
             assert_eq!(holders(&masters), [0, 1, 2, 3, 4], "the masters did extend it");
             assert!(!guard.is_valid() && guard.deadline() == deadline);
@@ -157,7 +157,7 @@ async fn an_extension_won_after_the_holder_saw_the_lapse_is_lost() {
         }
     });
     assert_lapsed(&not_extended(&guard).await);
-    assert_eq!(*seen.lock().unwrap(), Some(false), "the holder looked, and was told");
+    assert_eq!(*seen.lock().unwrap(), Some(false), "the holder looked, and saw the loss");
     assert_eq!(guard.deadline(), deadline);
     assert!(!guard.is_valid(), "once false, always false");
     assert_lapsed(&guard.lost().await);

@@ -35,14 +35,14 @@ async fn a_client_that_shuts_down_leaves_nothing_that_keeps_others_out() {
 #[tokio::test(start_paused = true)]
 async fn the_last_of_several_clients_leaves_nothing_either() {
     let masters = five();
-    let (one, other) = (patient(&masters).await, patient(&masters).await);
-    for client in [&one, &other, &one] {
+    let (first, second) = (patient(&masters).await, patient(&masters).await);
+    for client in [&first, &second, &first] {
         client.acquire(KEY).await.unwrap().release().await.unwrap();
         sleep(20 * SECOND).await;
     }
-    one.shutdown().await.unwrap();
+    first.shutdown().await.unwrap();
     assert!(refuses_others(&masters).await, "the other is still there");
-    other.shutdown().await.unwrap();
+    second.shutdown().await.unwrap();
     assert!(!refuses_others(&masters).await);
 }
 
@@ -52,14 +52,14 @@ async fn what_one_client_takes_back_is_not_what_another_relies_on() {
     let masters = five();
     let of = |places: std::ops::Range<usize>| {
         let nodes = masters[places].iter();
-        nodes.fold(Redlock::builder(), |builder, one| {
-            builder.node_with_connector(one.url(), one.dialer())
+        nodes.fold(Redlock::builder(), |builder, master| {
+            builder.node_with_connector(master.url(), master.dialer())
         })
     };
-    let (one, other) = (connect(of(0..3)).await, connect(of(0..3)).await);
-    one.acquire("another").await.unwrap().release().await.unwrap();
-    let held = other.acquire(KEY).await.unwrap();
-    one.shutdown().await.unwrap();
+    let (first, second) = (connect(of(0..3)).await, connect(of(0..3)).await);
+    first.acquire("another").await.unwrap().release().await.unwrap();
+    let held = second.acquire(KEY).await.unwrap();
+    first.shutdown().await.unwrap();
     let third = of(2..5).connect_on(Clock::tokio()).await;
     assert!(matches!(third, Err(ConnectError::Disagreement(_))), "{third:?} beside {held:?}");
 }

@@ -33,9 +33,9 @@ async fn a_shutdown_without_debts_takes_no_time_and_ends_every_task() {
         (redlock.acquire("r").await.unwrap(), redlock.acquire(KEY).await.unwrap());
     released.release().await.unwrap();
     let began = Instant::now();
-    let (ended, told) = tokio::join!(redlock.shutdown(), held.lost());
+    let (ended, loss) = tokio::join!(redlock.shutdown(), held.lost());
     ended.unwrap();
-    assert_eq!(told.reason, LossReason::Closed);
+    assert_eq!(loss.reason, LossReason::Closed);
     assert_eq!(began.elapsed(), Duration::ZERO);
     assert!(matches!(redlock.acquire("r").await, Err(AcquireError::Closed(_))));
     settle().await;
@@ -124,7 +124,7 @@ async fn a_shutdown_takes_back_an_undelivered_win_and_reports_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_win_on_its_way_when_the_driver_dies_is_told_as_closed() {
+async fn a_win_on_its_way_when_the_driver_dies_is_reported_as_closed() {
     let masters = five();
     let (redlock, observed) = Observed::connect(masters.builder()).await;
     let mut acquire = Box::pin(redlock.acquire(KEY).into_future());
@@ -149,8 +149,8 @@ async fn a_dial_that_panics_is_a_dial_that_failed() {
     assert!(dials.load(SeqCst) > 2, "it is dialled again");
     redlock.acquire(KEY).await.unwrap().release().await.unwrap();
     masters[..3].iter().for_each(Master::kill);
-    let told = redlock.try_acquire(KEY).await.unwrap_err().to_string();
-    assert!(told.contains("10.0.0.6:6379 down (the dial panicked)"), "{told}");
+    let error = redlock.try_acquire(KEY).await.unwrap_err().to_string();
+    assert!(error.contains("10.0.0.6:6379 down (the dial panicked)"), "{error}");
 }
 
 /// The call's ttl, and the life that the lock-delay gives the keys, count; the builder's do not.

@@ -45,13 +45,13 @@ async fn a_late_driver_reports_at_once_a_lapse_the_holder_has_seen() {
     let first = extending.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(matches!(first, Poll::Pending));
     settle().await;
-    assert_eq!(*hold_up.seen.lock().unwrap(), Some(false), "the holder looked, and was told");
+    assert_eq!(*hold_up.seen.lock().unwrap(), Some(false), "the holder looked, and saw the loss");
     assert_eq!(holders(&masters), [0, 1, 2, 3, 4], "the masters did extend it");
 
     let lost = guard.lost().await;
     assert_eq!((&lost.reason, lost.held_for), (&LossReason::Lapsed, VALIDITY));
     let late = now().since(began.after(VALIDITY));
-    assert!(late < 5 * MS, "told {late:?} after the deadline");
+    assert!(late < 5 * MS, "notified {late:?} after the deadline");
     assert!(matches!(extending.await, Err(ExtendError::Lost(_))));
     assert!(now().since(began.after(VALIDITY)) < 5 * MS);
 }

@@ -110,6 +110,6 @@ async fn nothing_is_remembered_of_callers_that_have_finished() {
         }
         sleep(5 * SECOND).await;
         assert_eq!(driver.remembered(), 0);
-        assert_no_keys(&masters, "after everybody has gone");
+        assert_no_keys(&masters, "after all clients have gone");
     }
 }

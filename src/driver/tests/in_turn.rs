@@ -89,7 +89,7 @@ async fn each_waiter_counts_those_that_came_before_it_and_the_first_is_served() 
     }
 }
 
-/// A look of one that is about to die, first in the queue.
+/// A look of a waiter that is about to die, first in the queue.
 async fn dead_looks(masters: &Masters) {
     let ends = (Duration::from_nanos(now().as_nanos()) + 3 * SECOND).as_millis().to_string();
     for master in masters.iter() {
@@ -100,7 +100,7 @@ async fn dead_looks(masters: &Masters) {
 
 /// One of two waiters dies, and its place outlives it. A newcomer's first attempt is a plain SET.
 #[tokio::test(start_paused = true)]
-async fn where_the_first_has_died_nobody_new_passes_the_next() {
+async fn where_the_first_has_died_no_newcomer_passes_the_next() {
     for after in (100..4_500).step_by(200) {
         let masters = five();
         let line = Line::new(&masters).await;
@@ -125,6 +125,6 @@ async fn where_the_first_has_died_nobody_new_passes_the_next() {
         let newcomer = waits(2);
         next.await.unwrap();
         newcomer.await.unwrap();
-        assert_eq!(*served.lock().unwrap(), [1, 2], "one that came after {after} ms");
+        assert_eq!(*served.lock().unwrap(), [1, 2], "a newcomer after {after} ms");
     }
 }

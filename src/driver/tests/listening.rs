@@ -68,9 +68,9 @@ async fn a_listener_hears_again_after_any_master_has_come_and_gone() {
 #[tokio::test(start_paused = true)]
 async fn a_listener_looks_for_itself_once_the_client_is_shut_down() {
     let (_masters, redlock) = five_and_client().await;
-    let told = Arc::new(Notify::new());
-    let _listening = redlock.driver().listen(KEY.into(), told.clone());
-    told.notified().await;
+    let notify = Arc::new(Notify::new());
+    let _listening = redlock.driver().listen(KEY.into(), notify.clone());
+    notify.notified().await;
     redlock.shutdown().await.unwrap();
-    timeout(SECOND, told.notified()).await.expect("a last message");
+    timeout(SECOND, notify.notified()).await.expect("a last message");
 }

@@ -27,7 +27,7 @@ async fn free_permits_are_counted_by_a_client_that_only_looks() {
         master.restart(crate::embedded::Memory::Lost).unwrap();
     }
     sleep(SECOND).await;
-    assert_eq!(free().await, (0, 0), "three of five may have forgotten who holds");
+    assert_eq!(free().await, (0, 0), "three of five may have forgotten the holder");
     drop(permit);
 }
 

@@ -30,7 +30,7 @@ async fn readers_that_a_writer_lets_in_come_one_after_the_other() {
     waited.sort_unstable();
     assert!(waited[READERS - 1] < 2 * SPREAD, "the last after {:?}", waited[READERS - 1]);
     // tokio's clock ticks once in a millisecond.
-    let ticks = waited.chunk_by(|one, next| one.as_millis() == next.as_millis());
+    let ticks = waited.chunk_by(|a, b| a.as_millis() == b.as_millis());
     let most = ticks.map(<[_]>::len).max().unwrap();
     assert!(most < READERS / 2, "{most} at once");
 }

@@ -36,7 +36,7 @@ async fn wait_until_ready_ends_exactly_when_a_quorum_has_warmed_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_waited_long_enough_is_told_which_masters_are_missing() {
+async fn a_wait_that_times_out_names_the_missing_masters() {
     let masters = fresh().await;
     masters[0].kill();
     let redlock = connect(masters.builder()).await;
@@ -45,9 +45,9 @@ async fn who_has_waited_long_enough_is_told_which_masters_are_missing() {
         let error = redlock.wait_until_ready(within).await.unwrap_err();
         let waited = began.elapsed();
         assert!(waited >= within && waited <= within + 2 * MS, "{waited:?} of {within:?}");
-        let told = error.to_string();
-        assert!(told.contains(": 0 of 5 masters may vote, 3 needed: "), "{told}");
-        assert!(told.contains("embedded-1.invalid:6379 down (") && !told.contains('\n'), "{told}");
+        let text = error.to_string();
+        assert!(text.contains(": 0 of 5 masters may vote, 3 needed: "), "{text}");
+        assert!(text.contains("embedded-1.invalid:6379 down (") && !text.contains('\n'), "{text}");
         let ReadyError::NotReady(not_ready) = error else { panic!("{error}") };
         let left = not_ready.status.can_acquire_in().unwrap();
         assert!(left > 14 * SECOND && left < 24 * SECOND, "{left:?}");
@@ -63,27 +63,27 @@ async fn a_master_that_returns_ends_every_wait_for_readiness_at_once() {
         let redlock = redlock.clone();
         tokio::spawn(async move { redlock.wait_until_ready(60 * SECOND).await })
     };
-    let (one, other) = (waiting(), waiting());
+    let (first, second) = (waiting(), waiting());
     sleep(3 * SECOND).await;
-    assert!(!one.is_finished());
+    assert!(!first.is_finished());
     masters[1].restart(Memory::Kept).unwrap();
     masters[1].set_uptime(3600 * SECOND);
     // The pause between two dials has grown to 2 s, give or take a fifth.
     sleep(3 * SECOND).await;
-    assert!(one.is_finished() && other.is_finished());
-    one.await.unwrap().unwrap();
-    other.await.unwrap().unwrap();
+    assert!(first.is_finished() && second.is_finished());
+    first.await.unwrap().unwrap();
+    second.await.unwrap().unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_stops_waiting_is_forgotten_and_a_shutdown_ends_the_wait() {
+async fn an_abandoned_wait_is_forgotten_and_a_shutdown_ends_a_wait() {
     let masters = fresh().await;
     let (redlock, driver) = Observed::connect(masters.builder()).await;
     let before = driver.polls();
     timeout(SECOND, redlock.wait_until_ready(60 * SECOND)).await.unwrap_err();
     redlock.status().await.unwrap();
     assert_eq!(driver.remembered(), 0);
-    assert!(driver.polls() - before < 10, "nobody looks again and again");
+    assert!(driver.polls() - before < 10, "the driver does not look again and again");
     let waiting = {
         let redlock = redlock.clone();
         tokio::spawn(async move { redlock.wait_until_ready(60 * SECOND).await })

@@ -43,10 +43,10 @@ async fn so_many_permits_are_held_at_a_time_each_with_its_slot_and_no_more() {
     assert_eq!(permits[0].resource(), "import");
     for client in &clients {
         let error = client.semaphore("import", 10).try_acquire().await.unwrap_err();
-        let told = full(error);
+        let text = full(error);
         assert!(
-            told.starts_with("all 10 permits of \"import\" are taken, the first expires in"),
-            "{told}"
+            text.starts_with("all 10 permits of \"import\" are taken, the first expires in"),
+            "{text}"
         );
     }
     assert_eq!(semaphore.available_permits().await.unwrap(), 0);
@@ -60,7 +60,7 @@ async fn so_many_permits_are_held_at_a_time_each_with_its_slot_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_who_waits_gets_the_permit_that_another_client_releases() {
+async fn a_waiter_gets_the_permit_that_another_client_releases() {
     let masters = five();
     let clients = clients(&masters, 2).await;
     let mut held = all(&clients[0].semaphore("import", 3)).await;

@@ -169,8 +169,8 @@ async fn storm(seed: Seed) -> usize {
 fn each_lock_has_one_holder_in_any_storm_and_is_free_after_it() {
     let first = Seed::from_env("QUORUMLOCK_SEED");
     let mut wins = 0;
-    for one in 0..STORMS {
-        let seed = Seed(first.0.wrapping_add(one));
+    for round in 0..STORMS {
+        let seed = Seed(first.0.wrapping_add(round));
         eprintln!("QUORUMLOCK_SEED={seed}");
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();

@@ -34,8 +34,8 @@ async fn a_stray_that_the_other_masters_keep_away_costs_its_master_and_no_newcom
     let redlock = try_connect(masters.builder()).await.unwrap();
     let status = redlock.status().await.unwrap();
     assert!(status.can_acquire(), "{status}");
-    let standings: Vec<_> = status.nodes().iter().map(|one| one.standing.clone()).collect();
-    assert!(standings[..4].iter().all(|one| *one == NodeStanding::Voting), "{status}");
+    let standings: Vec<_> = status.nodes().iter().map(|node| node.standing.clone()).collect();
+    assert!(standings[..4].iter().all(|standing| *standing == NodeStanding::Voting), "{status}");
     let NodeStanding::Disagrees(cause) = &standings[4] else { panic!("{status}") };
     assert!(cause.contains("RedlockBuilder::joint_with"), "{cause}");
     let guard = redlock.acquire(KEY).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_stray_that_the_other_masters_keep_away_costs_its_master_and_no_newcom
     drop(stray);
     sleep(60 * SECOND).await;
     let status = redlock.status().await.unwrap();
-    let votes = |one: &crate::NodeStatus| one.standing == NodeStanding::Voting;
+    let votes = |node: &crate::NodeStatus| node.standing == NodeStanding::Voting;
     assert!(status.nodes().iter().all(votes), "once the stray has gone: {status}");
 }
 
@@ -85,7 +85,8 @@ async fn strays_at_so_many_masters_that_the_rest_is_no_quorum_refuse_a_newcomer(
         let builder =
             Redlock::builder().node_with_connector(urls[last].clone(), masters[last].dialer());
         let others = [&urls[0], &urls[1], "redis://10.0.0.8", "redis://10.0.0.9"];
-        strays.push(connect(others.iter().fold(builder, |it, url| out_of_reach(it, url))).await);
+        let builder = others.iter().fold(builder, |builder, url| out_of_reach(builder, url));
+        strays.push(connect(builder).await);
     }
     let error = try_connect(masters.builder()).await.unwrap_err();
     let ConnectError::Disagreement(nodes) = &error else { panic!("{error}") };

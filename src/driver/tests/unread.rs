@@ -92,7 +92,7 @@ async fn after_a_stop_a_round_first_reads_answers_that_have_arrived() {
     *log.is_late.lock().unwrap() = true;
     redlock.acquire(KEY).await.unwrap().release().await.unwrap();
     let lines = log.lines.lock().unwrap().clone();
-    let place = |line: &str| lines.iter().position(|one| one == line);
+    let place = |line: &str| lines.iter().position(|logged| logged == line);
     let pauses = place("pauses 5").expect("time passes between the answers");
     for node in ["reads 3", "reads 4"] {
         let reads = place(node).expect("they have answered");

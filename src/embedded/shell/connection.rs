@@ -130,10 +130,10 @@ fn undelayed(stream: TcpStream) -> TcpStream {
 }
 
 /// Waits until one of them ends.
-async fn either(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
-    let (mut one, mut other) = (pin!(one), pin!(other));
+async fn either(first: impl Future<Output = ()>, second: impl Future<Output = ()>) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
     poll_fn(|cx| {
-        let ended = one.as_mut().poll(cx).is_ready() || other.as_mut().poll(cx).is_ready();
+        let ended = first.as_mut().poll(cx).is_ready() || second.as_mut().poll(cx).is_ready();
         if ended { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;

@@ -25,15 +25,15 @@ fn what_other_clients_have_noted_is_compared_with_ours() {
     }
     assert_eq!(found_beside(&[]), [""; 0]);
     let equal = "make them equal, or stop all clients and wait 7 s";
-    for (field, value, told) in [
+    for (field, value, difference) in [
         ("max_ttl", "30000", "max_ttl is 20s here and 30s"),
         ("window back", "2001", "fencing_window is 2s here and 2s 1ms"),
         ("window ahead", "1999", "fencing_window is 2s here and 1s 999ms"),
     ] {
-        let told = format!("failure: {told} with another client: {equal}");
-        assert_eq!(found_beside(&[(field, value)]), [told]);
+        let finding = format!("failure: {difference} with another client: {equal}");
+        assert_eq!(found_beside(&[(field, value)]), [finding]);
     }
-    let told = |theirs| {
+    let finding = |theirs| {
         format!(
             "failure: this client's masters are [a, b] and [c], another client's {theirs}: two such \
              clients could both win; name both lists while masters change, with \
@@ -46,7 +46,7 @@ fn what_other_clients_have_noted_is_compared_with_ours() {
         // Out of use.
         ("lists\na\n", "1000000", None),
     ] {
-        assert_eq!(found_beside(&[(lists, until)]), Vec::from_iter(theirs.map(told)));
+        assert_eq!(found_beside(&[(lists, until)]), Vec::from_iter(theirs.map(finding)));
     }
     assert_eq!(found_beside(&[("lists\nd\n", "1003000"), ("max_ttl", "1")]).len(), 2);
 }

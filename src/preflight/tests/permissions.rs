@@ -12,23 +12,23 @@ fn an_error_that_another_finding_explains_is_no_finding() {
         found([(Question::InfoReplication, replica), (Question::Set, readonly())]),
         [is_replica]
     );
-    let told = found([(Question::InfoReplication, master), (Question::Set, readonly())]);
+    let kinds = found([(Question::InfoReplication, master), (Question::Set, readonly())]);
     assert!(
-        matches!(told[..], [FindingKind::Fails { permission: Permission::Set, .. }]),
-        "{told:?}"
+        matches!(kinds[..], [FindingKind::Fails { permission: Permission::Set, .. }]),
+        "{kinds:?}"
     );
 
     let missing = || error("NOSCRIPT No matching script. Please use EVAL.");
     let denied = || error("NOPERM this user has no permissions to run the 'script|load' command");
-    let told = found([(Question::LoadExtend, denied()), (Question::Extend, missing())]);
+    let kinds = found([(Question::LoadExtend, denied()), (Question::Extend, missing())]);
     assert!(
-        matches!(told[..], [FindingKind::Withheld { permission: Permission::ScriptLoad, .. }]),
-        "{told:?}"
+        matches!(kinds[..], [FindingKind::Withheld { permission: Permission::ScriptLoad, .. }]),
+        "{kinds:?}"
     );
-    let told = found([(Question::Extend, missing())]);
+    let kinds = found([(Question::Extend, missing())]);
     assert!(
-        matches!(told[..], [FindingKind::Fails { permission: Permission::EvalSha, .. }]),
-        "{told:?}"
+        matches!(kinds[..], [FindingKind::Fails { permission: Permission::EvalSha, .. }]),
+        "{kinds:?}"
     );
 }
 
@@ -50,7 +50,7 @@ fn each_versions_failure_of_the_whole_master_is_found_once() {
             format!("{ails} script: 1, on @user_script:9."),
         ] {
             let role = if is_replica { "role:slave\r\n" } else { "role:master\r\n" };
-            let told = found([
+            let kinds = found([
                 (Question::InfoReplication, text(role)),
                 (Question::Set, error(ails)),
                 (Question::AcquireAll, error(&within)),
@@ -61,7 +61,7 @@ fn each_versions_failure_of_the_whole_master_is_found_once() {
             } else {
                 FindingKind::Fails { permission: Permission::Set, error: ails.into() }
             };
-            assert_eq!(told, [expected], "{within}");
+            assert_eq!(kinds, [expected], "{within}");
         }
     }
 }
@@ -98,8 +98,8 @@ fn what_is_to_be_granted_follows_from_the_words_of_each_server() {
         ("@user_script: 11: Unknown Redis command called from Lua script", lacks),
         ("ERR Unknown command called from script", lacks),
     ] {
-        let told = Permission::Set.to_grant(words);
-        assert_eq!(told, format!("{what}; without it no lock can be acquired there"), "{words}");
+        let remedy = Permission::Set.to_grant(words);
+        assert_eq!(remedy, format!("{what}; without it no lock can be acquired there"), "{words}");
     }
 }
 
@@ -123,12 +123,12 @@ fn each_versions_denial_within_a_script_is_recognised() {
         let withheld = |permission| FindingKind::Withheld { permission, error: words.into() };
         for (command, permission) in [("TIME", Permission::Time), ("HDEL", Permission::Hdel)] {
             // Named once, whichever scripts fail because of it.
-            let told = [
+            let replies = [
                 (Question::Survey, survey(command)),
                 (Question::Extend, error(words)),
                 (Question::Agree, error(words)),
             ];
-            assert_eq!(found(told), [withheld(permission)]);
+            assert_eq!(found(replies), [withheld(permission)]);
         }
         // No survey names it.
         assert_eq!(found([(Question::Extend, error(words))]), [withheld(Permission::EvalSha)]);

@@ -49,7 +49,7 @@ fn transactions_matter_where_persistence_is_trusted() {
         []
     );
     let denied = "NOPERM this user has no permissions to run the 'acl|dryrun' command";
-    let untold = FindingKind::Withheld { permission: Permission::AclDryRun, error: denied.into() };
-    assert_eq!(Finding::from(untold.clone()).severity, Severity::Note);
-    assert_eq!(trusted(error(denied)), [untold]);
+    let kind = FindingKind::Withheld { permission: Permission::AclDryRun, error: denied.into() };
+    assert_eq!(Finding::from(kind.clone()).severity, Severity::Note);
+    assert_eq!(trusted(error(denied)), [kind]);
 }

@@ -26,8 +26,8 @@ fn a_server_is_called_by_its_own_name_and_version() {
         let mut heard = heard([(Question::InfoServer, text(info))]);
         heard.hello = Some(map(&hello));
         let node = judged(&heard);
-        let told = format!("{} {}", node.server.clone().unwrap(), node.version.clone().unwrap());
-        assert_eq!(told, expected);
+        let shown = format!("{} {}", node.server.clone().unwrap(), node.version.clone().unwrap());
+        assert_eq!(shown, expected);
         assert!(node.to_string().contains(expected), "{node}");
     }
 }
@@ -67,7 +67,7 @@ fn a_server_is_nearly_full_from_more_than_four_fifths_of_its_clients() {
 }
 
 #[test]
-fn whoever_cannot_be_asked_is_told_of_with_a_remedy_that_fits() {
+fn a_master_that_cannot_be_asked_gets_a_remedy_that_fits() {
     for (kind, remedy) in [
         (FindingKind::of_mode("cluster"), "name independent masters, with cluster-enabled no"),
         (FindingKind::of_mode("sentinel"), "name independent masters, each by its own port"),
@@ -77,14 +77,14 @@ fn whoever_cannot_be_asked_is_told_of_with_a_remedy_that_fits() {
         (Some(FindingKind::Rejected("ERR unknown command 'HELLO'".into())), "upgrade it"),
         (Some(FindingKind::Rejected("WRONGPASS".into())), "fix user, password or database"),
     ] {
-        let told = kind.map(|kind| Finding::from(kind).remedy.to_string()).unwrap_or_default();
-        assert!(told.starts_with(remedy) && told.is_empty() == remedy.is_empty(), "{told}");
+        let text = kind.map(|kind| Finding::from(kind).remedy.to_string()).unwrap_or_default();
+        assert!(text.starts_with(remedy) && text.is_empty() == remedy.is_empty(), "{text}");
     }
 }
 
 /// Some servers take 0 as no id given, and kill every other client.
 #[test]
-fn nobody_is_killed_but_by_an_id_that_nobody_has() {
+fn only_an_id_that_no_client_has_is_killed() {
     let (key, max_ttl, life) = ("a".to_owned(), STAYS_AWAY, STAYS_AWAY);
     let masters = Vec::new();
     let shared = SharedSettings {

@@ -15,7 +15,7 @@ fn what_a_restart_costs_depends_on_the_restart_guard() {
     let forgets = |persistence, stays_away| FindingKind::Forgets { persistence, stays_away };
     let (left, away) = (Some(Duration::from_secs(20)), Some(STAYS_AWAY));
     let later = || Persistence::Later(Some("everysec".into()));
-    let untold = || Persistence::Later(None);
+    let unknown = || Persistence::Later(None);
     for (guard, config, expected) in [
         (RestartGuard::On, config("always", "no"), vec![started(left)]),
         (RestartGuard::Off, config("always", "no"), vec![]),
@@ -33,7 +33,7 @@ fn what_a_restart_costs_depends_on_the_restart_guard() {
             vec![FindingKind::NotPersistent(Persistence::NotInRewrites)],
         ),
         // It does not report its persistence, and waits.
-        (RestartGuard::TrustPersistence, Reply::Nil, vec![started(left), forgets(untold(), away)]),
+        (RestartGuard::TrustPersistence, Reply::Nil, vec![started(left), forgets(unknown(), away)]),
     ] {
         let heard = heard([
             (Question::InfoServer, text("uptime_in_seconds:11\r\n")),

@@ -19,10 +19,11 @@ use wire::Loses;
 /// Sweeps all operations, with a waiter in the same process. Operations on the lock that others
 /// wait for are also swept with a waiter in another process.
 fn everything_under(fault: Fault) {
-    let here = ALL.iter().map(|one| (one, Rival::Here));
-    let there =
-        |one: &&Operation| one.role != Role::Neither && !one.future.starts_with("reentrant::");
-    let there = ALL.iter().filter(there).map(|one| (one, Rival::There));
+    let here = ALL.iter().map(|operation| (operation, Rival::Here));
+    let there = |operation: &&Operation| {
+        operation.role != Role::Neither && !operation.future.starts_with("reentrant::")
+    };
+    let there = ALL.iter().filter(there).map(|operation| (operation, Rival::There));
     let (mut moments, mut wrong) = (0, Vec::new());
     for (operation, rival) in here.chain(there) {
         let case = Case { operation, fault, rival, loses: Loses::Nothing, leaks: false };

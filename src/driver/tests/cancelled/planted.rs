@@ -27,8 +27,8 @@ fn healthy(operation: &Operation, rival: Rival) -> Case<'_> {
 /// Counts how often each of these complaints was made, and of how many moments.
 fn found<const N: usize>(case: Case<'_>, complaints: [&str; N]) -> (usize, [usize; N]) {
     let (moments, wrong) = sweep(case);
-    let said = |complaint| wrong.iter().filter(|said| said.contains(complaint)).count();
-    (moments, complaints.map(said))
+    let count = |complaint| wrong.iter().filter(|report| report.contains(complaint)).count();
+    (moments, complaints.map(count))
 }
 
 const UNSERVED: &str = "who waits is not served";
@@ -46,7 +46,7 @@ fn rollbacks_that_are_lost_on_the_way_leave_orphans() {
     let operation = wanting(ACQUIRE);
     let case = Case { loses: Loses::Rollbacks, ..healthy(&operation, Rival::Here) };
     let (moments, [orphans, unserved]) = found(case, ["orphans: ", UNSERVED]);
-    assert!(orphans >= moments, "{orphans} of {moments}: who waits leaves some, too");
+    assert!(orphans >= moments, "{orphans} of {moments}: a waiter leaves some, too");
     assert!(unserved > 10, "{unserved} of {moments}: what is left keeps others out");
 }
 
@@ -62,7 +62,7 @@ fn a_future_that_says_nothing_when_it_goes_leaves_a_stuck_queue() {
 }
 
 #[test]
-fn a_guard_that_is_lost_to_everybody_is_remembered() {
+fn a_leaked_guard_stays_remembered() {
     let operation = Operation {
         role: Role::Neither,
         ..wanting(|stage| {
@@ -89,7 +89,7 @@ fn a_task_that_goes_on_is_found() {
 
 /// The lock is deleted without the clients' knowledge, so no waiter is notified.
 #[test]
-fn who_is_not_told_that_the_lock_is_free_sleeps_too_long() {
+fn a_waiter_that_is_not_notified_sleeps_too_long() {
     async fn delete(masters: &Masters) {
         for master in masters.iter() {
             let mut stream = master.dialer()().await.unwrap();

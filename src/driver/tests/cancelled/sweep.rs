@@ -124,11 +124,11 @@ async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool
         sleep(SOON).await;
     }
     let _ = undone(stage, before).await;
-    for (who, redlock) in [("", &stage.redlock), ("another process's ", &stage.other)] {
+    for (prefix, redlock) in [("", &stage.redlock), ("another process's ", &stage.other)] {
         match timeout(PROMPT, redlock.acquire(KEY)).await {
             Ok(Ok(guard)) => drop(guard.release().await),
-            Ok(Err(error)) => wrong.push(format!("{who}next acquire: {error}")),
-            Err(_) => wrong.push(format!("{who}next acquire is not served")),
+            Ok(Err(error)) => wrong.push(format!("{prefix}next acquire: {error}")),
+            Err(_) => wrong.push(format!("{prefix}next acquire is not served")),
         }
     }
     wrong.extend(undone(stage, before).await);
