@@ -38,7 +38,8 @@ fn run() -> Result<(), Failure> {
             })
         };
         let workers: Vec<_> = (1..=3).map(start).collect();
-        let ended = workers.into_iter().map(|it| it.join().map_err(|_| "a worker has panicked")?);
+        let ended =
+            workers.into_iter().map(|worker| worker.join().map_err(|_| "a worker has panicked")?);
         ended.collect::<Result<(), Failure>>()
     });
     let drained = redlock.shutdown();

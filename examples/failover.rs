@@ -106,7 +106,7 @@ async fn run(wanted: Option<Kind>, without_lock: bool) -> Result<Ending, Failure
         played = show.during(play(&scene, without_lock)) => match played {
             Ok(Ok(())) => {
                 show.end()?;
-                let good = verdict::tell(&floor.tally())?;
+                let good = verdict::print(&floor.tally())?;
                 Ok(if good { Ending::Good } else { Ending::Bad })
             }
             Ok(Err(failure)) => {
@@ -141,8 +141,8 @@ async fn play(scene: &Scene, without_lock: bool) -> Result<(), Failure> {
 
     let news = "the end; masters still lost get a second to confirm deletions";
     floor.news.tell(Tone::Calm, news);
-    let (one, other) = tokio::join!(coordinators[0].shutdown(), coordinators[1].shutdown());
-    let owed: usize = [one, other].into_iter().filter_map(|end| Some(end.err()?.owed)).sum();
+    let (first, second) = tokio::join!(coordinators[0].shutdown(), coordinators[1].shutdown());
+    let owed: usize = [first, second].into_iter().filter_map(|end| Some(end.err()?.owed)).sum();
     if owed > 0 {
         let news = format!("{owed} deletions were not confirmed: those keys expire by themselves");
         floor.news.tell(Tone::Calm, news);

@@ -41,12 +41,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (name, holder) in &deployments {
         let guard = holder.of(&resource).acquire(&*resource).await?;
         for (other, quorums) in deployments.iter().filter(|(other, _)| other != name) {
-            let said = match quorums.of(&resource).try_acquire(&*resource).await {
+            let outcome = match quorums.of(&resource).try_acquire(&*resource).await {
                 Ok(_second) => "gets the lock as well: these two must never run at the same time",
                 Err(AcquireError::Contended(_)) => "is kept out",
                 Err(error) => return Err(error.into()),
             };
-            println!("while {name} holds it, {other} {said}");
+            println!("while {name} holds it, {other} {outcome}");
         }
         guard.release().await?;
     }

@@ -91,9 +91,9 @@ async fn measure(redlock: &Redlock, args: &BenchArgs, output: Output) -> Result<
     let ended = progress::during(output, progress, async {
         while let Some(ended) = tasks.join_next().await {
             let stopped = |_| Failure::new(Exit::System, "a task of the bench has panicked");
-            let one = ended.map_err(stopped)??;
-            measured.acquires.extend(one.acquires);
-            measured.releases.extend(one.releases);
+            let samples = ended.map_err(stopped)??;
+            measured.acquires.extend(samples.acquires);
+            measured.releases.extend(samples.releases);
         }
         Ok::<_, Failure>(())
     });
@@ -130,7 +130,7 @@ impl Measured {
 }
 
 fn to_text(preflight: &Preflight, args: &BenchArgs, measured: &Measured, color: Color) -> String {
-    let span = |span: Option<Duration>| span.map(|it| Span(it).to_string());
+    let span = |span: Option<Duration>| span.map(|time| Span(time).to_string());
     let rows = preflight
         .into_iter()
         .map(|node| [Cell::new(&*node.node), Cell::or_dash(span(node.round_trip))]);
@@ -138,7 +138,7 @@ fn to_text(preflight: &Preflight, args: &BenchArgs, measured: &Measured, color: 
     // Writing to a string does not fail.
     let _ = write!(text, "\n\n{:8}  {:>8}  {:>8}  {:>8}", "", "P50", "P99", "CYCLES");
     for (name, samples) in [("acquire", &measured.acquires), ("release", &measured.releases)] {
-        let or_dash = |it| span(it).unwrap_or_else(|| "-".to_owned());
+        let or_dash = |time| span(time).unwrap_or_else(|| "-".to_owned());
         let [p50, p99] = [50, 99].map(|percent| or_dash(percentile(samples, percent)));
         let _ = write!(text, "\n{name:8}  {p50:>8}  {p99:>8}  {:>8}", samples.len());
     }
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn a_percentile_is_a_sample_that_so_many_do_not_exceed() {
         let samples: Vec<_> = (1..=200).map(Duration::from_millis).collect();
-        let told = [1, 50, 99, 100].map(|percent| percentile(&samples, percent));
-        assert_eq!(told, [2, 100, 198, 200].map(|millis| Some(Duration::from_millis(millis))));
+        let found = [1, 50, 99, 100].map(|percent| percentile(&samples, percent));
+        assert_eq!(found, [2, 100, 198, 200].map(|millis| Some(Duration::from_millis(millis))));
         assert_eq!(percentile(&samples[..1], 50), Some(Duration::from_millis(1)));
         assert_eq!(percentile(&[], 50), None);
     }

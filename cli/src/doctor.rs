@@ -127,14 +127,14 @@ fn row(node: &NodePreflight) -> [Cell; 7] {
         Cell::or_dash(server(node)),
         Cell::or_dash(node.persistence.as_ref().map(keeps)),
         Cell::or_dash(node.uptime.map(|up| Span(up).to_string())),
-        Cell::or_dash(node.round_trip.map(|it| Span(it).to_string())),
+        Cell::or_dash(node.round_trip.map(|time| Span(time).to_string())),
         Cell::or_dash(node.clock.map(offset)),
     ]
 }
 
 fn server(node: &NodePreflight) -> Option<String> {
     let parts: Vec<&str> =
-        [&node.server, &node.version].into_iter().flatten().map(|it| &**it).collect();
+        [&node.server, &node.version].into_iter().flatten().map(|part| &**part).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
@@ -180,12 +180,12 @@ fn preflight_to_json(preflight: &Preflight, exit: Exit) -> Value {
 }
 
 fn findings(found: &[Finding]) -> Value {
-    let told = found.iter().map(|finding| {
+    let values = found.iter().map(|finding| {
         json!({
             "severity": finding.severity.to_string(),
             "finding": in_words_of_the_command(&finding.kind.to_string()),
             "remedy": in_words_of_the_command(&finding.remedy),
         })
     });
-    told.collect()
+    values.collect()
 }

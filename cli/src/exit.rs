@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     /// Every exit that has a code of its own, where the table begins.
-    const TOLD: [Exit; 8] = [
+    const LISTED: [Exit; 8] = [
         Exit::Held,
         Exit::NoQuorum,
         Exit::Lost,
@@ -104,7 +104,7 @@ mod tests {
         let manual =
             std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md"))
                 .unwrap();
-        for exit in TOLD {
+        for exit in LISTED {
             let (shown, row) = (
                 format!("\n  {}  ", exit.code()),
                 format!("\n| {} | `{}` |", exit.code(), exit.name()),

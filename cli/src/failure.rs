@@ -69,7 +69,7 @@ impl Failure {
     /// Replaces the masters' reports by the values that they have now.
     pub(crate) fn with_masters(mut self, inspection: &Inspection) -> Self {
         let before = std::mem::take(&mut self.nodes);
-        let latency = |node: &Node| before.iter().find(|one| one.name == node.name)?.latency;
+        let latency = |node: &Node| before.iter().find(|old| old.name == node.name)?.latency;
         let nodes = inspection.nodes().iter().map(Node::from);
         self.nodes = nodes.map(|node| Node { latency: latency(&node), ..node }).collect();
         self.has_all_nodes = true;
@@ -188,14 +188,15 @@ pub(crate) fn in_words_of_the_command(line: &str) -> String {
     WORDS.iter().fold(line.to_owned(), |line, (theirs, ours)| line.replace(theirs, ours))
 }
 
-/// Returns a line for each master: its name, and behind all names what it said.
+/// Returns a line for each master: its name, and behind all names its answer.
 pub(crate) fn rows_of_masters<'a>(
     indent: &str,
     rows: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> String {
-    let rows: Vec<_> = rows.map(|(name, said)| (OneLine(name).to_string(), said)).collect();
+    let rows: Vec<_> = rows.map(|(name, answer)| (OneLine(name).to_string(), answer)).collect();
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-    let row = |(name, said): &(String, &str)| format!("\n{indent}{name:width$}  {}", OneLine(said));
+    let row =
+        |(name, answer): &(String, &str)| format!("\n{indent}{name:width$}  {}", OneLine(answer));
     rows.iter().map(row).collect()
 }
 
@@ -210,23 +211,23 @@ impl From<AcquireError> for Failure {
         };
         let failure = Self::of_round(exit, &error.to_string(), error.nodes());
         match &error {
-            AcquireError::Contended(it) => {
+            AcquireError::Contended(contended) => {
                 let failure = failure
-                    .with_attempts(&it.resource, it.waited, it.attempts)
-                    .with("obstacle", it.obstacle.as_str())
+                    .with_attempts(&contended.resource, contended.waited, contended.attempts)
+                    .with("obstacle", contended.obstacle.as_str())
                     .with("holder", Value::Null)
                     .with("remaining_ms", Value::Null);
-                match it.ahead {
+                match contended.ahead {
                     Some(ahead) => failure.with("ahead", ahead),
                     None => failure,
                 }
             }
-            AcquireError::NoQuorum(it) => {
-                failure.with_attempts(&it.resource, it.waited, it.attempts)
+            AcquireError::NoQuorum(outage) => {
+                failure.with_attempts(&outage.resource, outage.waited, outage.attempts)
             }
-            AcquireError::Disagreement(it) => failure
-                .with_attempts(&it.resource, it.waited, it.attempts)
-                .with("cause", &*it.cause),
+            AcquireError::Disagreement(dispute) => failure
+                .with_attempts(&dispute.resource, dispute.waited, dispute.attempts)
+                .with("cause", &*dispute.cause),
             _ => failure,
         }
     }
@@ -250,9 +251,9 @@ impl From<ConnectError> for Failure {
 
 impl Failure {
     fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
-        let nodes = nodes.into_iter().map(|it| Node {
-            name: it.node.to_string(),
-            said: in_words_of_the_command(&it.problem),
+        let nodes = nodes.into_iter().map(|node| Node {
+            name: node.node.to_string(),
+            sentence: in_words_of_the_command(&node.problem),
             answer,
             ..Node::default()
         });

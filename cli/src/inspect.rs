@@ -38,7 +38,8 @@ async fn show(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<E
             exit = Exit::NoQuorum;
         }
         if output.json {
-            let lines = found.iter().map(|one| format!("{}\n", json_line(&to_json(one))));
+            let lines =
+                found.iter().map(|inspection| format!("{}\n", json_line(&to_json(inspection))));
             Output::plain(&lines.collect::<String>())?;
         } else {
             Output::plain(&format!("{text}\n"))?;
@@ -69,7 +70,7 @@ fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
         let slot = permit.slot().unwrap_or_default();
         let state = match permit.holder() {
             Some(holder) => {
-                let has_it = |state: &NodeState| matches!(state, NodeState::Held(it) if it.same_hold_as(holder));
+                let has_it = |state: &NodeState| matches!(state, NodeState::Held(held) if held.same_hold_as(holder));
                 let on = permit.nodes().iter().filter(|node| has_it(&node.state)).count();
                 format!("{holder}, on {on} of {} masters", permit.nodes().len())
             }
@@ -136,15 +137,15 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         LockState::Free => "free",
         _ => "unclear",
     };
-    let nodes = inspection.nodes().iter().map(|one| {
-        let (state, holder) = match &one.state {
+    let nodes = inspection.nodes().iter().map(|node| {
+        let (state, holder) = match &node.state {
             NodeState::Free => ("free", Value::Null),
             NodeState::Held(holder) if holder.has_ended() => ("ended", holder_to_json(holder)),
             NodeState::Held(holder) => ("held", holder_to_json(holder)),
             NodeState::Kept(_) => ("kept", Value::Null),
             _ => ("unknown", Value::Null),
         };
-        json!({ "node": &*one.node, "state": state, "holder": holder, "said": one.state.to_string() })
+        json!({ "node": &*node.node, "state": state, "holder": holder, "said": node.state.to_string() })
     });
     json!({
         "resource": inspection.resource(),

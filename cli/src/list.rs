@@ -30,7 +30,8 @@ impl Found {
     /// Returns the possible deadlock that a lock is part of. A permit is part of none, though its semaphore may
     /// have the name of a lock that is.
     fn deadlock_of(&self, lock: &ListedLock) -> Option<&PossibleDeadlock> {
-        let has_it = |found: &&PossibleDeadlock| found.resources().any(|it| it == lock.resource());
+        let has_it =
+            |found: &&PossibleDeadlock| found.resources().any(|name| name == lock.resource());
         self.deadlocks.iter().find(has_it).filter(|_| lock.slot().is_none())
     }
 }
@@ -97,8 +98,8 @@ pub(crate) async fn find(redlock: &Redlock, prefix: &str, include_free: bool) ->
 }
 
 /// Sorts by name; permits of one semaphore by slot, behind the lock of that name.
-pub(crate) fn in_order(one: &ListedLock, other: &ListedLock) -> Ordering {
-    (one.resource(), one.slot()).cmp(&(other.resource(), other.slot()))
+pub(crate) fn in_order(left: &ListedLock, right: &ListedLock) -> Ordering {
+    (left.resource(), left.slot()).cmp(&(right.resource(), right.slot()))
 }
 
 /// Returns the locks of a possible deadlock.
@@ -117,9 +118,9 @@ pub(crate) fn state(lock: &ListedLock) -> &'static str {
 }
 
 pub(crate) fn to_json(lock: &ListedLock) -> Value {
-    let nodes = lock.inspection().nodes().iter();
+    let (nodes, holder) = (lock.inspection().nodes().iter(), lock.holder());
     let has_it =
-        |state: &NodeState| matches!(state, NodeState::Held(it) if it.same_hold_as(lock.holder()));
+        |state: &NodeState| matches!(state, NodeState::Held(held) if held.same_hold_as(holder));
     let held_on: Vec<&str> =
         nodes.filter(|node| has_it(&node.state)).map(|node| &*node.node).collect();
     let mut value = json!({
@@ -127,13 +128,13 @@ pub(crate) fn to_json(lock: &ListedLock) -> Value {
         "slot": lock.slot(),
         "key": lock.inspection().key(),
         "state": state(lock),
-        "holder": lock.holder().label(),
-        "remaining_ms": lock.holder().remaining().map(millis),
+        "holder": holder.label(),
+        "remaining_ms": holder.remaining().map(millis),
         "held_on": held_on,
         "waiting": lock.waiting(),
         "recognized": lock.is_ours(),
     });
-    if let Some(readers) = readers_to_json(lock.holder()) {
+    if let Some(readers) = readers_to_json(holder) {
         value["readers"] = readers;
     }
     value

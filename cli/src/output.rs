@@ -39,7 +39,7 @@ impl Output {
         Self::is_read(text).map(|_| Exit::Success)
     }
 
-    /// Prints a text as it is; returns whether anyone reads it.
+    /// Prints a text as it is; returns whether a program reads it.
     pub(crate) fn is_read(text: &str) -> Result<bool, Failure> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -307,9 +307,9 @@ impl Run<'_> {
     /// resource for which that is known.
     async fn not_acquired(&self, error: AcquireError) -> Failure {
         let (ahead, tries) = match &error {
-            AcquireError::Contended(it) => {
-                let tries = (!self.args.no_wait).then_some((it.waited, it.attempts));
-                (it.ahead.map(usize::from), tries)
+            AcquireError::Contended(contended) => {
+                let tries = (!self.args.no_wait).then_some((contended.waited, contended.attempts));
+                (contended.ahead.map(usize::from), tries)
             }
             _ => (None, None),
         };

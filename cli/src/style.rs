@@ -61,7 +61,7 @@ impl Screen {
         if let Some((Width(columns), Height(rows))) = size {
             return Self { columns: columns.into(), rows: rows.into() };
         }
-        let of = |name| env::var(name).ok()?.parse().ok().filter(|it| *it > 0);
+        let of = |name| env::var(name).ok()?.parse().ok().filter(|count| *count > 0);
         Self { columns: of("COLUMNS").unwrap_or(WIDTH), rows: of("LINES").unwrap_or(usize::MAX) }
     }
 }

@@ -68,11 +68,11 @@ mod tests {
     const PLAIN: Style = Style { is_colored: false, is_wrapped: true };
 
     fn rows(names: [&str; 2]) -> Vec<[Cell; 3]> {
-        let [one, two] = names.map(Cell::new);
+        let [first, second] = names.map(Cell::new);
         let votes = |text| Cell::new(text).painted(Paint::Good);
         vec![
-            [one, votes("yes"), Cell::or_dash(Some("Redis 7.0.15".to_owned()))],
-            [two, votes("in 29 s"), Cell::or_dash(None)],
+            [first, votes("yes"), Cell::or_dash(Some("Redis 7.0.15".to_owned()))],
+            [second, votes("in 29 s"), Cell::or_dash(None)],
         ]
     }
 

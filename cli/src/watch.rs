@@ -23,7 +23,7 @@ const CLEAR_BELOW: &str = "\x1b[J";
 /// The heads, a lock, and how many more there are, however low the screen is.
 const LEAST: usize = 3;
 
-/// Looks at the masters until it is ended, or until no one reads any more.
+/// Looks at the masters until it is ended, or until no program reads its output.
 pub(crate) async fn watch(
     args: WatchArgs,
     masters: MastersArgs,
@@ -100,7 +100,7 @@ impl Resizes {
 struct Watched {
     held: Vec<(ListedLock, Instant)>,
     problems: Vec<NodeProblem>,
-    /// Those that this look has found, and the one before it as well: one look may see a hand-over in parts.
+    /// The deadlocks that this look and the one before have found: one look may see a hand-over in parts.
     deadlocks: Vec<PossibleDeadlock>,
     found_before: Vec<PossibleDeadlock>,
     is_complete: bool,
@@ -140,13 +140,13 @@ impl Watched {
         changes.chain(deadlocks.into_iter().map(News::Deadlock)).collect()
     }
 
-    /// Returns those that were found at the look before, too, and were not reported then.
+    /// Returns the deadlocks that were found at the look before, too, and were not reported then.
     fn take_deadlocks(&mut self, found: Vec<PossibleDeadlock>) -> Vec<PossibleDeadlock> {
-        let lasts = |it: &&PossibleDeadlock| self.found_before.contains(it);
+        let lasts = |deadlock: &&PossibleDeadlock| self.found_before.contains(deadlock);
         let lasting: Vec<_> = found.iter().filter(lasts).cloned().collect();
         self.found_before = found;
         let reported = std::mem::replace(&mut self.deadlocks, lasting.clone());
-        lasting.into_iter().filter(|it| !reported.contains(it)).collect()
+        lasting.into_iter().filter(|deadlock| !reported.contains(deadlock)).collect()
     }
 
     fn take_locks(&mut self, found: Found) -> Vec<Change> {
@@ -155,8 +155,8 @@ impl Watched {
         let mut before = std::mem::take(&mut self.held);
         let mut changes = Vec::new();
         for lock in found.locks {
-            let is_it = |it: &ListedLock| list::in_order(it, &lock).is_eq();
-            let known = before.iter().position(|(it, _)| is_it(it));
+            let is_same = |old: &ListedLock| list::in_order(old, &lock).is_eq();
+            let known = before.iter().position(|(old, _)| is_same(old));
             let known = known.map(|place| before.swap_remove(place));
             let change = |what, seen| Change { what, lock: lock.clone(), seen };
             let since = match &known {
@@ -168,7 +168,7 @@ impl Watched {
                 Some((old, since)) if old.holder().same_hold_as(lock.holder()) => {
                     let is_new = list::state(old) != list::state(&lock);
                     let waits = old.waiting() != lock.waiting();
-                    let reads = !readers_are(old.holder(), lock.holder());
+                    let reads = !same_readers(old.holder(), lock.holder());
                     let what = match (is_new, reads) {
                         (true, _) => list::state(&lock),
                         (false, true) => "readers",
@@ -197,7 +197,7 @@ impl Watched {
                 self.held.push((lock, since));
             }
         }
-        self.held.sort_by(|(one, _), (other, _)| list::in_order(one, other));
+        self.held.sort_by(|(left, _), (right, _)| list::in_order(left, right));
         changes
     }
 
@@ -308,11 +308,12 @@ fn broken(line: &str, columns: usize) -> Vec<String> {
 }
 
 /// Checks whether both have the same readers.
-fn readers_are(one: &Holder, other: &Holder) -> bool {
+fn same_readers(left: &Holder, right: &Holder) -> bool {
     let has = |holder: &Holder, reader: &Holder| {
-        holder.readers().iter().any(|it| it.same_hold_as(reader))
+        holder.readers().iter().any(|known| known.same_hold_as(reader))
     };
-    one.readers().len() == other.readers().len() && one.readers().iter().all(|it| has(other, it))
+    left.readers().len() == right.readers().len()
+        && left.readers().iter().all(|reader| has(right, reader))
 }
 
 fn time() -> String {

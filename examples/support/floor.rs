@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 /// Number of messages of one kind to show; more would only scroll by.
-const TOLD: u64 = 3;
+const SHOWN: u64 = 3;
 
 pub(crate) struct Floor {
     /// Atomic because Rust requires it; a read followed by a later write is not atomic.
@@ -70,14 +70,14 @@ impl Floor {
         ledger.end_of_stall();
         if !ledger.quorum {
             ledger.tally.without_quorum += 1;
-            if ledger.tally.without_quorum <= TOLD {
+            if ledger.tally.without_quorum <= SHOWN {
                 let what = format!("worker {worker} enters WITHOUT A QUORUM");
                 self.news.tell(Tone::Bad, what);
             }
         }
         if others != 0 {
             ledger.tally.overlaps += 1;
-            if ledger.tally.overlaps <= TOLD {
+            if ledger.tally.overlaps <= SHOWN {
                 let others = names(others);
                 self.news.tell(Tone::Bad, format!("OVERLAP: worker {worker} beside {others}"));
             }
@@ -135,8 +135,8 @@ impl Floor {
         locked(&self.ledger).tally.failed += 1;
     }
 
-    pub(crate) fn note_loss(&self, told_after: Duration) {
-        locked(&self.ledger).tally.told_after = Some(told_after);
+    pub(crate) fn note_loss(&self, notified_after: Duration) {
+        locked(&self.ledger).tally.notified_after = Some(notified_after);
     }
 
     /// Lets workers that are inside or waiting finish. No worker asks for the lock again.

@@ -84,9 +84,9 @@ impl Masters {
     fn embedded() -> Result<Self, String> {
         let mut all = Vec::new();
         for _ in 0..MASTERS {
-            let one = quorumlock::embedded::Masters::start(1);
-            let one = one.map_err(|error| format!("no embedded master: {error}"))?;
-            all.push(Master::local(one[0].url(), Body::Embedded(one)));
+            let embedded = quorumlock::embedded::Masters::start(1);
+            let embedded = embedded.map_err(|error| format!("no embedded master: {error}"))?;
+            all.push(Master::local(embedded[0].url(), Body::Embedded(embedded)));
         }
         Ok(Self { kind: Kind::Embedded, all })
     }
@@ -102,7 +102,7 @@ impl Masters {
             Body::Named(gate) => gate.close(),
             Body::Server(server) => server.kill(),
             #[cfg(feature = "embedded")]
-            Body::Embedded(one) => one[0].kill(),
+            Body::Embedded(embedded) => embedded[0].kill(),
         }
         master.set(State::Lost);
     }
@@ -114,7 +114,7 @@ impl Masters {
             Body::Named(gate) => gate.open(),
             Body::Server(server) => server.come_back().await?,
             #[cfg(feature = "embedded")]
-            Body::Embedded(one) => one[0]
+            Body::Embedded(embedded) => embedded[0]
                 .restart(quorumlock::embedded::Memory::Lost)
                 .map_err(|error| format!("the embedded master does not come back: {error}"))?,
         }

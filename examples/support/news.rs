@@ -22,6 +22,6 @@ impl News {
     }
 
     pub(crate) fn tell(&self, tone: Tone, what: impl Into<String>) {
-        let _nobody_listens = self.0.send((tone, what.into()));
+        let _no_listener = self.0.send((tone, what.into()));
     }
 }

@@ -68,7 +68,7 @@ impl Panel {
             Some(_) => format!("valid for {:.2} s", left.as_secs_f64()),
             None => String::new(),
         });
-        self.holder.set_prefix(inside.unwrap_or_else(|| "nobody".to_owned()));
+        self.holder.set_prefix(inside.unwrap_or_else(|| "no worker".to_owned()));
         self.holder.tick();
     }
 }

@@ -106,7 +106,7 @@ fn status(time: &str, scene: &Scene) -> String {
     let floor = &scene.floor;
     let (inside, left) = match floor.inside() {
         Some(inside) => (inside, format!("{:.2} s", floor.validity_left().as_secs_f64())),
-        None => ("nobody".to_owned(), "-".to_owned()),
+        None => ("no worker".to_owned(), "-".to_owned()),
     };
     let (waiting, sections) = (floor.waiting.load(SeqCst), floor.tally().sections);
     format!("{time}   {states}  {inside:<11} {left:>7}  {waiting:>7}  {sections:>8}")

@@ -14,7 +14,7 @@ pub(crate) struct Tally {
     /// Longest time with no worker inside although there was a quorum.
     pub(crate) longest_stall: Duration,
     /// Time from the deadline until the holder of a lost lock was notified.
-    pub(crate) told_after: Option<Duration>,
+    pub(crate) notified_after: Option<Duration>,
 }
 
 impl Tally {

@@ -9,12 +9,12 @@ use std::time::Duration;
 /// Longest time with no worker inside while a quorum is up.
 const LONGEST_STALL: Duration = Duration::from_secs(5);
 /// Longest delay of a loss notification; later is too late for the holder.
-const TOLD_WITHIN: Duration = Duration::from_millis(250);
+const NOTIFIED_WITHIN: Duration = Duration::from_millis(250);
 
 /// Prints the verdict. Returns `true` if it is good.
-pub(crate) fn tell(tally: &Tally) -> io::Result<bool> {
+pub(crate) fn print(tally: &Tally) -> io::Result<bool> {
     let stall = tally.longest_stall;
-    let told = tally.told_after.map_or_else(|| "never".to_owned(), millis);
+    let notified = tally.notified_after.map_or_else(|| "never".to_owned(), millis);
     let rows = [
         ("sections", tally.sections.to_string(), tally.sections > 0, "counter read, written back"),
         ("overlaps", tally.overlaps.to_string(), tally.overlaps == 0, "a worker beside another"),
@@ -27,8 +27,8 @@ pub(crate) fn tell(tally: &Tally) -> io::Result<bool> {
         ),
         (
             "loss reported in",
-            told,
-            tally.told_after.is_some_and(|after| after <= TOLD_WITHIN),
+            notified,
+            tally.notified_after.is_some_and(|after| after <= NOTIFIED_WITHIN),
             "from the deadline to the holder's notice",
         ),
         ("longest stall", millis(stall), stall < LONGEST_STALL, "no worker inside, with a quorum"),

@@ -88,7 +88,7 @@ async fn stay(floor: &Floor, worker: usize, guard: &Guard) {
             deadline = now + left;
         }
         tokio::select! {
-            _lost = guard.lost() => return told(floor, worker, deadline),
+            _lost = guard.lost() => return report_loss(floor, worker, deadline),
             () = &mut end => return,
             extended = extend_later(guard) => if !extended && !complained {
                 complained = true;
@@ -105,7 +105,7 @@ async fn extend_later(guard: &Guard) -> bool {
     !matches!(guard.extend().await, Err(ExtendError::Unextended(_)))
 }
 
-fn told(floor: &Floor, worker: usize, deadline: Instant) {
+fn report_loss(floor: &Floor, worker: usize, deadline: Instant) {
     let now = Instant::now();
     let (early, late) = (deadline.saturating_duration_since(now), now - deadline.min(now));
     floor.note_loss(late);
@@ -114,5 +114,5 @@ fn told(floor: &Floor, worker: usize, deadline: Instant) {
     } else {
         format!("{} before its deadline: a quorum is known to be gone", millis(early))
     };
-    floor.news.tell(Tone::Good, format!("worker {worker} is told of its loss {when}"));
+    floor.news.tell(Tone::Good, format!("worker {worker} learns of its loss {when}"));
 }

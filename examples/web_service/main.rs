@@ -80,7 +80,8 @@ async fn run() -> Result<(), Failure> {
     let label = format!("web_service-{}", process::id());
     // What is configured takes precedence, since it comes last.
     let redlock = builder.ttl(TTL).label(label).config(config).connect().await?;
-    let listener = TcpListener::bind(&address).await.map_err(|it| format!("{address}: {it}"))?;
+    let listener =
+        TcpListener::bind(&address).await.map_err(|error| format!("{address}: {error}"))?;
     println!("http://{}", listener.local_addr()?);
     if let Some(masters) = &own_masters {
         println!(

@@ -25,7 +25,8 @@ pub(super) fn run(data: &[u8]) {
         };
         machine.receive(clients[usize::from(what & 1)], now, piece);
         while let Some(output) = machine.poll_output() {
-            let place = |client| clients.iter().position(|one| *one == client).unwrap_or_default();
+            let place =
+                |client| clients.iter().position(|known| *known == client).unwrap_or_default();
             match output {
                 Output::Send(to, bytes) => {
                     let place = place(to);

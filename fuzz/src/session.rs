@@ -27,7 +27,7 @@ const REPLIES: [&[u8]; 28] = [
     b"*4\r\n:0\r\n:900\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000000\r\n",
     b"*4\r\n:-1\r\n:0\r\n$16\r\n1700000000000000\r\n$16\r\n1700000000000001\r\n",
     b"*4\r\n:-2\r\n:0\r\n$1\r\n0\r\n$16\r\n1800000000000001\r\n",
-    // To who waits in turn: held, with a stamp; others are first; it would be granted.
+    // To a waiter in turn: held, with a stamp; others are first; it would be granted.
     b"*7\r\n:0\r\n:900\r\n$1\r\n0\r\n$4\r\n1000\r\n$4\r\n1007\r\n:0\r\n$3\r\nabc\r\n",
     b"*7\r\n:2\r\n:900\r\n$1\r\n0\r\n$4\r\n1000\r\n$4\r\n1008\r\n:3\r\n$0\r\n\r\n",
     b"*7\r\n:-3\r\n:0\r\n$1\r\n0\r\n$4\r\n1000\r\n$4\r\n1009\r\n:0\r\n$0\r\n\r\n",
@@ -144,7 +144,7 @@ impl Play {
     pub(super) fn open_all(&mut self) {
         for node in 0..NODES {
             self.connect(node);
-            self.says(node, &handshake(node));
+            self.reply(node, &handshake(node));
         }
         // Each master is asked once more, ahead of the first acquire's commands, which are taken back.
         self.acquire(wanted(&mut Bytes(&[])));
@@ -154,7 +154,7 @@ impl Play {
         let teller = self.machine.masters().first_node(self.now, "a");
         for node in 0..NODES {
             let published = if teller == Some(node) { ":0\r\n" } else { "" };
-            self.says(node, &[CONFIRMED, "+OK\r\n:1\r\n", published].concat().into_bytes());
+            self.reply(node, &[CONFIRMED, "+OK\r\n:1\r\n", published].concat().into_bytes());
         }
     }
 
@@ -163,7 +163,7 @@ impl Play {
         self.pump();
     }
 
-    pub(super) fn says(&mut self, node: usize, bytes: &[u8]) {
+    pub(super) fn reply(&mut self, node: usize, bytes: &[u8]) {
         self.machine.handle_bytes(self.now, node, self.epochs[node], bytes);
         self.pump();
     }
@@ -184,10 +184,10 @@ impl Play {
     fn step(&mut self, data: &mut Bytes<'_>) {
         let (what, node) = (data.byte(), data.below(NODES));
         match what % 16 {
-            0..4 => self.says(node, REPLIES[data.below(REPLIES.len())]),
+            0..4 => self.reply(node, REPLIES[data.below(REPLIES.len())]),
             4 => {
                 let len = data.below(64);
-                self.says(node, data.take(len));
+                self.reply(node, data.take(len));
             }
             5..7 => self.acquire(wanted(data)),
             7 => {
@@ -235,7 +235,7 @@ impl Play {
             12 => self.machine.handle_closed(self.now, node, self.epochs[node], "reset by peer"),
             13 => {
                 self.connect(node);
-                self.says(node, &handshake(node));
+                self.reply(node, &handshake(node));
             }
             _ => self.pass(SPANS[data.below(SPANS.len())]),
         }
@@ -330,7 +330,7 @@ impl Play {
     /// Checks that a caller gets one answer, and none after a cancel.
     fn answered(&mut self, request: RequestId) -> Option<Option<Keys>> {
         let asked = self.open.remove(&request);
-        assert!(asked.is_some(), "{request:?} is answered, and nobody waits for it");
+        assert!(asked.is_some(), "{request:?} is answered, and no caller waits for it");
         asked
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(data: &[u8]) {
     });
     let began = play.now;
     for node in 0..3 {
-        play.says(node, b"+OK\r\n");
+        play.reply(node, b"+OK\r\n");
     }
     let drift = drift.of(ttl);
     for deadline in &play.won {

@@ -37,7 +37,7 @@ fn masters_are_named_before_the_command_or_behind_it() {
 }
 
 #[test]
-fn a_password_in_a_misplaced_address_is_not_told() {
+fn a_password_in_a_misplaced_address_is_not_shown() {
     for words in [
         &["doctor", "redis://:hunter2@a"][..],
         &["doctor", "--nodes=redis://:hunter2@a"],

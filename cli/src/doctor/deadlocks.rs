@@ -24,7 +24,7 @@ impl Deadlocks {
         let first = list::find(redlock, "", false).await;
         tokio::time::sleep(BETWEEN_LOOKS).await;
         let second = list::find(redlock, "", false).await;
-        let lasts = |it: &PossibleDeadlock| first.deadlocks.contains(it);
+        let lasts = |deadlock: &PossibleDeadlock| first.deadlocks.contains(deadlock);
         let found = second.deadlocks.into_iter().filter(lasts).collect();
         Self { found, error: first.error.or(second.error) }
     }

@@ -104,21 +104,22 @@ mod tests {
     }
 
     fn started(uptime: u64, votes_in: Option<u64>) -> FindingKind {
-        let [uptime, votes_in] = [Some(uptime), votes_in].map(|it| it.map(Duration::from_secs));
+        let [uptime, votes_in] = [Some(uptime), votes_in].map(|secs| secs.map(Duration::from_secs));
         FindingKind::JustStarted { uptime: uptime.unwrap_or_default(), votes_in }
     }
 
     #[test]
-    fn what_several_masters_share_is_told_once_with_their_names() {
+    fn what_several_masters_share_is_shown_once_with_their_names() {
         let down = || FindingKind::Unreachable("Connection refused".into());
         let other = FindingKind::Unreachable("timed out".into());
-        let told = folded(&[
+        let findings = folded(&[
             ("a", FindingKind::HasReplicas(1)),
             ("a", down()),
             ("b", other),
             ("c", down()),
         ]);
-        let short: Vec<_> = told.iter().map(|it| (it.nodes.join(" "), &*it.finding)).collect();
+        let short: Vec<_> =
+            findings.iter().map(|line| (line.nodes.join(" "), &*line.finding)).collect();
         assert_eq!(
             short,
             [
@@ -127,20 +128,20 @@ mod tests {
                 ("a".to_owned(), "a replica is attached"),
             ]
         );
-        assert_eq!(told[0].severity, Severity::Failure);
-        assert!(told[0].remedy.starts_with("start it"), "{told:?}");
+        assert_eq!(findings[0].severity, Severity::Failure);
+        assert!(findings[0].remedy.starts_with("start it"), "{findings:?}");
     }
 
     #[test]
     fn starts_at_different_times_are_one_finding_about_the_last() {
-        let told = folded(&[("a", started(4, Some(27))), ("b", started(2, Some(29)))]);
-        let [one] = &told[..] else { panic!("{told:?}") };
-        assert_eq!((&*one.finding, one.nodes.len()), ("started 2 s to 4 s ago", 2));
-        assert!(one.remedy.contains("lets the last of them vote in 29 s"), "{one:?}");
-        let told = folded(&[("a", started(2, Some(29))), ("b", started(2, Some(29)))]);
-        assert_eq!(told[0].finding, "started 2 s ago");
-        let told = folded(&[("a", started(2, Some(29)))]);
-        assert!(told[0].remedy.contains("lets it vote in 29 s"), "{told:?}");
+        let findings = folded(&[("a", started(4, Some(27))), ("b", started(2, Some(29)))]);
+        let [line] = &findings[..] else { panic!("{findings:?}") };
+        assert_eq!((&*line.finding, line.nodes.len()), ("started 2 s to 4 s ago", 2));
+        assert!(line.remedy.contains("lets the last of them vote in 29 s"), "{line:?}");
+        let findings = folded(&[("a", started(2, Some(29))), ("b", started(2, Some(29)))]);
+        assert_eq!(findings[0].finding, "started 2 s ago");
+        let findings = folded(&[("a", started(2, Some(29)))]);
+        assert!(findings[0].remedy.contains("lets it vote in 29 s"), "{findings:?}");
         // What nothing keeps from voting is another matter.
         assert_eq!(folded(&[("a", started(2, Some(29))), ("b", started(2, None))]).len(), 2);
     }

@@ -285,7 +285,7 @@ fn holds(lock: &ListedLock, votes: impl Fn(usize) -> bool) -> Vec<Vec<Key>> {
         }
     }
     for reader in distinct(holders.iter().flat_map(|holder| holder.readers())) {
-        let has = |holder: &Holder| holder.readers().iter().any(|it| it.same_hold_as(reader));
+        let has = |holder: &Holder| holder.readers().iter().any(|other| other.same_hold_as(reader));
         holds.push(keys(&|holder| match has(holder) {
             true => Key::Has,
             false if hides(holder) => Key::Unknown,

@@ -15,7 +15,7 @@ pub(super) struct Node {
     /// The answer in a word.
     pub(super) answer: &'static str,
     /// The answer in a sentence.
-    pub(super) said: String,
+    pub(super) sentence: String,
     /// How long the answer took, if the master was asked.
     pub(super) latency: Option<Duration>,
     /// What is left of the other holder's key, or until the master may vote.
@@ -28,7 +28,7 @@ impl Node {
         json!({
             "node": self.name,
             "answer": self.answer,
-            "said": self.said,
+            "said": self.sentence,
             "latency_us": self.latency.map(micros),
             "remaining_ms": self.remaining.map(millis),
             "holder": self.holder.as_ref().map(holder_to_json),
@@ -40,13 +40,13 @@ impl From<&NodeReport> for Node {
     fn from(report: &NodeReport) -> Self {
         let line = report.to_string();
         let name = OneLine(&report.node).to_string();
-        let said = line.strip_prefix(&name).unwrap_or(&line).trim_start();
+        let sentence = line.strip_prefix(&name).unwrap_or(&line).trim_start();
         Self {
             name: report.node.to_string(),
             answer: word(&report.answer),
-            said: in_words_of_the_command(said),
+            sentence: in_words_of_the_command(sentence),
             // The line has a time if the master was asked and has answered or been given up.
-            latency: said.contains(" after ").then_some(report.latency),
+            latency: sentence.contains(" after ").then_some(report.latency),
             remaining: remaining(&report.answer),
             holder: None,
         }
@@ -56,10 +56,10 @@ impl From<&NodeReport> for Node {
 impl From<&Node> for Said {
     fn from(node: &Node) -> Self {
         let took = node.latency.map(|latency| (latency, format!(" after {}", Span(latency))));
-        let asked = took.and_then(|(took, text)| Some((took, node.said.strip_suffix(&text)?)));
+        let asked = took.and_then(|(took, text)| Some((took, node.sentence.strip_suffix(&text)?)));
         Self {
             master: OneLine(&node.name).to_string(),
-            words: asked.map_or(&*node.said, |(_, words)| words).to_owned(),
+            words: asked.map_or(&*node.sentence, |(_, words)| words).to_owned(),
             span: node.remaining,
             latency: asked.map(|(took, _)| took),
         }
@@ -78,7 +78,7 @@ impl From<&NodeInspection> for Node {
         Self {
             name: inspection.node.to_string(),
             answer,
-            said: inspection.state.to_string(),
+            sentence: inspection.state.to_string(),
             latency: None,
             remaining: match &inspection.state {
                 NodeState::Kept(left) => Some(*left),

@@ -41,7 +41,7 @@ type Cells = [String; HEADS.len()];
 fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     let holder = lock.holder();
     let mark = if lock.is_ours() { "" } else { "?" };
-    let remaining = holder.remaining().map_or("never".to_owned(), |it| Span(it).to_string());
+    let remaining = holder.remaining().map_or("never".to_owned(), |left| Span(left).to_string());
     let masters = lock.inspection().nodes().len();
     [
         Escaped(lock.resource()).to_string(),

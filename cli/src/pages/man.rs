@@ -149,7 +149,7 @@ fn examples(roff: &mut Roff, text: &str) {
 fn see_also(roff: &mut Roff, whole: &Command, is_whole: bool) {
     roff.control("SH", ["SEE ALSO"]);
     let own: Vec<String> = if is_whole {
-        named(whole).map(|it| format!("{}-{}", whole.get_name(), it.get_name())).collect()
+        named(whole).map(|command| format!("{}-{}", whole.get_name(), command.get_name())).collect()
     } else {
         vec![whole.get_name().to_owned()]
     };

@@ -70,10 +70,11 @@ impl MetricsFile {
             let what = format!("--metrics-file {}", path.display());
             Failure::system(&what, &io::Error::other(error.to_string()))
         };
-        let recorder = PrometheusBuilder::new().set_buckets(BUCKETS).map_err(|it| unusable(&it))?;
+        let recorder =
+            PrometheusBuilder::new().set_buckets(BUCKETS).map_err(|error| unusable(&error))?;
         // Two files of one host with the same series would be refused by the collector.
         let recorder = recorder.add_global_label("lock", lock).install_recorder();
-        let recorder = recorder.map_err(|it| unusable(&it))?;
+        let recorder = recorder.map_err(|error| unusable(&error))?;
         describe_gauge!(STARTED, Unit::Seconds, "When the command quorumlock was started.");
         describe_gauge!(
             SUCCEEDED,
@@ -84,7 +85,7 @@ impl MetricsFile {
         gauge!(STARTED).set(now());
         gauge!(SUCCEEDED).set(last_success(&path));
         let written = recorder.render();
-        replace(&path, &written).map_err(|it| unusable(&it))?;
+        replace(&path, &written).map_err(|error| unusable(&error))?;
         let written_at = Instant::now();
         Ok(Self { path, recorder, output, written, written_at, is_broken: false })
     }

@@ -268,15 +268,15 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     fn allow(&mut self, remaining: Duration) {
         let allowed = remaining.saturating_sub(self.limits.watchdog_margin);
         if let Some(watchdog) = &mut self.watchdog {
-            let told = watchdog.allow(allowed);
-            self.heed(told);
+            let written = watchdog.allow(allowed);
+            self.heed(written);
         }
     }
 
     /// Handles a failed write to the watchdog. If the watchdog has killed, records why. Otherwise
     /// the command goes on without it, and is ended in time as long as this process lives.
-    fn heed(&mut self, told: io::Result<()>) {
-        let Err(error) = told else { return };
+    fn heed(&mut self, written: io::Result<()>) {
+        let Err(error) = written else { return };
         if self.watchdog.take().is_some_and(Watchdog::dismiss) {
             self.was_killed();
             self.kill();

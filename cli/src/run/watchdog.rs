@@ -53,7 +53,7 @@ pub(super) struct Watchdog {
     process: Child,
     pipe: ChildStdin,
     answers: ChildStdout,
-    told: Duration,
+    sent_deadline: Duration,
 }
 
 impl Watchdog {
@@ -68,12 +68,12 @@ impl Watchdog {
         answers.read_exact(&mut [0])?;
         // A write must never block, even if the watchdog is stopped.
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Self { process, pipe, answers, told: Duration::ZERO })
+        Ok(Self { process, pipe, answers, sent_deadline: Duration::ZERO })
     }
 
     /// Watches `group` from now on.
     pub(super) fn watch(&mut self, group: Pid) -> io::Result<()> {
-        self.tell(&format!("g{group}\n"))
+        self.send(&format!("g{group}\n"))
     }
 
     /// Allows the group to live for `remaining`: then the watchdog kills it, unless it is allowed
@@ -81,16 +81,16 @@ impl Watchdog {
     pub(super) fn allow(&mut self, remaining: Duration) -> io::Result<()> {
         let deadline = now().saturating_add(remaining);
         // The same deadline read twice differs by the time that reading takes.
-        if deadline > self.told.saturating_add(Duration::from_millis(1)) {
-            self.told = deadline;
-            self.tell(&format!("d{}\n", deadline.as_nanos()))?;
+        if deadline > self.sent_deadline.saturating_add(Duration::from_millis(1)) {
+            self.sent_deadline = deadline;
+            self.send(&format!("d{}\n", deadline.as_nanos()))?;
         }
         Ok(())
     }
 
     /// Ends the watchdog without killing the group. Returns whether it had killed before.
     pub(super) fn dismiss(mut self) -> bool {
-        let _ = self.tell("q\n");
+        let _ = self.send("q\n");
         let (mut killed, began) = (false, Instant::now());
         // Until it has closed its end. A stopped watchdog never does.
         while let Some(left) = PATIENCE.checked_sub(began.elapsed()) {
@@ -115,7 +115,7 @@ impl Watchdog {
         killed
     }
 
-    fn tell(&mut self, line: &str) -> io::Result<()> {
+    fn send(&mut self, line: &str) -> io::Result<()> {
         self.pipe.write_all(line.as_bytes())
     }
 }
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn its_clock_goes_on_and_never_back() {
-        let (one, other) = (now(), now());
-        assert!(Duration::ZERO < one && one <= other);
+        let (first, second) = (now(), now());
+        assert!(Duration::ZERO < first && first <= second);
     }
 }

@@ -53,7 +53,8 @@ impl File {
 
 /// Returns the default places, the user's own first. The XDG specification ignores relative paths.
 fn default_places(config_home: Option<OsString>, home: Option<OsString>) -> Vec<PathBuf> {
-    let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|it| it.is_absolute());
+    let absolute =
+        |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
     let own = absolute(config_home).or_else(|| Some(absolute(home)?.join(".config")));
     let own = own.map(|folder| folder.join(BELOW));
     own.into_iter().chain([PathBuf::from(OF_THE_MACHINE)]).collect()

@@ -1,6 +1,6 @@
 //! `quorumlock bench`: how many tasks and cycles it runs, and where it does not measure at all.
 
-use crate::cli::{self, told};
+use crate::cli::{self, run};
 use crate::support::masters::Masters;
 use crate::support::witness;
 use serde_json::Value;
@@ -9,10 +9,10 @@ use serde_json::Value;
 async fn each_task_runs_every_cycle_on_a_resource_of_its_own() {
     let masters = Masters::start(3);
     let arguments = ["bench", "--tasks", "4", "--cycles", "10"];
-    let plain = told(&mut cli::on(&masters, &arguments));
+    let plain = run(&mut cli::on(&masters, &arguments));
     assert_eq!((plain.code, &*plain.stderr), (Some(0), ""), "{plain:?}");
     assert!(plain.stdout.ends_with(" locks a second by 4 tasks\n"), "{plain:?}");
-    let json = told(cli::on(&masters, &arguments).arg("--json"));
+    let json = run(cli::on(&masters, &arguments).arg("--json"));
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(
         (&value["acquire"]["cycles"], &value["release"]["cycles"]),
@@ -27,7 +27,7 @@ async fn each_task_runs_every_cycle_on_a_resource_of_its_own() {
 async fn with_fenced_the_locks_have_tokens_and_only_fences_stay() {
     let masters = Masters::start(3);
     let arguments = ["bench", "--fenced", "--tasks", "2", "--cycles", "5"];
-    let plain = told(&mut cli::on(&masters, &arguments));
+    let plain = run(&mut cli::on(&masters, &arguments));
     assert_eq!((plain.code, &*plain.stderr), (Some(0), ""), "{plain:?}");
     assert!(plain.stdout.ends_with(" fenced locks a second by 2 tasks\n"), "{plain:?}");
     let keys = witness::keys(&masters[0]).await.unwrap();
@@ -38,14 +38,14 @@ async fn with_fenced_the_locks_have_tokens_and_only_fences_stay() {
 #[test]
 fn bench_does_not_wait_for_masters_that_warm_up() {
     let masters = Masters::start(3);
-    let waiting = told(cli::on(&masters, &["bench"]).env("QUORUMLOCK_RESTART_GUARD", "on"));
+    let waiting = run(cli::on(&masters, &["bench"]).env("QUORUMLOCK_RESTART_GUARD", "on"));
     assert_eq!((waiting.code, &*waiting.stdout), (Some(112), ""), "{waiting:?}");
     assert!(waiting.stderr.starts_with("quorumlock: no quorum may vote for "), "{waiting:?}");
 }
 
 #[test]
 fn no_task_at_all_is_a_mistake_in_the_command_line() {
-    let told = told(cli::bare().args(["bench", "--tasks", "0"]));
-    assert_eq!(told.code, Some(114), "{told:?}");
-    assert!(told.stderr.contains("--tasks"), "{told:?}");
+    let output = run(cli::bare().args(["bench", "--tasks", "0"]));
+    assert_eq!(output.code, Some(114), "{output:?}");
+    assert!(output.stderr.contains("--tasks"), "{output:?}");
 }

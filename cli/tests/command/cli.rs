@@ -67,13 +67,13 @@ pub(crate) fn shell(masters: &Masters, options: &[&str], script: &str) -> Comman
 
 /// The result of a command.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl From<Output> for Told {
+impl From<Output> for Finished {
     fn from(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("printed text");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
@@ -82,7 +82,7 @@ impl From<Output> for Told {
 }
 
 /// Runs a command to its end.
-pub(crate) fn told(command: &mut Command) -> Told {
+pub(crate) fn run(command: &mut Command) -> Finished {
     command.output().expect("the command to be there").into()
 }
 
@@ -111,7 +111,7 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub(crate) fn told(mut self) -> Told {
+    pub(crate) fn finish(mut self) -> Finished {
         let child = self.0.take().expect("one that runs");
         child.wait_with_output().expect("an end").into()
     }

@@ -1,13 +1,13 @@
 //! A password in a file of its own, named by a variable or in the settings.
 
-use crate::cli::{self, Told, told};
+use crate::cli::{self, Finished, run};
 use crate::support::masters::Masters;
 use std::fs;
 use std::path::Path;
 
-fn with(masters: &Masters, file: &Path, arguments: &[&str]) -> Told {
+fn with(masters: &Masters, file: &Path, arguments: &[&str]) -> Finished {
     let mut command = cli::over(masters.urls());
-    told(command.env("QUORUMLOCK_CREDENTIALS_FILE", file).args(arguments))
+    run(command.env("QUORUMLOCK_CREDENTIALS_FILE", file).args(arguments))
 }
 
 #[test]
@@ -23,8 +23,7 @@ fn a_password_is_read_from_the_file_that_a_variable_or_the_settings_name() {
     let settings = folder.path().join("locks.toml");
     fs::write(&settings, "credentials_file = \"secret\"").unwrap();
     let mut command = cli::over(masters.urls());
-    let done =
-        told(command.arg("--config").arg(&settings).args(["run", "r", "--", "echo", "done"]));
+    let done = run(command.arg("--config").arg(&settings).args(["run", "r", "--", "echo", "done"]));
     assert_eq!((done.code, &*done.stdout), (Some(0), "done\n"), "{done:?}");
 }
 

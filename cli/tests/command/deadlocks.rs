@@ -1,6 +1,6 @@
 //! Clients that wait for each other, as `list`, `watch` and `doctor --deadlocks` report them.
 
-use crate::cli::{self, PATIENCE, Told as Outcome, told as outcome};
+use crate::cli::{self, Finished, PATIENCE, run};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use quorumlock::{AcquireError, Guard, Redlock};
@@ -35,7 +35,7 @@ impl Client {
     }
 }
 
-fn json_lines(printed: &Outcome) -> Vec<Value> {
+fn json_lines(printed: &Finished) -> Vec<Value> {
     printed.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -46,7 +46,7 @@ async fn two_and_one(masters: &Masters) -> [Client; 3] {
     let a = Client::waiting_for(a, "b");
     let all = [a, Client::waiting_for(b, "a"), Client::waiting_for(c, "a")];
     let waiting = || {
-        let listed = json_lines(&outcome(&mut cli::on(masters, &["list", "--json"])));
+        let listed = json_lines(&run(&mut cli::on(masters, &["list", "--json"])));
         listed.iter().map(|lock| lock["waiting"].clone()).eq([json!(2), json!(1), json!(0)])
     };
     eventually_blocking("each waits in the queue, and counts once", PATIENCE, waiting);
@@ -54,11 +54,11 @@ async fn two_and_one(masters: &Masters) -> [Client; 3] {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn those_that_wait_for_each_other_are_found_and_nothing_is_broken() {
+async fn waiters_for_each_other_are_found_and_nothing_is_broken() {
     let masters = Masters::start(3);
     let [a, b, c] = two_and_one(&masters).await;
 
-    let listed = outcome(&mut cli::on(&masters, &["list"]));
+    let listed = run(&mut cli::on(&masters, &["list"]));
     let lines: Vec<&str> = listed.stdout.lines().filter(|line| line.starts_with(FOUND)).collect();
     let two = |line: &str| {
         line.contains("\"a\" (of-a) waits for \"b\"")
@@ -67,7 +67,7 @@ async fn those_that_wait_for_each_other_are_found_and_nothing_is_broken() {
     assert!(lines.len() == 1 && two(lines[0]), "{listed:?}");
     // A permit is in no cycle, whatever the name of its semaphore.
     let permit = c.redlock.semaphore("a", 2).acquire().ttl(LONG).await.unwrap();
-    let as_json = json_lines(&outcome(&mut cli::on(&masters, &["list", "--json"])));
+    let as_json = json_lines(&run(&mut cli::on(&masters, &["list", "--json"])));
     let of = |lock: &Value| lock["possible_deadlock"].as_array().map_or(0, Vec::len);
     let cycles: Vec<_> = as_json.iter().map(|lock| (lock["resource"].as_str(), of(lock))).collect();
     assert_eq!(
@@ -78,13 +78,13 @@ async fn those_that_wait_for_each_other_are_found_and_nothing_is_broken() {
     assert!(as_json[1]["slot"].is_u64() && as_json[1]["possible_deadlock"].is_null());
     permit.release().await.unwrap();
 
-    let doctor = outcome(&mut cli::on(&masters, &["doctor", "--deadlocks"]));
+    let doctor = run(&mut cli::on(&masters, &["doctor", "--deadlocks"]));
     assert_eq!(doctor.code, Some(1), "{doctor:?}");
     assert_eq!(
         doctor.stdout.lines().filter(|line| line.starts_with(FOUND) && two(line)).count(),
         1
     );
-    let doctor = outcome(&mut cli::on(&masters, &["doctor", "--deadlocks", "--json"]));
+    let doctor = run(&mut cli::on(&masters, &["doctor", "--deadlocks", "--json"]));
     let found = &json_lines(&doctor)[0];
     assert_eq!((doctor.code, &found["ok"]), (Some(1), &json!(false)), "{doctor:?}");
     assert_eq!(found["deadlocks_known"], true, "{found}");
@@ -122,7 +122,7 @@ async fn those_that_wait_for_each_other_are_found_and_nothing_is_broken() {
     c.waits.abort();
     b.waits.abort();
     let over = || {
-        let doctor = outcome(&mut cli::on(&masters, &["doctor", "--deadlocks"]));
+        let doctor = run(&mut cli::on(&masters, &["doctor", "--deadlocks"]));
         let verdict = "no two clients that wait in turn wait for each other";
         doctor.code == Some(0) && doctor.stdout.trim_end().ends_with(verdict)
     };
@@ -142,7 +142,7 @@ async fn what_too_few_masters_can_show_is_not_known() {
     urls.truncate(1);
     let down = ["redis://127.0.0.1:1".to_owned(), "redis://127.0.0.1:2".to_owned()];
     let urls: Vec<String> = urls.into_iter().chain(down).collect();
-    let doctor = outcome(cli::over(urls).args(["doctor", "--deadlocks"]));
+    let doctor = run(cli::over(urls).args(["doctor", "--deadlocks"]));
     assert_eq!(doctor.code, Some(4), "{doctor:?}");
     assert!(doctor.stdout.contains("deadlocks: not known: "), "{doctor:?}");
     guard.release().await.unwrap();

@@ -1,15 +1,15 @@
 //! `quorumlock doctor`, `bench`, completions and manual.
 
-use crate::cli::{self, bare, told};
+use crate::cli::{self, bare, run};
 use crate::support::masters::Masters;
 use crate::support::server::Server;
 use crate::support::witness;
 use serde_json::Value;
 
-fn doctor<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> (cli::Told, Value) {
+fn doctor<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> (cli::Finished, Value) {
     let urls: Vec<String> = urls.into_iter().map(|url| url.as_ref().to_owned()).collect();
-    let plain = told(cli::over(&urls).arg("doctor"));
-    let json = told(cli::over(&urls).args(["doctor", "--json"]));
+    let plain = run(cli::over(&urls).arg("doctor"));
+    let json = run(cli::over(&urls).args(["doctor", "--json"]));
     assert_eq!((json.code, &*json.stderr), (plain.code, ""), "{json:?}");
     (plain, serde_json::from_str(&json.stdout).unwrap())
 }
@@ -18,26 +18,26 @@ fn doctor<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> (cli::Told, Value
 fn found(value: &Value, place: usize) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let findings = value["nodes"][place]["findings"].as_array().unwrap();
-    findings.iter().map(|one| (text(&one["severity"]), text(&one["finding"]))).collect()
+    findings.iter().map(|finding| (text(&finding["severity"]), text(&finding["finding"]))).collect()
 }
 
 #[track_caller]
-fn assert_failure(told: &cli::Told, value: &Value, place: usize, finding: &str) {
-    assert_eq!((told.code, &value["ok"]), (Some(1), &false.into()), "{told:?}");
+fn assert_failure(output: &cli::Finished, value: &Value, place: usize, finding: &str) {
+    assert_eq!((output.code, &value["ok"]), (Some(1), &false.into()), "{output:?}");
     let failures: Vec<_> =
         found(value, place).into_iter().filter(|(how, _)| how == "failure").collect();
-    assert!(failures.iter().any(|(_, told)| told.contains(finding)), "{finding}: {failures:?}");
+    assert!(failures.iter().any(|(_, text)| text.contains(finding)), "{finding}: {failures:?}");
     let shows = |line: &str| line.starts_with("failure: ") && line.ends_with(&failures[0].1);
-    assert!(told.stdout.lines().any(shows), "{told:?}");
+    assert!(output.stdout.lines().any(shows), "{output:?}");
 }
 
 #[tokio::test]
 async fn five_good_masters_are_fit_and_nothing_is_left_there() {
     let masters = Masters::start(5);
-    let (told, value) = doctor(masters.urls());
-    assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{told:?}");
-    assert!(told.stdout.ends_with("\n\nok: 5 of 5 masters are fit\n"), "{told:?}");
-    assert!(told.stdout.starts_with("MASTER "), "{told:?}");
+    let (output, value) = doctor(masters.urls());
+    assert_eq!((output.code, &*output.stderr), (Some(0), ""), "{output:?}");
+    assert!(output.stdout.ends_with("\n\nok: 5 of 5 masters are fit\n"), "{output:?}");
+    assert!(output.stdout.starts_with("MASTER "), "{output:?}");
     assert_eq!((&value["ok"], &value["can_acquire_in_ms"]), (&true.into(), &0.into()));
     for node in value["nodes"].as_array().unwrap() {
         assert_eq!((&node["fit"], &node["role"]), (&true.into(), &"master".into()));
@@ -52,22 +52,25 @@ fn a_replica_a_duplicate_and_a_dead_master_are_failures() {
     let masters = Masters::start(3);
     let port = masters[0].port().to_string();
     let replica = Server::start_with(&["--replicaof", "127.0.0.1", &port]);
-    let (told, value) = doctor([masters[1].url(), replica.url()]);
-    assert_failure(&told, &value, 1, "a replica of 127.0.0.1");
+    let (output, value) = doctor([masters[1].url(), replica.url()]);
+    assert_failure(&output, &value, 1, "a replica of 127.0.0.1");
 
     let twice = masters[1].url().replace("127.0.0.1", "localhost");
-    let (told, value) = doctor([masters[1].url(), masters[2].url(), twice]);
+    let (output, value) = doctor([masters[1].url(), masters[2].url(), twice]);
     let same = [0, 2].into_iter().flat_map(|place| found(&value, place));
-    assert!(same.into_iter().any(|(_, told)| told.starts_with("the same server as ")), "{told:?}");
-    assert_eq!(told.code, Some(1));
+    assert!(
+        same.into_iter().any(|(_, text)| text.starts_with("the same server as ")),
+        "{output:?}"
+    );
+    assert_eq!(output.code, Some(1));
 
     masters.kill(2);
-    let (told, value) = doctor([masters[1].url(), masters[2].url()]);
-    assert_failure(&told, &value, 1, "not reachable (Connection refused");
-    assert!(told.stdout.contains("\n    start it, or fix its address"), "{told:?}");
+    let (output, value) = doctor([masters[1].url(), masters[2].url()]);
+    assert_failure(&output, &value, 1, "not reachable (Connection refused");
+    assert!(output.stdout.contains("\n    start it, or fix its address"), "{output:?}");
     assert!(
-        told.stdout.ends_with("not ok: 1 of 2 masters are fit, which is no quorum\n"),
-        "{told:?}"
+        output.stdout.ends_with("not ok: 1 of 2 masters are fit, which is no quorum\n"),
+        "{output:?}"
     );
 }
 
@@ -75,36 +78,36 @@ fn a_replica_a_duplicate_and_a_dead_master_are_failures() {
 fn eviction_is_a_failure_and_missing_persistence_a_warning() {
     let evicting =
         Server::start_with(&["--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru"]);
-    let (told, value) = doctor([evicting.url()]);
-    assert_failure(&told, &value, 0, "maxmemory-policy allkeys-lru");
+    let (output, value) = doctor([evicting.url()]);
+    assert_failure(&output, &value, 0, "maxmemory-policy allkeys-lru");
 
     let forgetful = Server::start();
-    let (told, value) = doctor([forgetful.url()]);
-    assert_eq!(told.code, Some(0), "{told:?}");
+    let (output, value) = doctor([forgetful.url()]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     let warning = ("warning".to_owned(), "may lose keys in a restart (appendonly no)".to_owned());
     assert!(found(&value, 0).contains(&warning), "{value}");
-    assert!(told.stdout.contains("leave out restart_guard = \"off\""), "{told:?}");
+    assert!(output.stdout.contains("leave out restart_guard = \"off\""), "{output:?}");
 }
 
 #[test]
 fn a_wrong_password_is_a_failure_and_not_shown() {
     let closed = Server::start_with(&["--requirepass", "right"]);
-    let (told, value) = doctor([closed.url().replace("://", "://:hunter2@")]);
-    assert_failure(&told, &value, 0, "refuses this client");
-    assert!(!format!("{told:?} {value}").contains("hunter2"), "{told:?}");
-    let (told, _) = doctor([closed.url().replace("://", "://:right@")]);
-    assert_eq!(told.code, Some(0), "{told:?}");
+    let (output, value) = doctor([closed.url().replace("://", "://:hunter2@")]);
+    assert_failure(&output, &value, 0, "refuses this client");
+    assert!(!format!("{output:?} {value}").contains("hunter2"), "{output:?}");
+    let (output, _) = doctor([closed.url().replace("://", "://:right@")]);
+    assert_eq!(output.code, Some(0), "{output:?}");
 }
 
 #[tokio::test]
 async fn bench_measures_so_many_cycles_and_leaves_no_key() {
     let masters = Masters::start(3);
-    let plain = told(&mut cli::on(&masters, &["bench", "--cycles", "20"]));
+    let plain = run(&mut cli::on(&masters, &["bench", "--cycles", "20"]));
     assert_eq!((plain.code, &*plain.stderr), (Some(0), ""), "{plain:?}");
     for head in ["ROUND TRIP", "acquire ", "release "] {
         assert!(plain.stdout.contains(head), "{plain:?}");
     }
-    let json = told(&mut cli::on(&masters, &["--json", "bench", "--cycles", "20"]));
+    let json = run(&mut cli::on(&masters, &["--json", "bench", "--cycles", "20"]));
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["nodes"].as_array().unwrap().len(), 3, "{value}");
     let acquire = &value["acquire"];
@@ -131,19 +134,19 @@ pub(crate) const COMMANDS: [&str; 11] = [
 #[test]
 fn completions_name_every_command_without_masters() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let told = told(bare().args(["completions", shell]));
-        assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{shell}");
+        let output = run(bare().args(["completions", shell]));
+        assert_eq!((output.code, &*output.stderr), (Some(0), ""), "{shell}");
         for command in COMMANDS {
-            assert!(told.stdout.contains(command), "{shell}: {command}");
+            assert!(output.stdout.contains(command), "{shell}: {command}");
         }
     }
 }
 
 /// Returns every long option of `--help`.
 fn options(arguments: &[&str]) -> Vec<String> {
-    let told = told(bare().args(arguments).arg("--help"));
-    assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{arguments:?}");
-    let words = told.stdout.lines().filter(|line| line.trim_start().starts_with('-'));
+    let output = run(bare().args(arguments).arg("--help"));
+    assert_eq!((output.code, &*output.stderr), (Some(0), ""), "{arguments:?}");
+    let words = output.stdout.lines().filter(|line| line.trim_start().starts_with('-'));
     let words =
         words.filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
     words.map(|word| word.trim_end_matches(',').to_owned()).collect()

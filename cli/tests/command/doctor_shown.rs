@@ -1,7 +1,7 @@
 //! How `quorumlock doctor` shows what it has found: each finding once, in 80 columns, in colours on
 //! a terminal; and the time until a quorum may vote.
 
-use crate::cli::{self, PATIENCE, Running, told};
+use crate::cli::{self, PATIENCE, Running, run};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use crate::support::server::Server;
@@ -13,7 +13,7 @@ pub(crate) fn on_a_terminal<U: AsRef<str>>(
     urls: impl IntoIterator<Item = U>,
     arguments: &str,
     variables: &[(&str, &str)],
-) -> cli::Told {
+) -> cli::Finished {
     let like = cli::over(urls);
     let mut command = Command::new("script");
     for (name, value) in like.get_envs() {
@@ -26,8 +26,8 @@ pub(crate) fn on_a_terminal<U: AsRef<str>>(
     command.envs(variables.iter().copied());
     let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_quorumlock"));
     command.args(["-qfec", &line, "/dev/null"]).stdin(Stdio::piped());
-    let told = Running::start(&mut command).told();
-    cli::Told { stdout: told.stdout.replace("\r\n", "\n"), ..told }
+    let output = Running::start(&mut command).finish();
+    cli::Finished { stdout: output.stdout.replace("\r\n", "\n"), ..output }
 }
 
 /// Removes the colours, and the progress that was shown until the answers were there.
@@ -43,17 +43,18 @@ fn a_finding_of_several_masters_is_one_line_with_their_names() {
     let masters = Masters::start(5);
     masters.kill(1);
     masters.kill(3);
-    let told = told(&mut cli::on(&masters, &["doctor"]));
-    let (one, other) = (masters[1].addr(), masters[3].addr());
-    let failure =
-        format!("\nfailure: {one}, {other}: not reachable (Connection refused (os error 111))\n");
-    assert!(told.stdout.contains(&failure), "{told:?}");
-    assert_eq!(told.stdout.matches("not reachable").count(), 1, "{told:?}");
-    assert_eq!(told.stdout.matches("may lose keys in a restart").count(), 1, "{told:?}");
-    let first = told.stdout.lines().find(|line| line.contains(": ")).unwrap();
-    assert!(first.starts_with("failure: "), "failures first: {told:?}");
-    assert!(told.stdout.ends_with("\n\nnot ok: 3 of 5 masters are fit\n"), "{told:?}");
-    assert_eq!(told.code, Some(1));
+    let output = run(&mut cli::on(&masters, &["doctor"]));
+    let (second, fourth) = (masters[1].addr(), masters[3].addr());
+    let failure = format!(
+        "\nfailure: {second}, {fourth}: not reachable (Connection refused (os error 111))\n"
+    );
+    assert!(output.stdout.contains(&failure), "{output:?}");
+    assert_eq!(output.stdout.matches("not reachable").count(), 1, "{output:?}");
+    assert_eq!(output.stdout.matches("may lose keys in a restart").count(), 1, "{output:?}");
+    let first = output.stdout.lines().find(|line| line.contains(": ")).unwrap();
+    assert!(first.starts_with("failure: "), "failures first: {output:?}");
+    assert!(output.stdout.ends_with("\n\nnot ok: 3 of 5 masters are fit\n"), "{output:?}");
+    assert_eq!(output.code, Some(1));
 }
 
 pub(crate) fn guarded<'a>(command: &'a mut Command, max_ttl: &str) -> &'a mut Command {
@@ -66,14 +67,14 @@ pub(crate) fn guarded<'a>(command: &'a mut Command, max_ttl: &str) -> &'a mut Co
 #[test]
 fn while_all_masters_warm_up_doctor_ends_with_112_and_says_how_long() {
     let masters = Masters::start(5);
-    let plain = told(guarded(&mut cli::on(&masters, &["doctor"]), "20h"));
+    let plain = run(guarded(&mut cli::on(&masters, &["doctor"]), "20h"));
     assert_eq!((plain.code, &*plain.stderr), (Some(112), ""), "{plain:?}");
     let verdict = "\n\nnot yet: 5 of 5 masters are fit, and a quorum may vote in ";
     assert!(plain.stdout.contains(verdict), "{plain:?}");
     assert_eq!(plain.stdout.matches("note: all 5 masters: started ").count(), 1, "{plain:?}");
     assert_eq!(plain.stdout.matches(" in 20 h 1").count(), 5 + 1 + 1, "{plain:?}");
 
-    let json = told(guarded(&mut cli::on(&masters, &["doctor", "--json"]), "20h"));
+    let json = run(guarded(&mut cli::on(&masters, &["doctor", "--json"]), "20h"));
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((json.code, &value["ok"]), (Some(112), &false.into()), "{value}");
     assert_eq!(value["can_acquire"], false);
@@ -88,16 +89,16 @@ fn while_all_masters_warm_up_doctor_ends_with_112_and_says_how_long() {
 #[test]
 fn doctor_ends_with_0_as_soon_as_a_quorum_may_vote() {
     let masters = Masters::start(3);
-    let doctor = || told(guarded(&mut cli::on(&masters, &["doctor"]), "1s"));
+    let doctor = || run(guarded(&mut cli::on(&masters, &["doctor"]), "1s"));
     let fit = || doctor().code == Some(0);
     eventually_blocking("a quorum may vote", PATIENCE, fit);
-    let run = told(guarded(&mut cli::on(&masters, &["run", "-n", "r", "--", "true"]), "1s"));
-    assert_eq!(run.code, Some(0), "{run:?}");
+    let ran = run(guarded(&mut cli::on(&masters, &["run", "-n", "r", "--", "true"]), "1s"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
     // Two that vote are a quorum: the third one is only noted.
     masters[2].restart();
-    let told = doctor();
-    assert_eq!(told.code, Some(0), "{told:?}");
-    assert!(told.stdout.ends_with("\n\nok: 3 of 3 masters are fit\n"), "{told:?}");
+    let output = doctor();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.stdout.ends_with("\n\nok: 3 of 3 masters are fit\n"), "{output:?}");
 }
 
 #[test]
@@ -109,8 +110,8 @@ fn on_a_terminal_every_line_fits_80_columns_however_long_names_are() {
     let urls = masters.urls().into_iter().map(mapped).chain([long.clone()]);
     let mut urls: Vec<String> = urls.collect();
     let lines_fit = |urls: &[String], command: &str, guard: &str| {
-        let told = on_a_terminal(urls, command, &[("QUORUMLOCK_RESTART_GUARD", guard)]);
-        let shown = without_escapes(&told.stdout);
+        let output = on_a_terminal(urls, command, &[("QUORUMLOCK_RESTART_GUARD", guard)]);
+        let shown = without_escapes(&output.stdout);
         let longest = shown.lines().map(|line| line.chars().count()).max();
         assert!(longest <= Some(80), "{command}: {longest:?}: {shown}");
     };
@@ -118,12 +119,12 @@ fn on_a_terminal_every_line_fits_80_columns_however_long_names_are() {
     urls.push(evicting.url());
     lines_fit(&urls, "doctor", "on");
     lines_fit(&urls, "doctor", "off");
-    let told = on_a_terminal(&urls, "doctor", &[]);
-    let shown = without_escapes(&told.stdout);
+    let output = on_a_terminal(&urls, "doctor", &[]);
+    let shown = without_escapes(&output.stdout);
     assert!(shown.starts_with("MASTER\n  VOTES  SERVER "), "{shown}");
     let name = &long["unix://".len()..];
     assert!(shown.lines().any(|line| line.ends_with(name)), "{shown}");
-    assert_eq!(told.code, Some(1), "{shown}");
+    assert_eq!(output.code, Some(1), "{shown}");
 }
 
 #[test]
@@ -139,12 +140,11 @@ fn colors_are_for_terminals_unless_asked_for_otherwise() {
     assert!(!on_a_terminal("--color never doctor", &[]));
     assert!(on_a_terminal("doctor --color always", &[("NO_COLOR", "1")]));
     assert!(!on_a_terminal("doctor --json", &[]));
-    let piped =
-        |arguments: &[&str]| told(&mut cli::on(&masters, arguments)).stdout.contains('\x1b');
+    let piped = |arguments: &[&str]| run(&mut cli::on(&masters, arguments)).stdout.contains('\x1b');
     assert!(!piped(&["doctor"]) && !piped(&["doctor", "--color", "auto"]));
     assert!(piped(&["doctor", "--color", "always"]));
     assert!(!piped(&["doctor", "--color", "always", "--json"]));
-    let wrong = told(&mut cli::on(&masters, &["doctor", "--color", "sometimes"]));
+    let wrong = run(&mut cli::on(&masters, &["doctor", "--color", "sometimes"]));
     assert_eq!(wrong.code, Some(114), "{wrong:?}");
     assert!(wrong.stderr.contains("auto, always, never"), "{wrong:?}");
 }
@@ -154,7 +154,7 @@ fn doctor_shows_on_a_terminal_that_it_waits_for_an_answer() {
     let masters = Masters::start(3);
     masters[2].stop();
     let shown = on_a_terminal(masters.urls(), "doctor", &[]).stdout;
-    let piped = told(&mut cli::on(&masters, &["doctor"]));
+    let piped = run(&mut cli::on(&masters, &["doctor"]));
     masters[2].cont();
     assert!(shown.contains("\r\x1b[Kasking the masters: "), "{shown:?}");
     let (progress, rest) = shown.rsplit_once("\r\x1b[K").unwrap();

@@ -1,7 +1,7 @@
 //! `quorumlock elect`: one command at a time over all candidates, whichever process is killed or
 //! stopped.
 
-use crate::cli::{self, PATIENCE, Running, eventually_gone, is_alive, told};
+use crate::cli::{self, PATIENCE, Running, eventually_gone, is_alive, run};
 use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
 use crate::support::witness;
@@ -76,8 +76,8 @@ impl<'a> Candidates<'a> {
     /// Waits for a leader in a term above `term`, and returns the number of the candidate.
     fn leader_after(&self, term: u64) -> (usize, Stamp) {
         let leads = || {
-            let latest =
-                (0..self.all.len()).filter_map(|one| Some((one, *self.stamps(one).last()?)));
+            let latest = (0..self.all.len())
+                .filter_map(|number| Some((number, *self.stamps(number).last()?)));
             latest.max_by_key(|(_, stamp)| stamp.term).filter(|(_, stamp)| stamp.term > term)
         };
         eventually_blocking("another leads", PATIENCE, || leads().is_some());
@@ -85,7 +85,7 @@ impl<'a> Candidates<'a> {
     }
 
     fn inspection(&self) -> String {
-        told(&mut cli::on(self.masters, &["inspect", "e"])).stdout
+        run(&mut cli::on(self.masters, &["inspect", "e"])).stdout
     }
 }
 
@@ -121,7 +121,7 @@ async fn one_leads_at_a_time_whichever_process_is_killed_or_stopped() {
     kill_process(seen_third.pid, Signal::KILL).unwrap();
     let gone =
         std::mem::replace(&mut candidates.all[third], Running::start(&mut Command::new("true")));
-    assert_eq!(gone.told().code, Some(128 + 9));
+    assert_eq!(gone.finish().code, Some(128 + 9));
 
     // The one that was stopped has lost its lead, and campaigns again.
     candidates.all[second].signal(Signal::CONT);
@@ -130,10 +130,10 @@ async fn one_leads_at_a_time_whichever_process_is_killed_or_stopped() {
     let gone =
         std::mem::replace(&mut candidates.all[second], Running::start(&mut Command::new("true")));
     gone.signal(Signal::TERM);
-    let told = gone.told();
-    assert_eq!(told.code, Some(128 + 15), "{told:?}");
-    assert!(told.stderr.contains("lost \"e\": it was not extended in time"), "{told:?}");
-    assert!(told.stderr.contains("; campaigns again\n"), "{told:?}");
+    let output = gone.finish();
+    assert_eq!(output.code, Some(128 + 15), "{output:?}");
+    assert!(output.stderr.contains("lost \"e\": it was not extended in time"), "{output:?}");
+    assert!(output.stderr.contains("; campaigns again\n"), "{output:?}");
     assert!(!is_alive(fourth.pid));
     eventually_resigned(&masters).await;
 
@@ -158,7 +158,7 @@ async fn a_lead_that_is_taken_away_is_campaigned_for_again() {
     let masters = Masters::start(3);
     let candidates = Candidates::start(&masters, 1);
     let (_, first) = candidates.leader_after(0);
-    let away = told(&mut cli::on(&masters, &["force-release", "--yes", "e"]));
+    let away = run(&mut cli::on(&masters, &["force-release", "--yes", "e"]));
     assert_eq!(away.code, Some(0), "{away:?}");
     let (_, second) = candidates.leader_after(first.term);
     assert!(!is_alive(first.pid) && first.pid != second.pid);
@@ -171,10 +171,10 @@ async fn a_lead_that_is_taken_away_is_campaigned_for_again() {
 async fn a_command_that_ends_by_itself_ends_the_candidate_with_its_code() {
     let masters = Masters::start(3);
     let script = "echo $QUORUMLOCK_RESOURCE; test $QUORUMLOCK_FENCING_TOKEN -gt 1 && exit 7";
-    let done = told(&mut elect(&masters, &["--value", "me"], script));
+    let done = run(&mut elect(&masters, &["--value", "me"], script));
     assert_eq!((done.code, &*done.stdout, &*done.stderr), (Some(7), "e\n", ""));
     eventually_resigned(&masters).await;
-    let refused = told(&mut elect(&masters, &["--value", "x;term=99999"], "true"));
+    let refused = run(&mut elect(&masters, &["--value", "x;term=99999"], "true"));
     assert_eq!(refused.code, Some(115), "{refused:?}");
     assert!(refused.stderr.contains("ends like the term of an election"), "{refused:?}");
 }
@@ -189,6 +189,6 @@ fn a_candidate_that_waits_is_ended_at_once() {
     eventually_blocking("it runs", PATIENCE, || fs::metadata(&process).is_ok());
     // It handles signals from its start on; before that, the signal ends it all the same.
     waiting.signal(Signal::TERM);
-    let told = waiting.told();
-    assert!(told.code == Some(128 + 15) || told.code.is_none(), "{told:?}");
+    let output = waiting.finish();
+    assert!(output.code == Some(128 + 15) || output.code.is_none(), "{output:?}");
 }

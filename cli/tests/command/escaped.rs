@@ -1,7 +1,7 @@
 //! Whatever the name of a resource, a label or an address is: the command prints as many lines as with
 //! any other, no line does anything to a terminal, and programs read the very name.
 
-use crate::cli::{self, Running, told};
+use crate::cli::{self, Running, run};
 use crate::support::masters::Masters;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -52,7 +52,7 @@ async fn held(masters: &Masters, named: &BTreeMap<String, String>) {
 
 /// Returns the lines of a text that does nothing to a terminal.
 fn lines(text: &str) -> Vec<&str> {
-    assert!(!text.chars().any(|it| it != '\n' && (is_hidden(it) || it.is_control())), "{text:?}");
+    assert!(!text.chars().any(|c| c != '\n' && (is_hidden(c) || c.is_control())), "{text:?}");
     text.lines().collect()
 }
 
@@ -67,18 +67,19 @@ async fn every_look_at_locks_has_a_line_for_each_and_the_very_names_in_json() {
     let names: Vec<&str> = named.keys().map(String::as_str).collect();
     let with = |words: &[&'static str]| [words, &names].concat();
 
-    let text = told(&mut cli::on(&masters, &with(&["inspect"]))).stdout;
+    let text = run(&mut cli::on(&masters, &with(&["inspect"]))).stdout;
     let inspected = lines(&text);
     assert_eq!(inspected.len(), named.len() * 4, "{text}");
-    for (told, (name, label)) in inspected.chunks(4).zip(&named) {
+    for (shown, (name, label)) in inspected.chunks(4).zip(&named) {
         let begins = format!("{:?} is held by {}, expires in ", Escaped(name), Escaped(label));
-        assert!(told[0].starts_with(&begins), "{begins}: {told:?}");
+        assert!(shown[0].starts_with(&begins), "{begins}: {shown:?}");
     }
-    let read = json(&told(&mut cli::on(&masters, &with(&["--json", "inspect"]))).stdout);
-    let read = read.iter().map(|it| (it["resource"].as_str(), it["holder"]["label"].as_str()));
+    let read = json(&run(&mut cli::on(&masters, &with(&["--json", "inspect"]))).stdout);
+    let read =
+        read.iter().map(|lock| (lock["resource"].as_str(), lock["holder"]["label"].as_str()));
     assert!(read.eq(named.iter().map(|(name, label)| (Some(&**name), Some(&**label)))));
 
-    let text = told(&mut cli::on(&masters, &["list"])).stdout;
+    let text = run(&mut cli::on(&masters, &["list"])).stdout;
     let table = lines(&text);
     // The heads, and the number of locks below an empty line.
     assert_eq!(table.len(), named.len() + 3, "{text}");
@@ -88,8 +89,8 @@ async fn every_look_at_locks_has_a_line_for_each_and_the_very_names_in_json() {
         let state: String = row.chars().skip(place).take(6).collect();
         assert_eq!(state, "held  ", "{text}");
     }
-    let read = json(&told(&mut cli::on(&masters, &["--json", "list"])).stdout);
-    let read = read.iter().map(|it| (it["resource"].as_str(), it["holder"].as_str()));
+    let read = json(&run(&mut cli::on(&masters, &["--json", "list"])).stdout);
+    let read = read.iter().map(|lock| (lock["resource"].as_str(), lock["holder"].as_str()));
     assert!(read.eq(named.iter().map(|(name, label)| (Some(&**name), Some(&**label)))));
 
     for words in [&["watch"][..], &["--json", "watch"]] {
@@ -100,8 +101,8 @@ async fn every_look_at_locks_has_a_line_for_each_and_the_very_names_in_json() {
         watch.wait().unwrap();
         for (line, (name, label)) in printed.iter().zip(&named) {
             if words.len() == 1 {
-                let told = format!("Z {:?} is held by {}, ", Escaped(name), Escaped(label));
-                assert!(lines(line)[0].contains(&told), "{line}");
+                let event = format!("Z {:?} is held by {}, ", Escaped(name), Escaped(label));
+                assert!(lines(line)[0].contains(&event), "{line}");
             } else {
                 let read = &json(line)[0];
                 assert_eq!(
@@ -114,22 +115,22 @@ async fn every_look_at_locks_has_a_line_for_each_and_the_very_names_in_json() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lock_that_is_not_had_is_told_in_as_many_lines_whatever_its_name() {
+async fn a_lock_that_is_not_had_is_reported_in_as_many_lines_whatever_its_name() {
     let (masters, named) = (Masters::start(3), named());
     held(&masters, &named).await;
     for (name, label) in named.iter().take(3).chain(named.get_key_value(FORGED)) {
         let holder = format!("{:?} is held by {}, expires in ", Escaped(name), Escaped(label));
-        let refused = told(&mut cli::on(&masters, &["run", "-n", name, "--", "true"]));
+        let refused = run(&mut cli::on(&masters, &["run", "-n", name, "--", "true"]));
         let shown = lines(&refused.stderr);
         assert_eq!((refused.code, shown.len()), (Some(111), 2), "{refused:?}");
         assert!(shown[0].starts_with(&format!("quorumlock: {holder}")), "{refused:?}");
-        let refused = told(&mut cli::on(&masters, &["--json", "run", "-n", name, "--", "true"]));
+        let refused = run(&mut cli::on(&masters, &["--json", "run", "-n", name, "--", "true"]));
         let read = json(&refused.stderr);
         assert_eq!((read.len(), &read[0]["resource"]), (1, &name.as_str().into()), "{refused:?}");
         assert_eq!(read[0]["holder"]["label"], label.as_str());
 
         let mut waits = cli::on(&masters, &["-v", "run", "--timeout", "1s", name, "--", "true"]);
-        let waited = Running::start(&mut waits).told();
+        let waited = Running::start(&mut waits).finish();
         let shown = lines(&waited.stderr);
         let waiting =
             format!("quorumlock: waiting for {:?}: held by {}", Escaped(name), Escaped(label));
@@ -138,19 +139,18 @@ async fn a_lock_that_is_not_had_is_told_in_as_many_lines_whatever_its_name() {
             shown.iter().all(|line| line.starts_with("quorumlock: ") || line.starts_with("  "))
         );
 
-        let taken = told(&mut cli::on(&masters, &["force-release", "-y", name]));
+        let taken = run(&mut cli::on(&masters, &["force-release", "-y", name]));
         assert_eq!(lines(&taken.stdout).len(), 2, "{taken:?}");
-        let free = told(&mut cli::on(&masters, &["--json", "force-release", "-y", name]));
+        let free = run(&mut cli::on(&masters, &["--json", "force-release", "-y", name]));
         assert_eq!(json(&free.stdout)[0]["was"]["resource"], name.as_str());
 
         let script = "printf %s \"$QUORUMLOCK_RESOURCE\"";
-        let ran = told(&mut cli::on(&masters, &["-v", "run", name, "--", "sh", "-c", script]));
+        let ran = run(&mut cli::on(&masters, &["-v", "run", name, "--", "sh", "-c", script]));
         assert_eq!((ran.code, &ran.stdout), (Some(0), name), "{ran:?}");
         assert!(
             lines(&ran.stderr).contains(&&*format!("quorumlock: acquired {:?}", Escaped(name)))
         );
-        let led =
-            told(&mut cli::on(&masters, &["-v", "elect", name, "--value", "v", "--", "true"]));
+        let led = run(&mut cli::on(&masters, &["-v", "elect", name, "--value", "v", "--", "true"]));
         let leads = format!("quorumlock: leads {:?} in term ", Escaped(name));
         assert!(lines(&led.stderr).iter().any(|line| line.starts_with(&leads)), "{led:?}");
     }
@@ -167,7 +167,7 @@ fn an_address_a_prefix_or_an_argument_adds_no_line_and_no_escape() {
         for url in &urls {
             command.args(["--node", url]);
         }
-        told(command.args(words).env("QUORUMLOCK_ACQUIRE_TIMEOUT", "200ms"))
+        run(command.args(words).env("QUORUMLOCK_ACQUIRE_TIMEOUT", "200ms"))
     };
     let shown = Escaped(forged).to_string();
     for words in [
@@ -183,16 +183,16 @@ fn an_address_a_prefix_or_an_argument_adds_no_line_and_no_escape() {
             lines(&text).into_iter().map(|line| line.matches(&shown).count()).sum::<usize>();
         // What all masters answer alike is one line, which counts them.
         assert!(named >= 3 || text.contains("\n  all 3 masters  "), "{words:?}: {plain:?}");
-        let told = on(&[&["--json"], words].concat());
-        let read = json(&format!("{}{}", told.stdout, told.stderr));
-        let node = read.iter().find_map(|it| it["nodes"][0]["node"].as_str());
-        assert!(node.is_some_and(|node| node.contains(forged)), "{words:?}: {told:?}");
+        let output = on(&[&["--json"], words].concat());
+        let read = json(&format!("{}{}", output.stdout, output.stderr));
+        let node = read.iter().find_map(|value| value["nodes"][0]["node"].as_str());
+        assert!(node.is_some_and(|node| node.contains(forged)), "{words:?}: {output:?}");
     }
     let mut prefixed = cli::over(["redis://127.0.0.1:1"]);
-    let prefixed = told(prefixed.args(["inspect", "r"]).env("QUORUMLOCK_KEY_PREFIX", forged));
+    let prefixed = run(prefixed.args(["inspect", "r"]).env("QUORUMLOCK_KEY_PREFIX", forged));
     assert!(lines(&prefixed.stdout)[0].contains(&format!("(key \"{shown}r\")")), "{prefixed:?}");
-    let refused = told(cli::bare().args(["inspect", "r", "--permits", forged]));
+    let refused = run(cli::bare().args(["inspect", "r", "--permits", forged]));
     assert_eq!(lines(&refused.stderr).len(), 1, "{refused:?}");
-    let refused = told(cli::bare().args(["run", "r", "--", forged]));
+    let refused = run(cli::bare().args(["run", "r", "--", forged]));
     assert_eq!(lines(&refused.stderr).len(), 1, "{refused:?}");
 }

@@ -1,7 +1,7 @@
 //! `quorumlock run --fair`: commands that run in the order in which they came; and what an operator
 //! sees of the waiters.
 
-use crate::cli::{self, PATIENCE, Running, shell, told};
+use crate::cli::{self, PATIENCE, Running, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
 use crate::support::witness;
@@ -18,7 +18,7 @@ fn start(masters: &Masters, name: &str, file: &Path) -> Running {
 }
 
 fn inspected(masters: &Masters) -> Value {
-    let inspected = told(&mut cli::on(masters, &["inspect", "--json", "r"]));
+    let inspected = run(&mut cli::on(masters, &["inspect", "--json", "r"]));
     serde_json::from_str(&inspected.stdout).unwrap()
 }
 
@@ -35,12 +35,12 @@ async fn commands_run_in_the_order_in_which_they_came() {
         let waits = || inspected(&masters)["waiting"] == place + 1;
         eventually_blocking("it waits in turn", PATIENCE, waits);
     }
-    let shown = told(&mut cli::on(&masters, &["inspect", "r"]));
+    let shown = run(&mut cli::on(&masters, &["inspect", "r"]));
     assert!(shown.stdout.starts_with("\"r\" is held by web-3, expires in "), "{shown:?}");
     assert!(shown.stdout.lines().next().unwrap().ends_with(", 3 waiting"), "{shown:?}");
 
     let gives_up = ["--fair", "--verbose", "--timeout", "4s"];
-    let last = told(&mut shell(&masters, &gives_up, "exit 7"));
+    let last = run(&mut shell(&masters, &gives_up, "exit 7"));
     assert_eq!(last.code, Some(111), "{last:?}");
     let is_told = |line: &str| {
         line.contains("waiting for \"r\": held by web-3")
@@ -49,14 +49,14 @@ async fn commands_run_in_the_order_in_which_they_came() {
     assert!(last.stderr.lines().any(is_told), "{last:?}");
     assert!(last.stderr.contains(", 3 ahead in the queue\n"), "{last:?}");
 
-    let as_json = told(&mut shell(&masters, &[&gives_up[..], &["--json"]].concat(), "exit 7"));
+    let as_json = run(&mut shell(&masters, &[&gives_up[..], &["--json"]].concat(), "exit 7"));
     let mut lines = as_json.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let waits = lines.find(|line| line["obstacle"] == "held" && line["ahead"] == 3);
     assert_eq!(waits.unwrap()["waiting"], 4, "{as_json:?}");
 
     guard.release().await.unwrap();
     for (running, name) in running.into_iter().zip(names) {
-        assert_eq!(running.told().code, Some(0), "{name}");
+        assert_eq!(running.finish().code, Some(0), "{name}");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "first\nsecond\nthird\n");
     eventually("nothing is left", PATIENCE, async || {
@@ -72,14 +72,14 @@ async fn a_key_that_is_kept_is_shown_to_be_free() {
     for server in masters.iter() {
         witness::set_foreign(server, "r", kept, Duration::from_secs(20)).await;
     }
-    let inspected = told(&mut cli::on(&masters, &["inspect", "r", "--json"]));
+    let inspected = run(&mut cli::on(&masters, &["inspect", "r", "--json"]));
     let json: Value = serde_json::from_str(&inspected.stdout).unwrap();
     assert_eq!(
         (&json["state"], &json["kept"], &json["holder"]),
         (&"free".into(), &true.into(), &Value::Null)
     );
     assert_eq!((&json["waiting"], &json["nodes"][0]["state"]), (&0.into(), &"kept".into()));
-    let inspected = told(&mut cli::on(&masters, &["inspect", "r"]));
+    let inspected = run(&mut cli::on(&masters, &["inspect", "r"]));
     assert!(
         inspected.stdout.starts_with("\"r\" is free, reserved for the next waiter\n"),
         "{inspected:?}"
@@ -90,14 +90,14 @@ async fn a_key_that_is_kept_is_shown_to_be_free() {
         "{inspected:?}"
     );
     for all in [&["list"][..], &["list", "--all"]] {
-        let listed = told(&mut cli::on(&masters, all));
+        let listed = run(&mut cli::on(&masters, all));
         assert!(!listed.stdout.contains("next"), "{listed:?}");
         assert!(listed.stdout.starts_with("no "), "{listed:?}");
     }
-    let taken = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    let taken = run(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
     assert_eq!(taken.stdout, "\"r\" is free: nothing was done\n", "{taken:?}");
     assert_eq!(witness::value(&masters[0], "r").await.as_deref(), Some(kept));
-    let refused = told(&mut shell(&masters, &["--timeout", "500ms"], "exit 7"));
+    let refused = run(&mut shell(&masters, &["--timeout", "500ms"], "exit 7"));
     assert_eq!(refused.code, Some(111), "{refused:?}");
     assert!(
         refused.stderr.contains("\"r\" is reserved for the next waiter in the queue"),
@@ -109,17 +109,17 @@ async fn a_key_that_is_kept_is_shown_to_be_free() {
 async fn what_does_not_go_with_turns_is_refused_before_a_master_is_asked() {
     let masters = Masters::start(1);
     for with in [&["--shared"][..], &["--permits", "2"]] {
-        let refused = told(&mut shell(&masters, &[&["--fair"], with].concat(), "exit 7"));
+        let refused = run(&mut shell(&masters, &[&["--fair"], with].concat(), "exit 7"));
         assert_eq!(refused.code, Some(114), "{refused:?}");
         let text =
             refused.stderr.contains("cannot be used with '--") && refused.stderr.contains(with[0]);
         assert!(text, "{refused:?}");
     }
     let mut two = cli::on(&masters, &["run", "--fair", "a", "b", "--", "true"]);
-    let refused = told(&mut two);
+    let refused = run(&mut two);
     assert_eq!(refused.code, Some(114), "{refused:?}");
     assert!(refused.stderr.contains("--fair is for one RESOURCE"), "{refused:?}");
     let mut all = cli::on(&masters, &["run", "a", "b", "--", "sh", "-c", "exit 7"]);
-    let several = told(all.env("QUORUMLOCK_FAIR", "true"));
+    let several = run(all.env("QUORUMLOCK_FAIR", "true"));
     assert_eq!(several.code, Some(7), "the setting does not apply to several: {several:?}");
 }

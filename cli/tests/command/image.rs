@@ -1,6 +1,6 @@
 //! The command's image, built from nothing, on masters in containers.
 
-use crate::cli::Told;
+use crate::cli::Finished;
 use crate::support::docker::{Containers, Profile, docker, script};
 use serde_json::Value;
 use std::process::Command;
@@ -13,13 +13,13 @@ impl Image {
         let name = format!("quorumlock-test:{}", std::process::id());
         let mut build = Command::new(script("build-command-image"));
         build.arg(&name).env("COMMAND", env!("CARGO_BIN_EXE_quorumlock"));
-        let built: Told = build.output().expect("bash").into();
+        let built: Finished = build.output().expect("bash").into();
         assert_eq!(built.code, Some(0), "{built:?}");
         Self(name)
     }
 
     /// Runs the command on the network of the masters, where they have names.
-    fn run(&self, masters: &Containers, arguments: &[&str]) -> Told {
+    fn run(&self, masters: &Containers, arguments: &[&str]) -> Finished {
         let project = masters.project();
         let nodes: Vec<String> = (1..=5).map(|n| format!("redis://volatile-{n}")).collect();
         let mut run = Command::new("docker");
@@ -51,12 +51,12 @@ async fn the_image_has_all_that_the_command_needs() {
 
     let redlock = masters.builder().label("worker-7").connect().await.unwrap();
     let _guard = redlock.acquire("held").keep_alive().await.unwrap();
-    let told = image.run(&masters, &["--json", "inspect", "held", "free"]);
-    assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{told:?}");
+    let output = image.run(&masters, &["--json", "inspect", "held", "free"]);
+    assert_eq!((output.code, &*output.stderr), (Some(0), ""), "{output:?}");
     let lines: Vec<Value> =
-        told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines[0]["holder"]["label"], "worker-7", "{told:?}");
-    assert_eq!(lines[1]["state"], "free", "{told:?}");
+        output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["holder"]["label"], "worker-7", "{output:?}");
+    assert_eq!(lines[1]["state"], "free", "{output:?}");
 
     // There is a bundle of certificates, no other program, and no right to be root.
     let entries = docker(&["create", &image.0]);

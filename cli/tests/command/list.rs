@@ -1,6 +1,6 @@
 //! `quorumlock list` and `watch`: every lock that is held, as a table, as JSON, and as it changes.
 
-use crate::cli::{self, PATIENCE, Told, beside, told};
+use crate::cli::{self, Finished, PATIENCE, beside, run};
 use crate::support::masters::Masters;
 use crate::support::normalised::without_times;
 use crate::support::poll::eventually;
@@ -32,7 +32,7 @@ async fn hold(masters: &Masters, label: &str, resources: &[&str]) -> (Redlock, G
     (redlock, guard)
 }
 
-fn lines(printed: &Told) -> Vec<Value> {
+fn lines(printed: &Finished) -> Vec<Value> {
     printed.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -53,18 +53,18 @@ async fn the_list_on_the_page_is_what_the_command_prints() {
     let other = client(&masters, "worker-8").await;
     let waiting = tokio::spawn(other.acquire("orders:42").timeout(PATIENCE).into_future());
     let counted = async || {
-        let json = told(&mut cli::on(&masters, &["list", "--json", "orders:42"]));
+        let json = run(&mut cli::on(&masters, &["list", "--json", "orders:42"]));
         lines(&json)[0]["waiting"] == 1
     };
     eventually("it is seen to wait", PATIENCE, counted).await;
 
-    let plain = told(&mut cli::on(&masters, &["list"]));
+    let plain = run(&mut cli::on(&masters, &["list"]));
     assert_eq!((plain.code, &*plain.stderr), (Some(0), ""), "{plain:?}");
     let recorded = PAGE.split_once("$ quorumlock list\n").unwrap().1.split("```").next().unwrap();
     assert_eq!(normalised(&plain.stdout), normalised(recorded));
     assert!(recorded.lines().chain(plain.stdout.lines()).all(|line| line.len() <= 80), "{plain:?}");
 
-    let json = told(&mut cli::on(&masters, &["list", "--json"]));
+    let json = run(&mut cli::on(&masters, &["list", "--json"]));
     let found = lines(&json);
     let text = |name: &str| found.iter().map(|lock| lock[name].clone()).collect::<Vec<_>>();
     assert_eq!(text("resource"), ["backup", "orders:42", "orders:43"]);
@@ -88,10 +88,10 @@ fn an_empty_list_says_where_it_has_looked() {
         (&["list", "orders:"], "no lock is held under \"orders:\"\n"),
         (&["list", "--json"], ""),
     ] {
-        let told = told(&mut cli::on(&masters, arguments));
-        assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(0), expected, ""));
+        let output = run(&mut cli::on(&masters, arguments));
+        assert_eq!((output.code, &*output.stdout, &*output.stderr), (Some(0), expected, ""));
     }
-    let refused = told(&mut cli::on(&masters, &["list", "quorumlock:"]));
+    let refused = run(&mut cli::on(&masters, &["list", "quorumlock:"]));
     assert_eq!(refused.code, Some(114), "{refused:?}");
     assert!(refused.stderr.starts_with("quorumlock: prefix: "), "{refused:?}");
 }
@@ -101,15 +101,22 @@ async fn masters_that_are_down_are_named_and_too_many_give_112() {
     let masters = Masters::start(3);
     let _held = hold(&masters, "me", &["r"]).await;
     masters.kill(0);
-    let one = told(&mut cli::on(&masters, &["list"]));
-    assert_eq!(one.code, Some(0), "{one:?}");
-    assert!(one.stdout.contains("2 of 3") && one.stdout.contains("1 lock is held"), "{one:?}");
+    let listed = run(&mut cli::on(&masters, &["list"]));
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    assert!(
+        listed.stdout.contains("2 of 3") && listed.stdout.contains("1 lock is held"),
+        "{listed:?}"
+    );
     let dead = format!("quorumlock: warning: {} is not used: not reachable (", masters[0].addr());
-    assert!(one.stderr.starts_with(&dead) && one.stderr.lines().count() == 1, "{one:?}");
+    assert!(listed.stderr.starts_with(&dead) && listed.stderr.lines().count() == 1, "{listed:?}");
     masters.kill(1);
-    let two = told(&mut cli::on(&masters, &["list", "--json"]));
-    assert_eq!((two.code, &lines(&two)[0]["state"]), (Some(112), &"unclear".into()), "{two:?}");
-    let error: Value = serde_json::from_str(two.stderr.lines().last().unwrap()).unwrap();
+    let unclear = run(&mut cli::on(&masters, &["list", "--json"]));
+    assert_eq!(
+        (unclear.code, &lines(&unclear)[0]["state"]),
+        (Some(112), &"unclear".into()),
+        "{unclear:?}"
+    );
+    let error: Value = serde_json::from_str(unclear.stderr.lines().last().unwrap()).unwrap();
     assert_eq!(
         (&error["error"], error["nodes"].as_array().unwrap().len()),
         (&"no_quorum".into(), 2)
@@ -129,11 +136,11 @@ async fn on_a_terminal_the_table_fits() {
         &command,
         "/dev/null",
     ]);
-    let drawn = told(script.stdin(Stdio::null()));
+    let drawn = run(script.stdin(Stdio::null()));
     let table: Vec<&str> = drawn.stdout.lines().collect();
     assert!(table.iter().all(|line| line.trim_end().chars().count() <= 80), "{drawn:?}");
     assert!(table[1].starts_with("rrrr") && table[1].contains('…'), "{drawn:?}");
-    let piped = told(&mut cli::on(&masters, &["list"]));
+    let piped = run(&mut cli::on(&masters, &["list"]));
     assert!(piped.stdout.contains(&name), "{piped:?}");
 }
 
@@ -176,15 +183,15 @@ async fn watch_prints_what_changes_while_it_is_read() {
 fn inspect_prints_the_key_that_it_asked_for() {
     let masters = Masters::start(3);
     let mut command = cli::on(&masters, &["inspect", "r"]);
-    let plain = told(command.env("QUORUMLOCK_KEY_PREFIX", "locks:"));
+    let plain = run(command.env("QUORUMLOCK_KEY_PREFIX", "locks:"));
     assert!(plain.stdout.starts_with("\"r\" is free (key \"locks:r\")\n"), "{plain:?}");
-    let json = told(command.arg("--json"));
+    let json = run(command.arg("--json"));
     assert_eq!(lines(&json)[0]["key"], "locks:r");
 }
 
 #[test]
 fn a_pause_that_is_too_short_is_refused() {
-    let refused = told(cli::over(["redis://127.0.0.1:1"]).args(["watch", "-i", "10ms"]));
+    let refused = run(cli::over(["redis://127.0.0.1:1"]).args(["watch", "-i", "10ms"]));
     assert_eq!(refused.code, Some(114), "{refused:?}");
     assert!(refused.stderr.contains("use at least 100ms"), "{refused:?}");
 }

@@ -2,7 +2,7 @@
 //! are gone by the deadline, according to the times that they write down themselves.
 
 use crate::cli::{
-    self, PATIENCE, Running, eventually_gone, is_alive, last_stamp, now_ns, pid_in, shell, told,
+    self, PATIENCE, Running, eventually_gone, is_alive, last_stamp, now_ns, pid_in, run, shell,
 };
 use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
@@ -87,19 +87,19 @@ fn loses_its_masters(first: &str, grace: &str) {
     (0..3).for_each(|node| masters.kill(node));
     // No extension that begins later is won, so no deadline lies beyond a ttl from here.
     let end = now_ns() + TTL.as_nanos();
-    let told = running.told();
-    assert_eq!((told.code, &*told.stdout), (Some(113), ""), "{told:?}");
+    let output = running.finish();
+    assert_eq!((output.code, &*output.stdout), (Some(113), ""), "{output:?}");
     // The second reason is the watchdog's, if the whole process was held up when it was time.
     let ended = "\nquorumlock: too few masters extended \"r\" in time; the command ";
     let held_up = "\nquorumlock: lost \"r\": it was not extended in time, because this process";
-    assert!([ended, held_up].iter().any(|line| told.stderr.contains(line)), "{told:?}");
-    // It is said before it is too late.
+    assert!([ended, held_up].iter().any(|line| output.stderr.contains(line)), "{output:?}");
+    // It warns before it is too late.
     let early = "quorumlock: acquired \"r\"\nquorumlock: not extended so far: \"r\" expires in ";
     let then = "\nquorumlock: ending the command: \"r\" expires in ";
-    let is_told = told.stderr.starts_with(early) && told.stderr.contains(then);
-    assert!(is_told || told.stderr.contains(held_up), "{told:?}");
-    assert!(told.stderr.contains("\n  3 of 5 masters "), "{told:?}");
-    assert_eq!(told.stderr.matches("down (Connection refused").count(), 1, "{told:?}");
+    let has_warned = output.stderr.starts_with(early) && output.stderr.contains(then);
+    assert!(has_warned || output.stderr.contains(held_up), "{output:?}");
+    assert!(output.stderr.contains("\n  3 of 5 masters "), "{output:?}");
+    assert_eq!(output.stderr.matches("down (Connection refused").count(), 1, "{output:?}");
     stamps.assert_none_after(end);
 }
 
@@ -113,9 +113,9 @@ fn at_max_hold_the_command_is_gone_before_its_given_deadline() {
         stamps.script(STUBBORN)
     );
     let options = [&TTL_OPTION[..], &["--json", "--max-hold", "6s"]].concat();
-    let told = told(&mut shell(&masters, &options, &script));
-    assert_eq!(told.code, Some(113), "{told:?}");
-    let value: Value = serde_json::from_str(&told.stderr).unwrap();
+    let output = run(&mut shell(&masters, &options, &script));
+    assert_eq!(output.code, Some(113), "{output:?}");
+    let value: Value = serde_json::from_str(&output.stderr).unwrap();
     assert_eq!((&value["error"], &value["reason"]), (&"lost".into(), &"max_hold".into()));
     assert_eq!((&value["resource"], &value["command_signal"]), (&"r".into(), &9.into()));
     let held_for = value["held_for_ms"].as_u64().unwrap();
@@ -131,11 +131,11 @@ fn at_max_hold_the_command_is_gone_before_its_given_deadline() {
 fn a_child_that_heeds_sigterm_gets_its_grace_and_last_words() {
     let masters = Masters::start(3);
     let script = "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done";
-    let told = told(&mut shell(&masters, &["--ttl", "6s", "--max-hold", "6s"], script));
-    assert_eq!((told.code, &*told.stdout), (Some(113), "bye\n"), "{told:?}");
+    let output = run(&mut shell(&masters, &["--ttl", "6s", "--max-hold", "6s"], script));
+    assert_eq!((output.code, &*output.stdout), (Some(113), "bye\n"), "{output:?}");
     let line = "quorumlock: max_hold reached for \"r\"; the command ended with code 0\n";
     // The shell may say before it that a signal ended its sleep.
-    assert!(told.stderr.contains(line), "{told:?}");
+    assert!(output.stderr.contains(line), "{output:?}");
 }
 
 #[tokio::test]
@@ -145,12 +145,12 @@ async fn a_lock_that_is_taken_away_ends_the_command() {
     let running = Running::start(&mut command);
     eventually("it is held", PATIENCE, async || witness::holders(&masters, "r").await.len() == 3)
         .await;
-    let away = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    let away = run(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
     assert_eq!(away.code, Some(0), "{away:?}");
-    let told = running.told();
-    assert_eq!(told.code, Some(113), "{told:?}");
-    assert!(told.stderr.starts_with("quorumlock: lost \"r\": masters had "), "{told:?}");
-    assert!(told.stderr.contains("; the command was ended by signal 15\n"), "{told:?}");
+    let output = running.finish();
+    assert_eq!(output.code, Some(113), "{output:?}");
+    assert!(output.stderr.starts_with("quorumlock: lost \"r\": masters had "), "{output:?}");
+    assert!(output.stderr.contains("; the command was ended by signal 15\n"), "{output:?}");
 }
 
 #[test]
@@ -165,16 +165,16 @@ fn a_lock_taken_from_a_command_with_leave_counts_as_lost() {
     // Too few answers in time would not be a loss.
     let running = Running::start(command.env("QUORUMLOCK_OPERATION_TIMEOUT", "3s"));
     pid_in(&ready);
-    let away = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    let away = run(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
     assert_eq!(away.code, Some(0), "{away:?}");
     std::fs::write(&done, "").unwrap();
-    let told = running.told();
-    assert_eq!(told.code, Some(113), "{told:?}");
-    assert!(told.stderr.starts_with("quorumlock: lost \"r\": masters had "), "{told:?}");
+    let output = running.finish();
+    assert_eq!(output.code, Some(113), "{output:?}");
+    assert!(output.stderr.starts_with("quorumlock: lost \"r\": masters had "), "{output:?}");
 }
 
 #[test]
-fn a_lock_that_was_gone_when_it_was_to_be_released_is_told() {
+fn a_lock_that_was_gone_when_it_was_to_be_released_is_reported() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let (ready, done) = (files.path().join("ready"), files.path().join("done"));
@@ -183,14 +183,14 @@ fn a_lock_that_was_gone_when_it_was_to_be_released_is_told() {
     let mut command = shell(&masters, &["--ttl", "30s"], &script);
     let running = Running::start(command.env("QUORUMLOCK_OPERATION_TIMEOUT", "3s"));
     pid_in(&ready);
-    let away = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    let away = run(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
     assert_eq!(away.code, Some(0), "{away:?}");
     std::fs::write(&done, "").unwrap();
-    let told = running.told();
-    assert_eq!(told.code, Some(113), "{told:?}");
+    let output = running.finish();
+    assert_eq!(output.code, Some(113), "{output:?}");
     assert!(
-        told.stderr.starts_with("quorumlock: lost \"r\": masters had forgotten it"),
-        "{told:?}"
+        output.stderr.starts_with("quorumlock: lost \"r\": masters had forgotten it"),
+        "{output:?}"
     );
 }
 
@@ -204,11 +204,11 @@ async fn a_lock_is_kept_while_a_process_of_the_group_remains() {
     let parent =
         format!("sleep 0 & exec setsid sh -c \"echo > {}; exec sleep 30\"", ready.display());
     let script = format!("exec >/dev/null 2>&1; sh -c '{parent}' & {}; exit 6", wait_for(&ready));
-    let told = told(&mut shell(&masters, &["--ttl", "30s", "--grace", "0s"], &script));
-    assert_eq!(told.code, Some(6), "{told:?}");
+    let output = run(&mut shell(&masters, &["--ttl", "30s", "--grace", "0s"], &script));
+    assert_eq!(output.code, Some(6), "{output:?}");
     assert!(
-        told.stderr.starts_with("quorumlock: warning: a process of the command's group"),
-        "{told:?}"
+        output.stderr.starts_with("quorumlock: warning: a process of the command's group"),
+        "{output:?}"
     );
     assert_eq!(witness::holders(&masters, "r").await.len(), 3);
 }
@@ -247,9 +247,9 @@ fn pid_of(stamps: &Stamps, name: &str) -> Pid {
 /// Checks the lock as its next holder sees it.
 fn assert_free_within_a_ttl(masters: &Masters, killed: u128) {
     let next: &mut Command = &mut shell(masters, &["--timeout", "60s"], "date +%s%N");
-    let told = told(next);
-    assert_eq!(told.code, Some(0), "{told:?}");
-    let entered: u128 = told.stdout.trim().parse().unwrap();
+    let output = run(next);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let entered: u128 = output.stdout.trim().parse().unwrap();
     let after = Duration::from_nanos(u64::try_from(entered - killed).unwrap());
     // The last extension began before that; the rest is a busy machine.
     assert!(after < TTL + PATIENCE / 4, "free only after {after:?}");
@@ -262,7 +262,7 @@ fn sigkill_ends_the_group_and_leaves_the_lock_one_ttl_at_most() {
     let (running, watchdog) = started(&masters, &stamps);
     let killed = now_ns();
     running.signal(Signal::KILL);
-    assert_eq!(running.told().code, None);
+    assert_eq!(running.finish().code, None);
     for name in ["child", "grandchild"] {
         eventually_gone(pid_of(&stamps, name));
     }
@@ -281,7 +281,7 @@ fn killed_together_with_its_watchdog_it_takes_the_command_along() {
     let (running, watchdog) = started(&masters, &stamps);
     kill_process(watchdog, Signal::STOP).unwrap();
     running.signal(Signal::KILL);
-    assert_eq!(running.told().code, None);
+    assert_eq!(running.finish().code, None);
     eventually_gone(pid_of(&stamps, "child"));
     kill_process(watchdog, Signal::CONT).unwrap();
     eventually_gone(pid_of(&stamps, "grandchild"));
@@ -299,12 +299,12 @@ fn a_stopped_run_has_its_command_killed_in_time_and_reports_it() {
     }
     stamps.assert_none_after(end);
     running.signal(Signal::CONT);
-    let told = running.told();
-    assert_eq!(told.code, Some(113), "{told:?}");
+    let output = running.finish();
+    assert_eq!(output.code, Some(113), "{output:?}");
 }
 
 #[test]
-fn a_watchdog_that_is_killed_is_told_of_and_the_command_goes_on() {
+fn a_watchdog_that_is_killed_is_reported_and_the_command_goes_on() {
     let masters = Masters::start(3);
     let files = tempfile::tempdir().unwrap();
     let (ready, done): (PathBuf, PathBuf) = (files.path().join("ready"), files.path().join("done"));
@@ -315,7 +315,7 @@ fn a_watchdog_that_is_killed_is_told_of_and_the_command_goes_on() {
     // Each extension would write to the watchdog.
     thread::sleep(Duration::from_secs(4));
     std::fs::write(&done, "").unwrap();
-    let told = running.told();
-    assert_eq!(told.code, Some(6), "{told:?}");
-    assert!(told.stderr.starts_with("quorumlock: warning: the watchdog is gone"), "{told:?}");
+    let output = running.finish();
+    assert_eq!(output.code, Some(6), "{output:?}");
+    assert!(output.stderr.starts_with("quorumlock: warning: the watchdog is gone"), "{output:?}");
 }

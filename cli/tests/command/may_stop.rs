@@ -1,7 +1,7 @@
 //! `quorumlock doctor --may-stop`: whether a master may be stopped now, by what the others would still
 //! have.
 
-use crate::cli::{self, PATIENCE, Told, told as outcome};
+use crate::cli::{self, Finished, PATIENCE, run};
 use crate::doctor_shown::guarded;
 use crate::support::masters::Masters;
 use crate::support::normalised::without_times;
@@ -23,10 +23,10 @@ fn node(masters: &Masters, place: usize) -> String {
 
 /// Returns the printed answer and the object in the JSON, which have the same exit code.
 #[track_caller]
-fn asked(masters: &Masters, place: usize, of: &dyn Fn() -> Command) -> (Told, Value) {
+fn asked(masters: &Masters, place: usize, of: &dyn Fn() -> Command) -> (Finished, Value) {
     let node = node(masters, place);
-    let plain = outcome(of().args(["doctor", "--may-stop", &node]));
-    let json = outcome(of().args(["doctor", "--json", "--may-stop", &node]));
+    let plain = run(of().args(["doctor", "--may-stop", &node]));
+    let json = run(of().args(["doctor", "--json", "--may-stop", &node]));
     assert_eq!((json.code, &*json.stderr), (plain.code, ""), "{json:?} {plain:?}");
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(value["ok"], plain.code == Some(0), "{value}");
@@ -42,7 +42,7 @@ fn assert_answer(masters: &Masters, place: usize, code: i32, reason: &str) -> Va
 }
 
 #[track_caller]
-fn assert_answered(plain: &Told, value: &Value, code: i32, reason: &str) {
+fn assert_answered(plain: &Finished, value: &Value, code: i32, reason: &str) {
     assert_eq!(plain.code, Some(code), "{plain:?}");
     let (head, answer) = match code {
         0 => ("may stop", "yes"),
@@ -94,7 +94,7 @@ async fn each_of_three_may_stop_while_the_others_vote_and_have_the_keys() {
 async fn a_look_changes_nothing_at_a_master() {
     let masters = Masters::start(3);
     for arguments in [&["--inspect-only"][..], &["--may-stop", &node(&masters, 0)]] {
-        let looked = outcome(cli::on(&masters, &["doctor"]).args(arguments));
+        let looked = run(cli::on(&masters, &["doctor"]).args(arguments));
         assert_eq!((looked.code, &*looked.stderr), (Some(0), ""), "{looked:?}");
         for master in masters.iter() {
             let persistence = witness::info(master, "persistence").await;
@@ -117,7 +117,7 @@ async fn the_answer_on_the_page_is_what_the_command_prints() {
     forget(&masters, &[0, 1], &["orders:42"]).await;
     let command = "$ quorumlock doctor --may-stop 10.0.0.3:6379\n";
     let recorded = PAGE.split_once(command).unwrap().1.split("```").next().unwrap();
-    let printed = outcome(&mut cli::on(&masters, &["doctor", "--may-stop", &node(&masters, 2)]));
+    let printed = run(&mut cli::on(&masters, &["doctor", "--may-stop", &node(&masters, 2)]));
     let (_, answer) = printed.stdout.rsplit_once("\n\n").unwrap();
     let answer = answer.replace(&node(&masters, 2), "10.0.0.3:6379");
     assert_eq!(without_times(&answer), without_times(recorded));
@@ -138,7 +138,7 @@ fn the_script_on_the_page_goes_from_one_to_the_next_and_ends_if_the_answer_is_no
         let mut shell = cli::beside(&masters, "sh");
         let script = format!("set -e\nrestart() {{ echo \"restarts $1\"; }}\n{script}");
         shell.args(["-c", &script]).env("PATH", &path).current_dir(&folder);
-        outcome(shell.envs(environment.iter().copied()))
+        run(shell.envs(environment.iter().copied()))
     };
     let played = play(&[]);
     let restarts = played.stdout.lines().filter_map(|line| line.strip_prefix("restarts "));
@@ -148,7 +148,7 @@ fn the_script_on_the_page_goes_from_one_to_the_next_and_ends_if_the_answer_is_no
         let denied = ["ACL", "SETUSER", "default", "-scan"];
         let mut cli = Command::new("redis-cli");
         cli.args(["-p", &master.port().to_string()]).args(denied);
-        assert_eq!(outcome(&mut cli).stdout.trim(), "OK");
+        assert_eq!(run(&mut cli).stdout.trim(), "OK");
     }
     let ended = play(&[]);
     assert!(ended.code != Some(0) && !ended.stdout.contains("restarts"), "{ended:?}");
@@ -183,7 +183,7 @@ fn a_master_that_warms_up_is_waited_for() {
     let node = node(&masters, 0);
     let may_stop = || {
         let mut command = cli::on(&masters, &["doctor", "--may-stop", &node]);
-        outcome(guarded(&mut command, "1s")).code == Some(0)
+        run(guarded(&mut command, "1s")).code == Some(0)
     };
     eventually_blocking("all may vote", PATIENCE, may_stop);
     masters[2].restart();
@@ -222,7 +222,7 @@ async fn a_lock_on_three_of_five_keeps_each_of_the_three() {
         assert_eq!(losing[0]["held_on"].as_array().unwrap().len(), 3, "{value}");
         assert_eq!(losing.as_array().unwrap().len(), 1, "{value}");
     }
-    let plain = outcome(&mut cli::on(&masters, &["doctor", "--may-stop", &node(&masters, 2)]));
+    let plain = run(&mut cli::on(&masters, &["doctor", "--may-stop", &node(&masters, 2)]));
     let names = |line: &str| line.starts_with("    \"orders:42\" is held by me, expires in ");
     assert!(
         plain.stdout.lines().any(|line| names(line) && line.ends_with("on 3 of 5 masters")),
@@ -255,7 +255,7 @@ async fn a_permit_counts_as_a_lock_and_work_that_has_ended_does_not() {
     let _permit = redlock.semaphore("import", 1).acquire().ttl(LONG).await.unwrap();
     let key = "quorumlock:permit:0:import";
     let keys = witness::keys(&masters[0]).await.unwrap();
-    let key = keys.iter().find(|it| it.ends_with("import")).map_or(key, |key| key.as_str());
+    let key = keys.iter().find(|name| name.ends_with("import")).map_or(key, |key| key.as_str());
     everywhere(&masters, key).await;
     forget(&masters, &[0, 1], &[key]).await;
     let value = assert_answer(&masters, 2, 3, "1 of 1 locks would have no quorum of keys");
@@ -341,7 +341,7 @@ fn a_master_that_is_none_of_them_is_a_mistake_that_names_them() {
     let urls: Vec<String> = masters.urls();
     let secret: Vec<String> = urls.iter().map(|url| url.replace("//", "//:hunter2@")).collect();
     let failed =
-        outcome(cli::over(&secret).args(["doctor", "--may-stop", "redis://:hunter2@10.9.9.9"]));
+        run(cli::over(&secret).args(["doctor", "--may-stop", "redis://:hunter2@10.9.9.9"]));
     assert_eq!((failed.code, &*failed.stdout), (Some(114), ""), "{failed:?}");
     let known: Vec<String> = (0..3).map(|place| node(&masters, place)).collect();
     let line = format!(
@@ -350,5 +350,5 @@ fn a_master_that_is_none_of_them_is_a_mistake_that_names_them() {
     );
     assert_eq!(failed.stderr, line);
     let as_configured = ["doctor", "--may-stop", &urls[0]];
-    assert_eq!(outcome(cli::over(&urls).args(as_configured)).code, Some(0));
+    assert_eq!(run(cli::over(&urls).args(as_configured)).code, Some(0));
 }

@@ -1,6 +1,6 @@
 //! `--metrics-file`: what a collector of text files reads about a command and its lock.
 
-use crate::cli::{PATIENCE, Running, on, shell, told};
+use crate::cli::{PATIENCE, Running, on, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use quorumlock::Redlock;
@@ -49,7 +49,7 @@ fn a_command_that_has_ended_leaves_its_metrics_and_nothing_else() {
     let (folder, path) = file();
     let option = ["--metrics-file", path.to_str().unwrap()];
     let began = now();
-    let ended = told(&mut shell(&masters, &option, "exit 0"));
+    let ended = run(&mut shell(&masters, &option, "exit 0"));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(names(&folder), ["quorumlock_r.prom"]);
     let acquired = "outcome=\"acquired\"";
@@ -63,7 +63,7 @@ fn a_command_that_has_ended_leaves_its_metrics_and_nothing_else() {
     assert!(began <= started && started <= success && success <= now());
 
     // What fails later does not take the last success away.
-    let failed = told(&mut shell(&masters, &option, "exit 7"));
+    let failed = run(&mut shell(&masters, &option, "exit 7"));
     assert_eq!(failed.code, Some(7), "{failed:?}");
     assert!(is(&path, "quorumlock_command_exit_code", "", 7.0));
     assert!(is(&path, "quorumlock_command_success_time_seconds", "", success));
@@ -76,7 +76,7 @@ async fn a_lock_that_another_client_holds_is_no_success() {
     let _held = redlock.acquire("r").keep_alive().await.unwrap();
     let (_folder, path) = file();
     let options = ["--metrics-file", path.to_str().unwrap(), "--no-wait", "-E", "0"];
-    let refused = told(&mut shell(&masters, &options, "true"));
+    let refused = run(&mut shell(&masters, &options, "true"));
     assert_eq!((refused.code, &*refused.stderr), (Some(0), ""), "{refused:?}");
     assert!(is(&path, "quorumlock_command_exit_code", "", 0.0));
     assert!(is(&path, "quorumlock_command_success_time_seconds", "", 0.0));
@@ -101,7 +101,7 @@ async fn each_change_is_in_the_file_while_a_candidate_waits_and_leads() {
     assert!(is(&path, "quorumlock_waiting_callers", leader, 0.0));
     assert_eq!(value(&path, "quorumlock_command_exit_code", ""), None, "it runs");
     running.signal(Signal::TERM);
-    assert_eq!(running.told().code, Some(143));
+    assert_eq!(running.finish().code, Some(143));
     assert!(is(&path, "quorumlock_command_exit_code", "", 143.0));
     assert!(is(&path, "quorumlock_held_locks", leader, 0.0));
     assert_eq!(names(&folder), ["quorumlock_r.prom"]);
@@ -115,7 +115,7 @@ fn a_file_that_cannot_be_is_a_mistake_before_anything_is_locked() {
         ("r.txt", 114, "--metrics-file: node_exporter reads files that end with .prom: name it so"),
         ("/no/such/folder/r.prom", 116, "--metrics-file /no/such/folder/r.prom: No such file"),
     ] {
-        let refused = told(&mut shell(&masters, &["--metrics-file", path], "echo ran"));
+        let refused = run(&mut shell(&masters, &["--metrics-file", path], "echo ran"));
         assert_eq!(refused.code, Some(code), "{refused:?}");
         assert!(refused.stderr.starts_with(&format!("quorumlock: {line}")), "{refused:?}");
         assert_eq!(refused.stdout, "");
@@ -123,7 +123,7 @@ fn a_file_that_cannot_be_is_a_mistake_before_anything_is_locked() {
     // One that goes away later costs a warning, and not the lock.
     let (option, gone) = (["--metrics-file", path.to_str().unwrap()], folder.path().to_owned());
     let script = format!("rm -r {}; sleep 3; echo ran", gone.display());
-    let ended = told(&mut shell(&masters, &option, &script));
+    let ended = run(&mut shell(&masters, &option, &script));
     assert_eq!((ended.code, &*ended.stdout), (Some(0), "ran\n"), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
     assert!(ended.stderr.starts_with("quorumlock: warning: --metrics-file "), "{ended:?}");

@@ -1,6 +1,6 @@
 //! `run --min-hold`: what keeps others out after the command, and what does not.
 
-use crate::cli::{PATIENCE, Running, on, shell, told};
+use crate::cli::{PATIENCE, Running, on, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
@@ -22,11 +22,11 @@ async fn left(masters: &Masters) -> Option<Duration> {
 #[tokio::test]
 async fn a_command_that_succeeds_keeps_others_out() {
     let masters = Masters::start(3);
-    let first = told(&mut shell(&masters, &OPTIONS, "echo done"));
+    let first = run(&mut shell(&masters, &OPTIONS, "echo done"));
     assert_eq!((first.code, &*first.stdout, &*first.stderr), (Some(0), "done\n", ""));
     let left = left(&masters).await.unwrap();
     assert!(left > Duration::from_secs(2) && left < Duration::from_millis(29_292), "{left:?}");
-    let second = told(&mut shell(&masters, &OPTIONS, "echo again"));
+    let second = run(&mut shell(&masters, &OPTIONS, "echo again"));
     assert_eq!((second.code, &*second.stdout), (Some(111), ""), "{second:?}");
     assert!(second.stderr.contains("ended"), "{second:?}");
 }
@@ -35,13 +35,13 @@ async fn a_command_that_succeeds_keeps_others_out() {
 async fn what_has_ended_well_is_shown_as_such_and_may_be_opened() {
     let masters = Masters::start(3);
     let named = [&OPTIONS[..], &["--label", "me"]].concat();
-    assert_eq!(told(&mut shell(&masters, &named, "true")).code, Some(0));
+    assert_eq!(run(&mut shell(&masters, &named, "true")).code, Some(0));
     let stored = witness::value(&masters[0], "r").await.unwrap();
     assert!(stored.starts_with("quorumlock:done:") && stored.ends_with(":me"), "{stored}");
     let does = |arguments: &[&str]| {
-        let told = told(&mut on(&masters, arguments));
-        assert_eq!(told.code, Some(0), "{arguments:?}: {told:?}");
-        told.stdout
+        let output = run(&mut on(&masters, arguments));
+        assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
+        output.stdout
     };
     for command in [&["inspect", "r"][..], &["list"]] {
         let shown = does(command);
@@ -58,8 +58,8 @@ async fn what_has_ended_well_is_shown_as_such_and_may_be_opened() {
 async fn a_command_that_fails_or_is_not_found_does_not() {
     let masters = Masters::start(3);
     for (script, code) in [("exit 3", 3), ("kill -TERM $$", 143)] {
-        let told = told(&mut shell(&masters, &OPTIONS, script));
-        assert_eq!((told.code, &*told.stderr), (Some(code), ""));
+        let output = run(&mut shell(&masters, &OPTIONS, script));
+        assert_eq!((output.code, &*output.stderr), (Some(code), ""));
         witness::assert_no_keys_now(&masters).await;
     }
 }
@@ -79,10 +79,10 @@ async fn a_run_that_is_killed_keeps_others_out() {
 #[tokio::test]
 async fn more_than_max_ttl_and_two_ways_to_leave_are_refused() {
     let masters = Masters::start(1);
-    let long = told(&mut shell(&masters, &["--min-hold", "1h"], "true"));
+    let long = run(&mut shell(&masters, &["--min-hold", "1h"], "true"));
     assert_eq!(long.code, Some(115), "{long:?}");
     assert!(long.stderr.contains("min_hold: 1h is above max_ttl (30s)"), "{long:?}");
-    let both = told(&mut shell(&masters, &["--min-hold", "20s", "--forget"], "true"));
+    let both = run(&mut shell(&masters, &["--min-hold", "20s", "--forget"], "true"));
     assert_eq!(both.code, Some(114), "{both:?}");
     witness::assert_no_keys_now(&masters).await;
 }

@@ -1,6 +1,6 @@
 //! The user `operator` of `docs/deploy/users.acl`, which may look at everything and change nothing.
 
-use crate::cli::{self, PATIENCE, Running, told as outcome};
+use crate::cli::{self, PATIENCE, Running, run};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
@@ -51,7 +51,7 @@ async fn the_operator_sees_all_that_the_commands_show() {
         (&["doctor", "--inspect-only"], "ok: 3 of 3 masters are fit"),
         (&["doctor", "--may-stop", &first], "no lock loses its quorum of keys (2 found)"),
     ] {
-        let looked = outcome(cli::over(&urls).args(arguments));
+        let looked = run(cli::over(&urls).args(arguments));
         assert_eq!((looked.code, &*looked.stderr), (Some(0), ""), "{arguments:?}: {looked:?}");
         assert!(looked.stdout.contains(shown), "{shown}: {looked:?}");
         assert!(!looked.stdout.contains("denied"), "{looked:?}");
@@ -60,22 +60,22 @@ async fn the_operator_sees_all_that_the_commands_show() {
     let watch = Running::start(watch.arg("watch").stdout(Stdio::piped()));
     tokio::time::sleep(Duration::from_secs(1)).await;
     watch.signal(rustix::process::Signal::TERM);
-    let watched = watch.told();
+    let watched = watch.finish();
     assert!(watched.stdout.contains("\"orders:42\" is held by worker-7"), "{watched:?}");
 
-    let refused = outcome(cli::over(&urls).args(["run", "-n", "r", "--", "true"]));
+    let refused = run(cli::over(&urls).args(["run", "-n", "r", "--", "true"]));
     assert_ne!(refused.code, Some(0), "{refused:?}");
-    let taken = outcome(cli::over(&urls).args(["force-release", "--yes", "orders:42"]));
+    let taken = run(cli::over(&urls).args(["force-release", "--yes", "orders:42"]));
     assert_ne!(taken.code, Some(0), "{taken:?}");
     assert_eq!(witness::holders(&masters, "orders:42").await.len(), 3);
 }
 
 /// With trust in what is on the disks, `ACL DRYRUN` is asked for, where the server has it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn doctor_says_as_the_user_locks_that_it_cannot_ask_what_the_operator_can() {
+async fn doctor_as_the_user_locks_notes_what_only_the_operator_may_ask() {
     let masters = with_users().await;
     let arguments = ["CONFIG SET appendonly yes", "CONFIG SET appendfsync always"];
-    for (master, line) in masters.iter().flat_map(|it| arguments.map(|line| (it, line))) {
+    for (master, line) in masters.iter().flat_map(|master| arguments.map(|line| (master, line))) {
         let mut words = line.split(' ');
         let mut set = cmd(words.next().unwrap());
         witness::ask::<()>(master, set.arg(words.collect::<Vec<_>>())).await.unwrap();
@@ -83,7 +83,7 @@ async fn doctor_says_as_the_user_locks_that_it_cannot_ask_what_the_operator_can(
     let doctor = |urls: Vec<String>, arguments: &[&str]| {
         let mut command = cli::over(urls);
         command.env("QUORUMLOCK_RESTART_GUARD", "trust-persistence").arg("doctor").args(arguments);
-        outcome(&mut command)
+        run(&mut command)
     };
     let clients = masters.urls().into_iter().map(|url| url.replace("//", "//locks:change-me@"));
     let locks = doctor(clients.collect(), &[]);

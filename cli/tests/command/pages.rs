@@ -1,6 +1,6 @@
 //! `quorumlock help` and `quorumlock man`: the pages that people ask for first.
 
-use crate::cli::{bare, told};
+use crate::cli::{bare, run};
 use crate::doctor::COMMANDS;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -8,23 +8,26 @@ use std::process::{Command, Stdio};
 #[test]
 fn help_of_a_command_is_that_of_its_option() {
     for command in COMMANDS {
-        let asked = told(bare().args(["help", command]));
-        let option = told(bare().args([command, "--help"]));
+        let asked = run(bare().args(["help", command]));
+        let option = run(bare().args([command, "--help"]));
         assert_eq!((asked.code, &*asked.stderr), (Some(0), ""), "{command}");
         assert_eq!(asked.stdout, option.stdout, "{command}");
         assert!(asked.stdout.contains(&format!("Usage: quorumlock {command}")), "{asked:?}");
     }
-    let whole = told(bare().arg("help"));
-    assert_eq!(whole.stdout, told(bare().arg("--help")).stdout);
-    let none = told(bare().args(["help", "nothing"]));
+    let whole = run(bare().arg("help"));
+    assert_eq!(whole.stdout, run(bare().arg("--help")).stdout);
+    let none = run(bare().args(["help", "nothing"]));
     assert_eq!((none.code, none.stderr.lines().count()), (Some(114), 1), "{none:?}");
 }
 
 fn man(arguments: &[&str]) -> String {
-    let told = told(bare().arg("man").args(arguments));
-    assert_eq!((told.code, &*told.stderr), (Some(0), ""), "{arguments:?}");
-    assert!(told.stdout.starts_with(".ie") && told.stdout.matches(".ie").count() == 1, "{told:?}");
-    told.stdout
+    let output = run(bare().arg("man").args(arguments));
+    assert_eq!((output.code, &*output.stderr), (Some(0), ""), "{arguments:?}");
+    assert!(
+        output.stdout.starts_with(".ie") && output.stdout.matches(".ie").count() == 1,
+        "{output:?}"
+    );
+    output.stdout
 }
 
 fn sections(page: &str) -> Vec<String> {
@@ -41,7 +44,7 @@ fn the_manual_names_every_command_and_has_a_page_for_each() {
         assert!(page.contains(&format!("quorumlock {command}")), "{page}");
         assert!(sections(&page).iter().any(|section| section == "SEE ALSO"), "{page}");
     }
-    let none = told(bare().args(["man", "nothing"]));
+    let none = run(bare().args(["man", "nothing"]));
     assert_eq!(none.code, Some(114), "{none:?}");
 }
 

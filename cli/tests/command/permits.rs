@@ -1,7 +1,7 @@
 //! `quorumlock run --permits`: so many commands at a time, and no more; and the permits that an
 //! operator sees.
 
-use crate::cli::{self, PATIENCE, Running, Told, eventually_gone, shell, told};
+use crate::cli::{self, Finished, PATIENCE, Running, eventually_gone, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
@@ -31,22 +31,22 @@ async fn two_of_two_run_and_the_third_is_refused_or_waits_for_one_of_them() {
     let first = start(&masters, &["--permits", "2"], &file);
     let second = start(&masters, &["--permits", "2"], &file);
     eventually("both run", PATIENCE, async || count(&file) == 2).await;
-    let third = told(&mut shell(&masters, &["--permits", "2", "--no-wait"], "exit 7"));
+    let third = run(&mut shell(&masters, &["--permits", "2", "--no-wait"], "exit 7"));
     let full = "quorumlock: all 2 permits of \"r\" are taken, the first expires in ";
     assert_eq!((third.code, third.stderr.starts_with(full)), (Some(111), true), "{third:?}");
     // A lock of the same name is another thing.
-    assert_eq!(told(&mut shell(&masters, &["--no-wait"], "exit 7")).code, Some(7));
+    assert_eq!(run(&mut shell(&masters, &["--no-wait"], "exit 7")).code, Some(7));
 
     let waiting = start(&masters, &["--permits", "2", "--no-timeout"], &file);
-    assert_eq!(first.told().code, Some(0));
+    assert_eq!(first.finish().code, Some(0));
     eventually("the one that waited runs", PATIENCE, async || count(&file) == 3).await;
-    assert_eq!((second.told().code, waiting.told().code), (Some(0), Some(0)));
+    assert_eq!((second.finish().code, waiting.finish().code), (Some(0), Some(0)));
     witness::assert_no_keys_now(&masters).await;
 }
 
 /// With the whole command in between, as for a script that is started under another lock.
 #[tokio::test]
-async fn the_command_is_told_its_slot_and_one_without_a_permit_none() {
+async fn a_command_gets_its_slot_and_one_without_a_permit_none() {
     let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
     let (outer, inner) = (files.path().join("outer"), files.path().join("inner"));
     let (slot, ourselves) = ("echo \"slot=$QUORUMLOCK_SLOT\"", env!("CARGO_BIN_EXE_quorumlock"));
@@ -59,7 +59,7 @@ async fn the_command_is_told_its_slot_and_one_without_a_permit_none() {
         let mut command = shell(&masters, &["--permits", "3"], &script);
         Running::start(command.stdin(Stdio::piped()))
     });
-    eventually("all have told it", PATIENCE, async || count(&inner) == 3).await;
+    eventually("all have written it", PATIENCE, async || count(&inner) == 3).await;
     let lines = |file| {
         let text = std::fs::read_to_string(file).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -68,8 +68,8 @@ async fn the_command_is_told_its_slot_and_one_without_a_permit_none() {
     };
     assert_eq!(lines(&outer), ["slot=0", "slot=1", "slot=2"]);
     assert_eq!(lines(&inner), ["slot="; 3]);
-    assert_eq!(started.map(|one| one.told().code), [Some(0); 3]);
-    let outdated = told(shell(&masters, &[], slot).env("QUORUMLOCK_SLOT", "7"));
+    assert_eq!(started.map(|running| running.finish().code), [Some(0); 3]);
+    let outdated = run(shell(&masters, &[], slot).env("QUORUMLOCK_SLOT", "7"));
     assert_eq!(outdated.stdout, "slot=\n", "{outdated:?}");
 }
 
@@ -83,7 +83,7 @@ async fn the_permit_of_one_that_was_killed_expires() {
     let pid = killed.pid();
     killed.signal(Signal::KILL);
     eventually_gone(pid);
-    let next = told(&mut shell(&masters, &["--permits", "1", "--timeout", "1m"], "exit 7"));
+    let next = run(&mut shell(&masters, &["--permits", "1", "--timeout", "1m"], "exit 7"));
     assert_eq!(next.code, Some(7), "{next:?}");
     drop(killed);
     eventually("nothing stays", Duration::from_secs(10), async || {
@@ -113,8 +113,8 @@ async fn take(masters: &Masters, permits: usize) -> (Redlock, Vec<Permit>) {
     (redlock, held)
 }
 
-fn lines(told: &Told) -> Vec<Value> {
-    told.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn lines(output: &Finished) -> Vec<Value> {
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn fields(lines: &[Value], name: &str) -> Vec<Value> {
@@ -131,7 +131,7 @@ async fn an_operator_sees_who_has_which_permit_and_takes_one_away() {
     let gone = async || witness::holders(&masters, "quorumlock:slot:2:import").await.is_empty();
     eventually("it is free", PATIENCE, gone).await;
 
-    let shown = told(&mut cli::on(&masters, &["inspect", "import", "--permits", "3"]));
+    let shown = run(&mut cli::on(&masters, &["inspect", "import", "--permits", "3"]));
     let text: Vec<&str> = shown.stdout.lines().collect();
     assert_eq!((shown.code, text.len(), &*shown.stderr), (Some(0), 4, ""), "{shown:?}");
     assert_eq!(text[0], "2 of 3 permits of \"import\" are held");
@@ -141,7 +141,7 @@ async fn an_operator_sees_who_has_which_permit_and_takes_one_away() {
     }
     assert_eq!(text[3], "  slot  2  free");
     let json =
-        lines(&told(&mut cli::on(&masters, &["inspect", "import", "--permits", "3", "--json"])));
+        lines(&run(&mut cli::on(&masters, &["inspect", "import", "--permits", "3", "--json"])));
     assert_eq!(fields(&json, "slot"), [0, 1, 2]);
     assert_eq!(fields(&json, "state"), ["held", "held", "free"]);
     assert_eq!(fields(&json, "key")[1], "quorumlock:slot:1:import");
@@ -150,25 +150,25 @@ async fn an_operator_sees_who_has_which_permit_and_takes_one_away() {
     let _lock = redlock.acquire("import").ttl(LONG).await.unwrap();
     let _other = redlock.semaphore("important", 1).acquire().ttl(LONG).await.unwrap();
     let _hidden = redlock.semaphore("export", 1).acquire().ttl(LONG).await.unwrap();
-    let list = lines(&told(&mut cli::on(&masters, &["list", "--json", "import"])));
+    let list = lines(&run(&mut cli::on(&masters, &["list", "--json", "import"])));
     assert_eq!(fields(&list, "resource"), ["import", "import", "import", "important"]);
     assert_eq!(fields(&list, "slot"), [Value::Null, 0.into(), 1.into(), 0.into()]);
-    let list = told(&mut cli::on(&masters, &["list"])).stdout;
+    let list = run(&mut cli::on(&masters, &["list"])).stdout;
     assert!(list.starts_with("RESOURCE   SLOT  STATE  HOLDER"), "{list}");
     assert!(list.contains("\n1 lock and 4 permits are held\n"), "{list}");
 
     let force = ["force-release", "import", "--slot", "1", "--yes"];
-    let away = told(&mut cli::on(&masters, &force));
+    let away = run(&mut cli::on(&masters, &force));
     let line = "slot 1 of \"import\" was taken away: it was held by worker-";
     assert_eq!((away.code, away.stdout.starts_with(line)), (Some(0), true), "{away:?}");
-    let again = told(&mut cli::on(&masters, &force));
+    let again = run(&mut cli::on(&masters, &force));
     assert_eq!(again.stdout, "slot 1 of \"import\" is free: nothing was done\n", "{again:?}");
     held[1].extend().await.unwrap_err();
     held[0].extend().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn watch_tells_permits_apart() {
+async fn watch_keeps_permits_apart() {
     let masters = Masters::start(3);
     let (_redlock, mut held) = take(&masters, 2).await;
     let mut command = cli::on(&masters, &["watch", "--interval", "100ms", "import"]);
@@ -188,12 +188,12 @@ async fn watch_tells_permits_apart() {
 }
 
 #[test]
-fn permits_of_which_no_quorum_tells_are_told_with_their_masters() {
+fn permits_that_no_quorum_reports_on_are_shown_with_their_masters() {
     let masters = Masters::start(3);
     (0..2).for_each(|node| masters.kill(node));
-    let told = told(&mut cli::on(&masters, &["inspect", "import", "--permits", "2"]));
-    assert_eq!(told.code, Some(112), "{told:?}");
-    let text = &told.stdout;
+    let output = run(&mut cli::on(&masters, &["inspect", "import", "--permits", "2"]));
+    assert_eq!(output.code, Some(112), "{output:?}");
+    let text = &output.stdout;
     assert!(
         text.starts_with("0 of 2 permits of \"import\" are held\n  slot  0  neither"),
         "{text}"
@@ -211,8 +211,8 @@ fn permits_are_for_one_resource_and_have_no_token() {
         (vec!["--permits", "2", "--fenced", "a"], "cannot be used with"),
     ] {
         let mut command = cli::over(masters);
-        let told = told(command.arg("run").args(&arguments).args(["--", "true"]));
-        let says = told.stderr.contains(problem);
-        assert_eq!((told.code, says), (Some(114), true), "{arguments:?}: {told:?}");
+        let output = run(command.arg("run").args(&arguments).args(["--", "true"]));
+        let says = output.stderr.contains(problem);
+        assert_eq!((output.code, says), (Some(114), true), "{arguments:?}: {output:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! `docs/recordings/run.txt` is what a second `quorumlock run` prints while another client holds the
 //! lock.
 
-use crate::cli::{self, Running, told};
+use crate::cli::{self, Running, run};
 use crate::doctor_shown::on_a_terminal;
 use crate::support::masters::Masters;
 use crate::support::normalised::{without_addresses, without_times};
@@ -44,15 +44,15 @@ fn a_second_run_is_shown_as_recorded() {
     let masters = Masters::start(3);
     let hold = ["run", "--label", "web-3", "nightly", "--", "sleep", "600"];
     let _holder = Running::start(&mut cli::on(&masters, &hold));
-    let is_held = || told(&mut cli::on(&masters, &["inspect", "nightly"])).stdout.contains("web-3");
+    let is_held = || run(&mut cli::on(&masters, &["inspect", "nightly"])).stdout.contains("web-3");
     eventually_blocking("web-3 has the lock", cli::PATIENCE, is_held);
 
     let line = "run --timeout 2s nightly -- true";
     let words: Vec<&str> = line.split(' ').collect();
     let shown = on_a_terminal(masters.urls(), line, &[]);
     assert_eq!(shown.code, Some(111), "{shown:?}");
-    let piped = told(&mut cli::on(&masters, &words));
-    let json = told(cli::on(&masters, &["--json"]).args(&words));
+    let piped = run(&mut cli::on(&masters, &words));
+    let json = run(cli::on(&masters, &["--json"]).args(&words));
     for (command, now) in [
         (line.to_owned(), shown.stdout),
         (format!("{line} 2>&1 | cat"), piped.stderr),

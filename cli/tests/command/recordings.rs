@@ -1,7 +1,7 @@
 //! `docs/recordings/doctor.txt` is what `quorumlock doctor` prints on fit, warming and broken
 //! masters, and `docs/operations.md` quotes it.
 
-use crate::cli::{self, PATIENCE, told};
+use crate::cli::{self, PATIENCE, run};
 use crate::doctor_shown::{on_a_terminal, without_escapes};
 use crate::support::normalised::{without_addresses, without_times};
 use crate::support::poll::eventually_blocking;
@@ -55,8 +55,8 @@ impl Scene {
         ]
     }
 
-    fn piped(&self, arguments: &[&str]) -> cli::Told {
-        told(cli::over(self.urls()).args(arguments).envs(self.variables()))
+    fn piped(&self, arguments: &[&str]) -> cli::Finished {
+        run(cli::over(self.urls()).args(arguments).envs(self.variables()))
     }
 
     /// Replaces what differs from run to run.
@@ -66,7 +66,7 @@ impl Scene {
         let text = text.replace(&ours, "<server>").replace("Redis 7.0.15", "<server>");
         let text = without_addresses(&text, &self.masters);
         let unsigned = |word: &str| match word.strip_prefix(['+', '-']) {
-            Some(number) if number.starts_with(|it: char| it.is_ascii_digit()) => number.to_owned(),
+            Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => number.to_owned(),
             _ => word.to_owned(),
         };
         let words: Vec<String> = text.split_whitespace().map(unsigned).collect();
@@ -87,14 +87,14 @@ impl Scene {
         };
         match value {
             Value::Object(fields) => Value::Object(fields.iter().map(of).collect()),
-            Value::Array(values) => values.iter().map(|it| self.comparable_json(it)).collect(),
+            Value::Array(values) => values.iter().map(|item| self.comparable_json(item)).collect(),
             Value::String(text) => self.comparable(text).into(),
             other => other.clone(),
         }
     }
 
     /// Whether a finding of any master contains these words.
-    fn tells(&self, words: &str) -> bool {
+    fn reports(&self, words: &str) -> bool {
         self.piped(&["doctor"]).stdout.lines().any(|line| line.contains(words))
     }
 
@@ -116,8 +116,9 @@ impl Scene {
 
         let piped = self.piped(&["doctor"]);
         assert_eq!((piped.code, &*piped.stderr), (Some(self.code), ""), "{}", self.name);
-        let lines =
-            |text: &str| text.trim_end().lines().map(|it| self.comparable(it)).collect::<Vec<_>>();
+        let lines = |text: &str| {
+            text.trim_end().lines().map(|line| self.comparable(line)).collect::<Vec<_>>()
+        };
         assert_eq!(lines(&recorded.piped), lines(&piped.stdout), "{}", self.name);
 
         let json = self.piped(&["doctor", "--json"]);
@@ -134,7 +135,7 @@ fn five() -> Vec<Server> {
 #[test]
 fn fit_masters_are_shown_as_recorded() {
     let scene = Scene { name: "Fit masters", masters: five(), max_ttl: "1s", code: 0 };
-    eventually_blocking("they may vote", PATIENCE, || !scene.tells("started "));
+    eventually_blocking("they may vote", PATIENCE, || !scene.reports("started "));
     scene.compare();
 }
 
@@ -151,7 +152,7 @@ fn broken_masters_are_shown_as_recorded() {
     masters.push(Server::start_with(&["--replicaof", "127.0.0.1", &port]));
     masters.push(Server::start());
     let scene = Scene { name: "Broken masters", masters, max_ttl: "1s", code: 1 };
-    let is_ready = || !scene.tells("started ") && scene.tells("a replica is attached");
+    let is_ready = || !scene.reports("started ") && scene.reports("a replica is attached");
     eventually_blocking("they may vote, and the replica is attached", PATIENCE, is_ready);
     scene.masters[1].kill();
     scene.masters[4].kill();
@@ -162,7 +163,8 @@ fn broken_masters_are_shown_as_recorded() {
 fn the_operations_page_quotes_the_recordings() {
     let (page, file) = (document("operations.md"), document("recordings/doctor.txt"));
     let blocks = page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    let quoted: Vec<&str> = blocks.filter(|it| it.starts_with("$ quorumlock doctor\n")).collect();
+    let quoted: Vec<&str> =
+        blocks.filter(|block| block.starts_with("$ quorumlock doctor\n")).collect();
     assert_eq!(quoted.len(), 3);
     quoted.iter().for_each(|block| assert!(file.contains(block), "{block}"));
 }

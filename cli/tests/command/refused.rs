@@ -1,6 +1,6 @@
 //! `quorumlock run` without a lock: the reason is reported by code and in one line.
 
-use crate::cli::{self, Told, bare, shell, told};
+use crate::cli::{self, Finished, bare, run, shell};
 use crate::support::masters::Masters;
 use quorumlock::Redlock;
 use serde_json::Value;
@@ -19,9 +19,9 @@ async fn held(masters: &Masters) -> (Redlock, quorumlock::Guard) {
 
 /// Asserts that it ended with `code`, printed nothing on stdout, and this line on stderr.
 #[track_caller]
-fn assert_refused(told: &Told, code: i32, line: &str) {
-    assert_eq!((told.code, &*told.stdout), (Some(code), ""), "{told:?}");
-    assert_eq!(told.stderr, format!("quorumlock: {line}\n"));
+fn assert_refused(output: &Finished, code: i32, line: &str) {
+    assert_eq!((output.code, &*output.stdout), (Some(code), ""), "{output:?}");
+    assert_eq!(output.stderr, format!("quorumlock: {line}\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -29,9 +29,9 @@ async fn a_lock_that_is_held_gives_111_and_says_by_whom() {
     let masters = Masters::start(3);
     let _held = held(&masters).await;
     for options in [&["--no-wait"][..], &["-n"], &["--timeout", "100ms"]] {
-        let told = told(&mut shell(&masters, options, "echo ran"));
-        assert_eq!((told.code, &*told.stdout), (Some(111), ""), "{told:?}");
-        let (line, nodes) = told.stderr.split_once('\n').unwrap();
+        let output = run(&mut shell(&masters, options, "echo ran"));
+        assert_eq!((output.code, &*output.stdout), (Some(111), ""), "{output:?}");
+        let (line, nodes) = output.stderr.split_once('\n').unwrap();
         assert!(line.starts_with("quorumlock: \"r\" is held by worker-7, expires in "), "{line}");
         assert!(nodes.starts_with("  all 3 masters  held by worker-7, expires in "), "{nodes}");
         assert_eq!(nodes.lines().count(), 1, "{nodes}");
@@ -42,9 +42,9 @@ async fn a_lock_that_is_held_gives_111_and_says_by_whom() {
 async fn the_code_for_a_lock_that_is_held_is_the_users_if_they_want() {
     let masters = Masters::start(3);
     let _held = held(&masters).await;
-    let told = told(&mut shell(&masters, &["--json", "--no-wait", "-E", "0"], "echo ran"));
-    assert_eq!((told.code, &*told.stdout), (Some(0), ""), "{told:?}");
-    let value: Value = serde_json::from_str(&told.stderr).unwrap();
+    let output = run(&mut shell(&masters, &["--json", "--no-wait", "-E", "0"], "echo ran"));
+    assert_eq!((output.code, &*output.stdout), (Some(0), ""), "{output:?}");
+    let value: Value = serde_json::from_str(&output.stderr).unwrap();
     assert_eq!((&value["error"], &value["exit"]), (&"held".into(), &0.into()));
     assert!(value["message"].as_str().unwrap().contains("worker-7"), "{value}");
     assert_eq!((&value["resource"], &value["holder"]["label"]), (&"r".into(), &"worker-7".into()));
@@ -65,32 +65,32 @@ async fn the_code_for_a_lock_that_is_held_is_the_users_if_they_want() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lock_that_is_held_and_no_error_is_told_only_to_who_asks() {
+async fn a_lock_that_is_held_and_no_error_is_reported_only_on_request() {
     let masters = Masters::start(3);
     let _held = held(&masters).await;
-    let quiet = told(&mut shell(&masters, &["--no-wait", "-E", "0"], "echo ran"));
+    let quiet = run(&mut shell(&masters, &["--no-wait", "-E", "0"], "echo ran"));
     assert_eq!((quiet.code, &*quiet.stdout, &*quiet.stderr), (Some(0), "", ""));
-    let verbose = told(&mut shell(&masters, &["-v", "--no-wait", "-E", "0"], "echo ran"));
+    let verbose = run(&mut shell(&masters, &["-v", "--no-wait", "-E", "0"], "echo ran"));
     assert_eq!((verbose.code, &*verbose.stdout), (Some(0), ""), "{verbose:?}");
     assert!(verbose.stderr.contains("\"r\" is held by worker-7, expires in "), "{verbose:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_gets_the_lock_when_it_is_released() {
+async fn a_waiter_gets_the_lock_when_it_is_released() {
     let masters = Masters::start(3);
     let (_redlock, guard) = held(&masters).await;
     let mut waits = shell(&masters, &["--no-timeout"], "echo ran");
     let waiting = cli::Running::start(&mut waits);
     guard.release().await.unwrap();
-    let told = waiting.told();
-    assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(0), "ran\n", ""));
+    let output = waiting.finish();
+    assert_eq!((output.code, &*output.stdout, &*output.stderr), (Some(0), "ran\n", ""));
 }
 
 #[test]
-fn without_a_quorum_it_is_112_and_told_what_each_master_says() {
+fn without_a_quorum_it_is_112_with_the_answer_of_each_master() {
     let masters = Masters::start(5);
     (0..3).for_each(|node| masters.kill(node));
-    let refused = told(&mut shell(&masters, &["--no-wait"], "echo ran"));
+    let refused = run(&mut shell(&masters, &["--no-wait"], "echo ran"));
     assert_eq!((refused.code, &*refused.stdout), (Some(112), ""), "{refused:?}");
     let lines: Vec<_> = refused.stderr.lines().collect();
     let begins = "quorumlock: no quorum for \"r\": 2 of 5 masters may vote, 3 needed ";
@@ -100,10 +100,10 @@ fn without_a_quorum_it_is_112_and_told_what_each_master_says() {
         lines[1].starts_with("  3 of 5 masters ") && lines[1].contains("  down ("),
         "{lines:?}"
     );
-    let [one, two] = [3, 4].map(|node| masters[node].addr());
-    assert_eq!(lines[2], format!("  {one}, {two}  could have granted"));
+    let [fourth, fifth] = [3, 4].map(|node| masters[node].addr());
+    assert_eq!(lines[2], format!("  {fourth}, {fifth}  could have granted"));
     // The user's code for a lock that is held does not apply to an outage.
-    let other = told(&mut shell(&masters, &["--no-wait", "-E", "9"], "echo ran"));
+    let other = run(&mut shell(&masters, &["--no-wait", "-E", "9"], "echo ran"));
     assert_eq!(other.code, Some(112));
 }
 
@@ -111,8 +111,8 @@ fn without_a_quorum_it_is_112_and_told_what_each_master_says() {
 fn without_a_quorum_json_has_the_answer_of_each_master() {
     let masters = Masters::start(3);
     (1..3).for_each(|node| masters.kill(node));
-    let told = told(&mut shell(&masters, &["--json", "--no-wait"], "echo ran"));
-    let value: Value = serde_json::from_str(&told.stderr).unwrap();
+    let output = run(&mut shell(&masters, &["--json", "--no-wait"], "echo ran"));
+    let value: Value = serde_json::from_str(&output.stderr).unwrap();
     assert_eq!((&value["error"], &value["resource"]), (&"no_quorum".into(), &"r".into()));
     assert_eq!((&value["attempts"], &value["ready_in_ms"]), (&1.into(), &Value::Null));
     let nodes = value["nodes"].as_array().unwrap();
@@ -127,7 +127,7 @@ fn without_a_quorum_json_has_the_answer_of_each_master() {
 #[test]
 fn a_setting_that_cannot_work_is_a_field_in_json() {
     let json = |command: &mut Command| -> Value {
-        serde_json::from_str(&told(command.arg("--json")).stderr).unwrap()
+        serde_json::from_str(&run(command.arg("--json")).stderr).unwrap()
     };
     let node = ["--node", "redis://127.0.0.1:1"];
     let set = json(bare().args(node).args(["inspect", "quorumlock:x"]));
@@ -145,23 +145,23 @@ fn a_setting_that_cannot_work_is_a_field_in_json() {
 fn the_error_for_fresh_masters_names_the_restart_guard_setting() {
     let masters = Masters::start(3);
     let mut command = shell(&masters, &["--no-wait"], "echo ran");
-    let told = told(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
-    assert_eq!(told.code, Some(112));
-    assert!(told.stderr.contains("see restart_guard in the configuration"), "{told:?}");
-    assert!(!told.stderr.contains("RedlockBuilder"), "{told:?}");
+    let output = run(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
+    assert_eq!(output.code, Some(112));
+    assert!(output.stderr.contains("see restart_guard in the configuration"), "{output:?}");
+    assert!(!output.stderr.contains("RedlockBuilder"), "{output:?}");
 }
 
 #[test]
 fn a_command_that_is_not_there_or_no_program_asks_for_no_lock() {
     // No server listens there: a command that asked would report that.
-    let run = |program: &str| {
-        told(bare().args(["--node", "redis://127.0.0.1:1", "run", "r", "--", program]))
+    let lock_for = |program: &str| {
+        run(bare().args(["--node", "redis://127.0.0.1:1", "run", "r", "--", program]))
     };
-    assert_refused(&run("no-such-program"), 127, "no-such-program: command not found");
-    assert_refused(&run(""), 127, "\"\": command not found");
-    assert_refused(&run("./no/such/file"), 127, "./no/such/file: no such file");
-    assert_refused(&run("/etc/passwd"), 126, "/etc/passwd: not an executable file");
-    assert_refused(&run("/"), 126, "/: not an executable file");
+    assert_refused(&lock_for("no-such-program"), 127, "no-such-program: command not found");
+    assert_refused(&lock_for(""), 127, "\"\": command not found");
+    assert_refused(&lock_for("./no/such/file"), 127, "./no/such/file: no such file");
+    assert_refused(&lock_for("/etc/passwd"), 126, "/etc/passwd: not an executable file");
+    assert_refused(&lock_for("/"), 126, "/: not an executable file");
 }
 
 #[test]
@@ -172,14 +172,14 @@ fn a_missing_interpreter_is_reported_and_the_lock_is_released() {
     let script = files.path().join("script");
     std::fs::write(&script, "#!/no/such/interpreter\n").unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let run = || told(cli::on(&masters, &["run", "--no-wait", "r", "--"]).arg(&script));
+    let lock = || run(cli::on(&masters, &["run", "--no-wait", "r", "--"]).arg(&script));
     for _ in 0..2 {
-        let told = run();
-        assert_eq!(told.code, Some(127), "{told:?}");
+        let output = lock();
+        assert_eq!(output.code, Some(127), "{output:?}");
         let problem = "its interpreter is missing, or it is gone by now: No such \
                        file or directory (os error 2)";
         let line = format!("quorumlock: {}: {problem}\n", script.display());
-        assert_eq!(told.stderr, line);
+        assert_eq!(output.stderr, line);
     }
 }
 
@@ -235,37 +235,37 @@ fn each_typical_mistake_has_its_line() {
             "inspekt" | "rnu" => "quorumlock --help".to_owned(),
             command => format!("quorumlock {command} --help"),
         };
-        assert_refused(&told(bare().args(arguments)), 114, &format!("{line} (see {help})"));
+        assert_refused(&run(bare().args(arguments)), 114, &format!("{line} (see {help})"));
     }
-    let none = told(&mut bare());
+    let none = run(&mut bare());
     assert_eq!((none.code, none.stderr.lines().count()), (Some(114), 1), "{none:?}");
     assert!(none.stderr.contains("run, elect, inspect"), "{none:?}");
 }
 
 #[test]
-fn settings_that_cannot_work_are_told_by_their_names() {
+fn settings_that_cannot_work_are_reported_by_name() {
     let node = ["--node", "redis://127.0.0.1:1"];
-    let run = |options: &[&str]| {
+    let with = |options: &[&str]| {
         let mut command = bare();
-        told(command.args(["run"]).args(node).args(options).args(["r", "--", "true"]))
+        run(command.args(["run"]).args(node).args(options).args(["r", "--", "true"]))
     };
     assert_refused(
-        &run(&["--ttl", "40s"]),
+        &with(&["--ttl", "40s"]),
         115,
         "ttl: 40s is above max_ttl (30s): shorten it, or raise max_ttl",
     );
     assert_refused(
-        &run(&["--max-hold", "5s"]),
+        &with(&["--max-hold", "5s"]),
         115,
         "max_hold: 5s is below the ttl (10s): lengthen it, or shorten the ttl",
     );
-    let reserved = told(bare().args(node).args(["run", "quorumlock:x", "--", "true"]));
+    let reserved = run(bare().args(node).args(["run", "quorumlock:x", "--", "true"]));
     assert_refused(
         &reserved,
         114,
         "resource: \"quorumlock:x\" contains \"quorumlock:\", which is reserved: rename it",
     );
-    let none = told(bare().args(["run", "r", "--", "true"]));
+    let none = run(bare().args(["run", "r", "--", "true"]));
     assert_refused(
         &none,
         115,
@@ -281,12 +281,12 @@ fn options_name_masters_over_the_environment_and_the_file() {
     let nodes =
         masters.urls().iter().map(|url| format!("\"{url}\"")).collect::<Vec<_>>().join(", ");
     std::fs::write(&file, format!("nodes = [{nodes}]\nrestart_guard = \"off\"\n")).unwrap();
-    let run = ["run", "r", "--", "true"];
-    assert_eq!(told(bare().arg("--config").arg(&file).args(run)).code, Some(0));
-    assert_eq!(told(bare().env("QUORUMLOCK_CONFIG", &file).args(run)).code, Some(0));
+    let words = ["run", "r", "--", "true"];
+    assert_eq!(run(bare().arg("--config").arg(&file).args(words)).code, Some(0));
+    assert_eq!(run(bare().env("QUORUMLOCK_CONFIG", &file).args(words)).code, Some(0));
     let nowhere = ["--node", "redis://127.0.0.1:1", "run", "--no-wait", "r", "--", "true"];
-    let told = told(bare().env("QUORUMLOCK_CONFIG", &file).args(nowhere));
-    assert_eq!(told.code, Some(112), "{told:?}");
+    let output = run(bare().env("QUORUMLOCK_CONFIG", &file).args(nowhere));
+    assert_eq!(output.code, Some(112), "{output:?}");
 }
 
 #[test]
@@ -299,43 +299,47 @@ fn a_file_in_the_users_folder_is_read_if_no_masters_are_named() {
     let nodes =
         masters.urls().iter().map(|url| format!("\"{url}\"")).collect::<Vec<_>>().join(", ");
     std::fs::write(&file, format!("nodes = [{nodes}]\nrestart_guard = \"off\"\n")).unwrap();
-    let run = |change: fn(&mut Command) -> &mut Command| {
+    let with = |change: fn(&mut Command) -> &mut Command| {
         let mut command = bare();
         command.env("XDG_CONFIG_HOME", files.path());
-        told(change(&mut command).args(["run", "-v", "-n", "r", "--", "true"]))
+        run(change(&mut command).args(["run", "-v", "-n", "r", "--", "true"]))
     };
     let used = format!("quorumlock: settings from {}\n", file.display());
-    let by_default = run(|command| command);
+    let by_default = with(|command| command);
     assert_eq!(by_default.code, Some(0), "{by_default:?}");
     assert_eq!(
         by_default.stderr,
         format!("{used}quorumlock: acquired \"r\"\nquorumlock: released \"r\"\n")
     );
     // A variable that names no masters does not turn it off.
-    let with_variable = run(|command| command.env("QUORUMLOCK_TTL", "9s"));
+    let with_variable = with(|command| command.env("QUORUMLOCK_TTL", "9s"));
     assert_eq!(with_variable.code, Some(0), "{with_variable:?}");
     for named in [
-        run(|command| command.env("QUORUMLOCK_NODES", "redis://127.0.0.1:1")),
-        run(|command| command.args(["--node", "redis://127.0.0.1:1"])),
+        with(|command| command.env("QUORUMLOCK_NODES", "redis://127.0.0.1:1")),
+        with(|command| command.args(["--node", "redis://127.0.0.1:1"])),
     ] {
         assert_eq!(named.code, Some(112), "{named:?}");
         assert!(!named.stderr.contains("settings from"), "{named:?}");
     }
-    let other = run(|command| command.args(["--config", "/no/such/file"]));
+    let other = with(|command| command.args(["--config", "/no/such/file"]));
     assert_eq!(other.code, Some(115), "{other:?}");
     let line = "quorumlock: settings from /no/such/file\nquorumlock: /no/such/file: cannot be read";
     assert!(other.stderr.starts_with(line), "{other:?}");
 }
 
 #[test]
-fn a_wrong_password_is_told_and_no_password_is_shown() {
+fn a_wrong_password_is_reported_and_no_password_is_shown() {
     let masters = Masters::start_with(3, &["--requirepass", "right"]);
     let wrong =
         masters.urls().iter().map(|url| url.replace("://", "://:hunter2@")).collect::<Vec<_>>();
     for json in [&[][..], &["--json"]] {
-        let told = told(cli::over(&wrong).args(["run", "-v", "r"]).args(json).args(["--", "true"]));
-        assert_eq!(told.code, Some(115), "{told:?}");
-        assert!(told.stderr.contains("WRONGPASS") || told.stderr.contains("password"), "{told:?}");
-        assert!(!told.stderr.contains("hunter2"), "{told:?}");
+        let output =
+            run(cli::over(&wrong).args(["run", "-v", "r"]).args(json).args(["--", "true"]));
+        assert_eq!(output.code, Some(115), "{output:?}");
+        assert!(
+            output.stderr.contains("WRONGPASS") || output.stderr.contains("password"),
+            "{output:?}"
+        );
+        assert!(!output.stderr.contains("hunter2"), "{output:?}");
     }
 }

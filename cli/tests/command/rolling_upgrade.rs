@@ -48,8 +48,8 @@ async fn noted(server: &Server) -> BTreeMap<String, String> {
 async fn all_agree(masters: &Masters) {
     let list: Vec<&Server> = masters.iter().collect();
     for server in masters.iter() {
-        let said = before_asks(server, 30_000, &list).await;
-        assert!(matches!(said, Value::Int(1..)), "{said:?}");
+        let answer = before_asks(server, 30_000, &list).await;
+        assert!(matches!(answer, Value::Int(1..)), "{answer:?}");
     }
 }
 
@@ -89,17 +89,17 @@ async fn a_client_refused_beside_an_older_version_withdraws_its_note() {
 }
 
 #[tokio::test]
-async fn a_client_of_the_version_before_is_told_of_this_one() {
+async fn a_client_of_the_version_before_learns_of_this_one() {
     let masters = Masters::start(4);
     let _redlock = builder(masters.urls().into_iter().take(3)).connect().await.unwrap();
     let (list, other): (Vec<&Server>, Vec<&Server>) =
         (masters.iter().take(3).collect(), masters.iter().skip(1).collect());
     let before = noted(&masters[1]).await;
     for (max_ttl, list, field) in [(20_000, list, "max_ttl"), (30_000, other, "lists")] {
-        let said = before_asks(&masters[1], max_ttl, &list).await;
-        let Value::Array(told) = said else { panic!("{said:?}") };
-        assert_eq!(told[0], Value::BulkString(field.into()));
-        assert!(matches!(told[2], Value::Int(1..)), "{told:?}");
+        let answer = before_asks(&masters[1], max_ttl, &list).await;
+        let Value::Array(parts) = answer else { panic!("{answer:?}") };
+        assert_eq!(parts[0], Value::BulkString(field.into()));
+        assert!(matches!(parts[2], Value::Int(1..)), "{parts:?}");
     }
     assert_eq!(noted(&masters[1]).await, before);
 }
@@ -123,9 +123,9 @@ const OTHER: &str = "OTHER_QUORUMLOCK";
 fn work(command: impl Fn() -> Command, over: &AtomicBool, failed: &Mutex<Vec<String>>) -> usize {
     let mut runs = 0;
     while !over.load(Relaxed) {
-        let told = cli::told(&mut command());
-        if told.code != Some(0) {
-            failed.lock().unwrap().push(format!("{told:?}"));
+        let output = cli::run(&mut command());
+        if output.code != Some(0) {
+            failed.lock().unwrap().push(format!("{output:?}"));
             return runs;
         }
         runs += 1;
@@ -182,8 +182,8 @@ fn play(plays: &[&[Part]], writes: &str, reads: &str) {
             over.store(true, Relaxed);
             workers.into_iter().map(|worker| worker.join().unwrap()).collect()
         });
-        let told = failed.lock().unwrap();
-        assert!(told.is_empty(), "{parts:?}: {told:#?}");
+        let failures = failed.lock().unwrap();
+        assert!(failures.is_empty(), "{parts:?}: {failures:#?}");
         let enough = |(part, runs): (&Part, &usize)| {
             let may_starve = *part == Before && parts.contains(&NowFair);
             *runs > if may_starve { 0 } else { 5 }
@@ -247,7 +247,7 @@ async fn a_key_kept_on_a_minority_costs_a_holder_of_the_version_before_no_lock()
     let is_back = async || witness::value(&masters[0], "r").await == token;
     eventually("its key is back where it was kept", cli::PATIENCE, is_back).await;
     let waits = redlock.acquire("r").fair().timeout(60 * SECOND).await;
-    let told = holder.told();
-    assert_eq!(told.code, Some(0), "{told:?}");
+    let output = holder.finish();
+    assert_eq!(output.code, Some(0), "{output:?}");
     waits.unwrap().release().await.unwrap();
 }

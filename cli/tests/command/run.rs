@@ -1,6 +1,6 @@
 //! `quorumlock run` when nothing goes wrong: the command under its lock, and the cleanup of both.
 
-use crate::cli::{self, PATIENCE, Running, eventually_gone, is_alive, pid_in, shell, told};
+use crate::cli::{self, PATIENCE, Running, eventually_gone, is_alive, pid_in, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
@@ -13,8 +13,8 @@ use std::time::Duration;
 async fn run_exits_with_the_commands_code_and_frees_the_lock() {
     let masters = Masters::start(3);
     for code in [0, 1, 7, 255] {
-        let told = told(&mut shell(&masters, &[], &format!("exit {code}")));
-        assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(code), "", ""));
+        let output = run(&mut shell(&masters, &[], &format!("exit {code}")));
+        assert_eq!((output.code, &*output.stdout, &*output.stderr), (Some(code), "", ""));
         witness::assert_no_keys_now(&masters).await;
     }
 }
@@ -23,21 +23,21 @@ async fn run_exits_with_the_commands_code_and_frees_the_lock() {
 async fn a_command_that_a_signal_ends_gives_128_and_the_signal() {
     let masters = Masters::start(3);
     for signal in [9, 15, 34] {
-        let told = told(&mut shell(&masters, &[], &format!("kill -{signal} $$")));
-        assert_eq!((told.code, &*told.stderr), (Some(128 + signal), ""));
+        let output = run(&mut shell(&masters, &[], &format!("kill -{signal} $$")));
+        assert_eq!((output.code, &*output.stderr), (Some(128 + signal), ""));
     }
     witness::assert_no_keys_now(&masters).await;
 }
 
 #[test]
-fn the_command_is_told_its_resource_and_until_when() {
+fn the_command_gets_its_resource_and_its_deadline() {
     let masters = Masters::start(3);
     let script =
         "echo \"$QUORUMLOCK_RESOURCE,$QUORUMLOCK_FENCING_TOKEN\"; echo $QUORUMLOCK_DEADLINE";
     let before = cli::now_ns() / 1_000_000;
-    let told =
-        told(shell(&masters, &["--ttl", "20s"], script).env("QUORUMLOCK_FENCING_TOKEN", "7"));
-    let (names, deadline) = told.stdout.split_once('\n').unwrap();
+    let output =
+        run(shell(&masters, &["--ttl", "20s"], script).env("QUORUMLOCK_FENCING_TOKEN", "7"));
+    let (names, deadline) = output.stdout.split_once('\n').unwrap();
     assert_eq!(names, "r,");
     let deadline: u128 = deadline.trim().parse().unwrap();
     let after = cli::now_ns() / 1_000_000;
@@ -48,11 +48,11 @@ fn the_command_is_told_its_resource_and_until_when() {
 fn a_fenced_command_receives_a_token_greater_than_the_last() {
     let masters = Masters::start(3);
     let tokens = [(); 3].map(|()| {
-        let told = told(&mut shell(&masters, &["--fenced"], "echo $QUORUMLOCK_FENCING_TOKEN"));
-        assert_eq!(told.code, Some(0), "{told:?}");
-        told.stdout.trim().parse::<u64>().unwrap()
+        let output = run(&mut shell(&masters, &["--fenced"], "echo $QUORUMLOCK_FENCING_TOKEN"));
+        assert_eq!(output.code, Some(0), "{output:?}");
+        output.stdout.trim().parse::<u64>().unwrap()
     });
-    assert!(tokens.is_sorted_by(|one, other| one < other), "{tokens:?}");
+    assert!(tokens.is_sorted_by(|earlier, later| earlier < later), "{tokens:?}");
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn several_resources_are_held_together_while_the_command_runs() {
     for key in ["a", "b"] {
         assert!(witness::holders(&masters, key).await.len() >= 2, "{key}");
     }
-    assert_eq!(running.told().code, Some(1), "`read` at the end of its input");
+    assert_eq!(running.finish().code, Some(1), "`read` at the end of its input");
     witness::assert_no_keys_now(&masters).await;
 }
 
@@ -98,10 +98,10 @@ fn what_goes_in_and_out_is_not_touched() {
 fn a_resource_that_is_named_twice_is_locked_once() {
     let masters = Masters::start(3);
     let script = ["sh", "-c", "printf %s \"$QUORUMLOCK_RESOURCE\""];
-    let twice = told(cli::on(&masters, &["run", "a", "b", "a", "--"]).args(script));
+    let twice = run(cli::on(&masters, &["run", "a", "b", "a", "--"]).args(script));
     assert_eq!((twice.code, &*twice.stdout), (Some(0), "a\nb"), "{twice:?}");
     // One resource, so that an option for one goes with it.
-    let fair = told(cli::on(&masters, &["run", "--fair", "a", "a", "--"]).args(script));
+    let fair = run(cli::on(&masters, &["run", "--fair", "a", "a", "--"]).args(script));
     assert_eq!((fair.code, &*fair.stdout), (Some(0), "a"), "{fair:?}");
 }
 
@@ -109,11 +109,11 @@ fn a_resource_that_is_named_twice_is_locked_once() {
 fn at_most_64_resources_are_locked_together() {
     let masters = Masters::start(3);
     let names: Vec<String> = (0..65).map(|number| format!("r{number}")).collect();
-    let run = |names: &[String]| {
-        told(cli::on(&masters, &["run"]).args(names).args(["--", "sh", "-c", "exit 7"]))
+    let lock = |names: &[String]| {
+        run(cli::on(&masters, &["run"]).args(names).args(["--", "sh", "-c", "exit 7"]))
     };
-    assert_eq!(run(&names[..64]).code, Some(7));
-    let refused = run(&names);
+    assert_eq!(lock(&names[..64]).code, Some(7));
+    let refused = lock(&names);
     assert_eq!(refused.code, Some(114), "{refused:?}");
     assert!(refused.stderr.contains("64"), "{refused:?}");
 }
@@ -122,14 +122,14 @@ fn at_most_64_resources_are_locked_together() {
 fn verbose_names_the_masters_that_are_down() {
     let masters = Masters::start(5);
     (3..5).for_each(|node| masters.kill(node));
-    let shown = told(&mut shell(&masters, &["-v"], "true"));
+    let shown = run(&mut shell(&masters, &["-v"], "true"));
     let down = |node: usize| {
         let refused = "down (Connection refused (os error 111))";
         format!("quorumlock: {} is {refused}\n", masters[node].addr())
     };
     let rest = "quorumlock: acquired \"r\"\nquorumlock: released \"r\"\n";
     assert_eq!(shown.stderr, down(3) + &down(4) + rest);
-    assert_eq!(told(&mut shell(&masters, &[], "true")).stderr, "");
+    assert_eq!(run(&mut shell(&masters, &[], "true")).stderr, "");
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn arguments_arrive_as_they_are() {
     let masters = Masters::start(3);
     let words = ["a b", "", "--json", "--", "$HOME", "\u{e9}\n"];
     let mut command = cli::on(&masters, &["run", "r", "--", "printf", "<%s>"]);
-    let told = told(command.args(words));
-    assert_eq!(told.stdout, words.map(|word| format!("<{word}>")).concat());
+    let output = run(command.args(words));
+    assert_eq!(output.stdout, words.map(|word| format!("<{word}>")).concat());
 }
 
 #[tokio::test]
@@ -161,8 +161,8 @@ async fn a_lock_is_kept_alive_for_longer_than_its_ttl() {
 #[tokio::test]
 async fn a_lock_that_is_left_keeps_its_key_for_about_another_ttl() {
     let masters = Masters::start(3);
-    let told = told(&mut shell(&masters, &["--forget", "--ttl", "30s"], "true"));
-    assert_eq!(told.code, Some(0), "{told:?}");
+    let output = run(&mut shell(&masters, &["--forget", "--ttl", "30s"], "true"));
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert_eq!(witness::holders(&masters, "r").await.len(), 3);
     let left = witness::pttl(&masters[0], "r").await.unwrap();
     assert!(left <= Duration::from_secs(30), "{left:?}");
@@ -179,8 +179,8 @@ async fn leftover_processes_of_the_group_end_before_the_release() {
          while ! [ -s {0} ]; do sleep 0.05; done; exit 3",
         left.display()
     );
-    let told = told(&mut shell(&masters, &["--grace", "200ms"], &script));
-    assert_eq!((told.code, &*told.stderr), (Some(3), ""));
+    let output = run(&mut shell(&masters, &["--grace", "200ms"], &script));
+    assert_eq!((output.code, &*output.stderr), (Some(3), ""));
     assert!(!is_alive(pid_in(&left)));
     witness::assert_no_keys_now(&masters).await;
 }
@@ -196,8 +196,8 @@ async fn what_has_left_the_group_outlives_the_lock() {
          while ! [ -s {0} ]; do sleep 0.05; done",
         daemon.display()
     );
-    let told = told(&mut shell(&masters, &[], &script));
-    assert_eq!((told.code, &*told.stderr), (Some(0), ""));
+    let output = run(&mut shell(&masters, &[], &script));
+    assert_eq!((output.code, &*output.stderr), (Some(0), ""));
     let daemon = pid_in(&daemon);
     assert!(is_alive(daemon));
     witness::assert_no_keys_now(&masters).await;
@@ -209,6 +209,6 @@ async fn what_has_left_the_group_outlives_the_lock() {
 fn a_lock_inside_a_lock_is_another_one() {
     let masters = Masters::start(3);
     let inner = format!("{} run inner -- sh -c 'exit 4'", env!("CARGO_BIN_EXE_quorumlock"));
-    let told = told(&mut shell(&masters, &["--fenced"], &inner));
-    assert_eq!((told.code, &*told.stderr), (Some(4), ""));
+    let output = run(&mut shell(&masters, &["--fenced"], &inner));
+    assert_eq!((output.code, &*output.stderr), (Some(4), ""));
 }

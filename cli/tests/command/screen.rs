@@ -113,7 +113,7 @@ async fn without_a_quorum_to_scan_no_number_is_claimed() {
         (&["list", "free"][..], "not known under \"free\": too few masters can be scanned\n"),
         (&["list", "--json", "free"], ""),
     ] {
-        let listed = cli::told(&mut cli::on(&masters, arguments));
+        let listed = cli::run(&mut cli::on(&masters, arguments));
         assert_eq!((listed.code, &*listed.stdout), (Some(112), expected), "{listed:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! `quorumlock run --shared`: commands that read together, and one that has the lock alone;
 //! and the readers that an operator sees.
 
-use crate::cli::{self, PATIENCE, Running, shell, told};
+use crate::cli::{self, PATIENCE, Running, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
@@ -23,23 +23,23 @@ fn count(file: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn those_that_share_run_together_and_one_that_does_not_runs_alone() {
+async fn commands_that_share_run_together_and_one_that_does_not_runs_alone() {
     let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
     let file = files.path().join("runs");
     let first = start(&masters, &["--shared", "--label", "reader-1"], &file);
     let second = start(&masters, &["--shared", "--label", "reader-2"], &file);
     eventually("both run", PATIENCE, async || count(&file) == 2).await;
-    let alone = told(&mut shell(&masters, &["--no-wait"], "exit 7"));
+    let alone = run(&mut shell(&masters, &["--no-wait"], "exit 7"));
     assert_eq!(alone.code, Some(111), "{alone:?}");
     assert!(alone.stderr.starts_with("quorumlock: \"r\" is read by reader-"), "{alone:?}");
-    assert_eq!(told(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7")).code, Some(7));
+    assert_eq!(run(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7")).code, Some(7));
 
     let waiting = start(&masters, &["--no-timeout"], &file);
-    assert_eq!((first.told().code, second.told().code), (Some(0), Some(0)));
+    assert_eq!((first.finish().code, second.finish().code), (Some(0), Some(0)));
     eventually("the one that waited runs", PATIENCE, async || count(&file) == 3).await;
-    let reader = told(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7"));
+    let reader = run(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7"));
     assert_eq!(reader.code, Some(111), "{reader:?}");
-    assert_eq!(waiting.told().code, Some(0));
+    assert_eq!(waiting.finish().code, Some(0));
     witness::assert_no_keys_now(&masters).await;
 }
 
@@ -50,32 +50,32 @@ async fn an_operator_sees_who_reads_and_takes_the_lock_away_from_all_of_them() {
     let reader = start(&masters, &["--shared", "--label", "reader-1"], &file);
     eventually("it runs", PATIENCE, async || count(&file) == 1).await;
 
-    let inspected = told(&mut cli::on(&masters, &["inspect", "--json", "r"]));
+    let inspected = run(&mut cli::on(&masters, &["inspect", "--json", "r"]));
     let json: Value = serde_json::from_str(&inspected.stdout).unwrap();
     assert_eq!(json["state"], "held", "{inspected:?}");
     assert_eq!(json["holder"]["readers"][0]["label"], "reader-1", "{inspected:?}");
     assert_eq!(json["holder"]["label"], Value::Null, "{inspected:?}");
-    let inspected = told(&mut cli::on(&masters, &["inspect", "r"]));
+    let inspected = run(&mut cli::on(&masters, &["inspect", "r"]));
     assert!(inspected.stdout.starts_with("\"r\" is read by reader-1 for "), "{inspected:?}");
 
-    let listed = told(&mut cli::on(&masters, &["list"]));
+    let listed = run(&mut cli::on(&masters, &["list"]));
     let row = listed.stdout.lines().nth(1).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[..3], ["r", "read", "reader-1"], "{listed:?}");
     assert!(!listed.stdout.contains("quorumlock:"), "{listed:?}");
-    let listed = told(&mut cli::on(&masters, &["list", "--json"]));
+    let listed = run(&mut cli::on(&masters, &["list", "--json"]));
     let json: Value = serde_json::from_str(&listed.stdout).unwrap();
     assert_eq!((&json["state"], &json["recognized"]), (&"held".into(), &true.into()), "{listed:?}");
     assert_eq!(json["readers"][0]["label"], "reader-1", "{listed:?}");
 
-    let taken = told(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
+    let taken = run(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
     assert_eq!(taken.code, Some(0), "{taken:?}");
-    assert_eq!(told(&mut shell(&masters, &["--no-wait"], "exit 7")).code, Some(7));
+    assert_eq!(run(&mut shell(&masters, &["--no-wait"], "exit 7")).code, Some(7));
     drop(reader);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn watch_tells_who_comes_to_read_and_who_has_left() {
+async fn watch_reports_readers_that_come_and_leave() {
     let masters = Masters::start(3);
     let redlock = crate::support::masters::builder().nodes(masters.urls()).connect().await.unwrap();
     let read = async |label: &str| {
@@ -86,30 +86,30 @@ async fn watch_tells_who_comes_to_read_and_who_has_left() {
     let mut command = cli::on(&masters, &["watch", "--json", "--interval", "100ms", "table:"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut told = || {
+    let mut look = || {
         let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         let mut labels: Vec<String> = line["readers"]
             .as_array()
             .into_iter()
             .flatten()
-            .map(|it| it["label"].to_string())
+            .map(|reader| reader["label"].to_string())
             .collect();
         labels.sort_unstable();
         (line["event"].as_str().unwrap().to_owned(), labels.join(" "))
     };
-    assert_eq!(told(), ("held".into(), "\"worker-1\"".into()));
+    assert_eq!(look(), ("held".into(), "\"worker-1\"".into()));
     let second = read("worker-2").await;
-    assert_eq!(told(), ("readers".into(), "\"worker-1\" \"worker-2\"".into()));
+    assert_eq!(look(), ("readers".into(), "\"worker-1\" \"worker-2\"".into()));
     first.release().await.unwrap();
-    assert_eq!(told(), ("readers".into(), "\"worker-2\"".into()));
+    assert_eq!(look(), ("readers".into(), "\"worker-2\"".into()));
     second.release().await.unwrap();
-    assert_eq!(told().0, "released");
+    assert_eq!(look().0, "released");
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_that_shares_is_told_that_a_writer_waits() {
+async fn a_waiting_reader_learns_that_a_writer_waits() {
     let masters = Masters::start(3);
     let redlock = crate::support::masters::builder().nodes(masters.urls()).connect().await.unwrap();
     let table = redlock.rw_lock("r");
@@ -117,8 +117,7 @@ async fn one_that_shares_is_told_that_a_writer_waits() {
     let writer = tokio::spawn(table.write().no_timeout().into_future());
     let refused = async || table.try_read().await.is_err();
     eventually("the writer waits", PATIENCE, refused).await;
-    let waited =
-        told(&mut shell(&masters, &["--shared", "--verbose", "--timeout", "1s"], "exit 7"));
+    let waited = run(&mut shell(&masters, &["--shared", "--verbose", "--timeout", "1s"], "exit 7"));
     assert_eq!(waited.code, Some(111), "{waited:?}");
     let waits = "waiting for \"r\": a writer waits for it\n";
     assert!(waited.stderr.contains(waits), "{waited:?}");
@@ -136,14 +135,14 @@ async fn a_writer_comes_before_new_readers() {
         let reader = start(&masters, &["--shared", "--label", "reader-1"], &file);
         eventually("it reads", PATIENCE, async || count(&file) == 1).await;
         let writer = start(&masters, &[options, &["--no-timeout"]].concat(), &file);
-        let next = || told(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7"));
+        let next = || run(&mut shell(&masters, &["--shared", "--no-wait"], "exit 7"));
         eventually("no new reader comes in", PATIENCE, async || next().code == Some(111)).await;
         assert!(next().stderr.contains("\"r\" is wanted by a writer that waits: "));
-        assert_eq!(reader.told().code, Some(0));
+        assert_eq!(reader.finish().code, Some(0));
         eventually("it writes", PATIENCE, async || count(&file) == 2).await;
         let refused = next();
         assert!(refused.stderr.starts_with("quorumlock: \"r\" is held by "), "{refused:?}");
-        assert_eq!(writer.told().code, Some(0));
+        assert_eq!(writer.finish().code, Some(0));
         assert_eq!(next().code, Some(7));
     }
 }
@@ -152,18 +151,18 @@ async fn a_writer_comes_before_new_readers() {
 async fn what_does_not_go_with_readers_is_refused_before_a_master_is_asked() {
     let masters = Masters::start(1);
     for with in [&["--fenced"][..], &["--permits", "2"], &["--min-hold", "5s"]] {
-        let refused = told(&mut shell(&masters, &[&["--shared"], with].concat(), "exit 7"));
+        let refused = run(&mut shell(&masters, &[&["--shared"], with].concat(), "exit 7"));
         assert_eq!(refused.code, Some(114), "{refused:?}");
         let text = format!("the argument '--shared' cannot be used with '{}", with[0]);
         assert!(refused.stderr.contains(&text), "{refused:?}");
     }
     for with in [&["--shared"][..], &["--fair"], &["--permits", "2"], &["--min-hold", "5s"]] {
-        let refused = told(&mut shell(&masters, &[&["--exclusive"], with].concat(), "exit 7"));
+        let refused = run(&mut shell(&masters, &[&["--exclusive"], with].concat(), "exit 7"));
         assert_eq!(refused.code, Some(114), "{refused:?}");
         assert!(refused.stderr.contains("' cannot be used with '"), "{refused:?}");
     }
     for option in ["--shared", "--exclusive"] {
-        let refused = told(&mut cli::on(&masters, &["run", option, "a", "b", "--", "true"]));
+        let refused = run(&mut cli::on(&masters, &["run", option, "a", "b", "--", "true"]));
         assert_eq!(refused.code, Some(114), "{refused:?}");
         let line = format!("{option} is for one RESOURCE");
         assert!(refused.stderr.contains(&line), "{refused:?}");

@@ -25,8 +25,13 @@ async fn signals_that_end_are_passed_on_and_the_lock_is_released() {
         let running = Running::start(&mut shell(&masters, &[], &script));
         pid_in(&ready);
         running.signal(signal);
-        let told = running.told();
-        assert_eq!((told.code, told.stdout), (Some(9), format!("{name}\n")), "{}", told.stderr);
+        let output = running.finish();
+        assert_eq!(
+            (output.code, output.stdout),
+            (Some(9), format!("{name}\n")),
+            "{}",
+            output.stderr
+        );
         witness::assert_no_keys_now(&masters).await;
     }
 }
@@ -41,8 +46,8 @@ async fn a_command_ended_by_a_passed_on_signal_gives_128_plus_signal() {
     let running = Running::start(&mut shell(&masters, &[], &script));
     pid_in(&ready);
     running.signal(Signal::TERM);
-    let told = running.told();
-    assert_eq!((told.code, &*told.stderr), (Some(143), ""));
+    let output = running.finish();
+    assert_eq!((output.code, &*output.stderr), (Some(143), ""));
     witness::assert_no_keys_now(&masters).await;
 }
 
@@ -60,26 +65,26 @@ fn signals_of_the_users_own_go_to_the_command_alone() {
     let running = Running::start(&mut shell(&masters, &[], &script));
     pid_in(&ready);
     running.signal(Signal::USR1);
-    let told = running.told();
-    assert_eq!((told.code, &*told.stdout), (Some(0), "alive\n"), "{}", told.stderr);
+    let output = running.finish();
+    assert_eq!((output.code, &*output.stdout), (Some(0), "alive\n"), "{}", output.stderr);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_for_the_lock_is_ended_at_once_and_leaves_nothing() {
+async fn a_waiter_for_the_lock_is_ended_at_once_and_leaves_nothing() {
     let masters = Masters::start(3);
     let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").keep_alive().await.unwrap();
     let running = Running::start(&mut shell(&masters, &["--no-timeout"], "echo ran"));
     eventually_waits(&masters).await;
     running.signal(Signal::INT);
-    let told = running.told();
-    assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(130), "", ""));
+    let output = running.finish();
+    assert_eq!((output.code, &*output.stdout, &*output.stderr), (Some(130), "", ""));
     guard.release().await.unwrap();
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_for_the_lock_can_be_suspended_and_goes_on_waiting() {
+async fn a_waiter_for_the_lock_can_be_suspended_and_goes_on_waiting() {
     let masters = Masters::start(3);
     let redlock = masters.builder().connect().await.unwrap();
     let guard = redlock.acquire("r").keep_alive().await.unwrap();
@@ -89,8 +94,8 @@ async fn who_waits_for_the_lock_can_be_suspended_and_goes_on_waiting() {
     eventually("it is stopped", PATIENCE, async || cli::is_stopped(running.pid())).await;
     running.signal(Signal::CONT);
     guard.release().await.unwrap();
-    let told = running.told();
-    assert_eq!((told.code, &*told.stdout, &*told.stderr), (Some(0), "ran\n", ""));
+    let output = running.finish();
+    assert_eq!((output.code, &*output.stdout, &*output.stderr), (Some(0), "ran\n", ""));
 }
 
 /// Returns once a waiter listens at one of the masters for the release.
@@ -124,10 +129,10 @@ fn what_is_ignored_stays_ignored() {
     pid_in(&ready);
     running.signal(Signal::HUP);
     std::fs::write(&done, "").unwrap();
-    let told = running.told();
-    assert_eq!(told.code, Some(0), "{told:?}");
-    let mask = told.stdout.trim().rsplit(['\t', ' ']).next().unwrap();
-    assert_eq!(u64::from_str_radix(mask, 16).unwrap() & 1, 1, "{told:?}");
+    let output = running.finish();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let mask = output.stdout.trim().rsplit(['\t', ' ']).next().unwrap();
+    assert_eq!(u64::from_str_radix(mask, 16).unwrap() & 1, 1, "{output:?}");
 }
 
 /// Runs `sh -c script` on a terminal of its own, by util-linux; whatever is written to it is typed.
@@ -164,8 +169,8 @@ async fn on_a_terminal_control_c_reaches_the_command_once() {
     let mut running = on_a_terminal(&masters, &script);
     pid_in(&ready);
     type_in(&mut running, b"\x03");
-    let told = running.told();
-    assert!(told.stdout.contains("code=7"), "{told:?}");
+    let output = running.finish();
+    assert!(output.stdout.contains("code=7"), "{output:?}");
     assert_eq!(std::fs::read_to_string(&count).unwrap(), "x\n");
     witness::assert_no_keys_now(&masters).await;
 }
@@ -188,9 +193,9 @@ fn on_a_terminal_the_command_reads_and_then_the_shell_again() {
     let mut running = on_a_terminal(&masters, &script);
     pid_in(&ready);
     type_in(&mut running, b"one\ntwo\nthree\n");
-    let told = running.told();
-    assert!(told.stdout.contains("got=onetwo"), "{told:?}");
-    assert!(told.stdout.contains("then=three"), "{told:?}");
+    let output = running.finish();
+    assert!(output.stdout.contains("got=onetwo"), "{output:?}");
+    assert!(output.stdout.contains("then=three"), "{output:?}");
 }
 
 #[test]
@@ -222,8 +227,8 @@ fn on_a_terminal_control_z_suspends_both_and_fg_resumes_both() {
     eventually_blocking("both are stopped", PATIENCE, || both.into_iter().all(cli::is_stopped));
     std::fs::write(&resume, "").unwrap();
     std::fs::write(&done, "").unwrap();
-    let told = running.told();
+    let output = running.finish();
     // 128 and SIGSTOP.
-    assert!(told.stdout.contains("first=147"), "{told:?}");
-    assert!(told.stdout.contains("second=5"), "{told:?}");
+    assert!(output.stdout.contains("first=147"), "{output:?}");
+    assert!(output.stdout.contains("second=5"), "{output:?}");
 }

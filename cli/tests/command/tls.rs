@@ -9,7 +9,7 @@ mod authority;
 #[path = "../../../tests/redis/tls/masters.rs"]
 mod masters;
 
-use crate::cli::{self, told};
+use crate::cli::{self, run};
 use authority::Authority;
 use masters::Encrypted;
 use std::time::{Duration, Instant};
@@ -29,14 +29,14 @@ fn the_authority_is_named_by_a_variable_and_a_wrong_one_is_a_mistake_at_once() {
     let (right, wrong) = (folder("right", &ours), folder("wrong", &theirs));
     let with = |file: &std::path::Path, arguments: &[&str]| {
         let mut command = cli::over(masters.urls());
-        told(command.env("QUORUMLOCK_TLS_CA_FILE", file).args(arguments))
+        run(command.env("QUORUMLOCK_TLS_CA_FILE", file).args(arguments))
     };
-    let run = ["run", "--timeout", "40s", "r", "--", "echo", "done"];
-    let done = with(&right, &run);
+    let words = ["run", "--timeout", "40s", "r", "--", "echo", "done"];
+    let done = with(&right, &words);
     assert_eq!((done.code, &*done.stdout, &*done.stderr), (Some(0), "done\n", ""), "{done:?}");
 
     let began = Instant::now();
-    let refused = with(&wrong, &run);
+    let refused = with(&wrong, &words);
     assert_eq!(refused.code, Some(115), "{refused:?}");
     assert!(began.elapsed() < Duration::from_secs(20), "not after its timeout");
     let remedy = "name the file of its authority in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)";

@@ -1,7 +1,7 @@
 //! The command on masters of which one has a problem: it works, and reports the master and the
 //! problem.
 
-use crate::cli::{self, told};
+use crate::cli::{self, run};
 use crate::support::masters::Masters;
 use crate::support::server::Server;
 use serde_json::{Value, json};
@@ -20,9 +20,9 @@ impl Place {
         Self { masters: Masters::start(4), replica, other }
     }
 
-    fn told(&self, arguments: &[&str]) -> cli::Told {
+    fn run(&self, arguments: &[&str]) -> cli::Finished {
         let urls = self.masters.urls().into_iter().chain([self.replica.url()]);
-        told(cli::over(urls).args(arguments))
+        run(cli::over(urls).args(arguments))
     }
 
     fn problem(&self) -> String {
@@ -44,18 +44,18 @@ fn every_connecting_command_works_and_warns_of_an_unfit_master() {
         (&["force-release", "--yes", "r"], "\"r\" is free: nothing was done\n"),
         (&["bench", "--cycles", "1"], "MASTER"),
     ] {
-        let told = place.told(arguments);
-        assert_eq!((told.code, &told.stderr), (Some(0), &line), "{arguments:?}: {told:?}");
-        assert!(told.stdout.starts_with(stdout), "{arguments:?}: {told:?}");
+        let output = place.run(arguments);
+        assert_eq!((output.code, &output.stderr), (Some(0), &line), "{arguments:?}: {output:?}");
+        assert!(output.stdout.starts_with(stdout), "{arguments:?}: {output:?}");
     }
 }
 
 #[test]
 fn with_json_the_warning_is_an_object() {
     let place = Place::new();
-    let told = place.told(&["inspect", "r", "--json"]);
-    let warning: Value = serde_json::from_str(&told.stderr).unwrap();
-    assert_eq!((told.code, warning), (Some(0), json!({ "warning": place.warning() })));
+    let output = place.run(&["inspect", "r", "--json"]);
+    let warning: Value = serde_json::from_str(&output.stderr).unwrap();
+    assert_eq!((output.code, warning), (Some(0), json!({ "warning": place.warning() })));
 }
 
 #[test]
@@ -63,16 +63,16 @@ fn a_strict_command_fails_on_one_and_any_on_three() {
     let place = Place::new();
     let (name, problem) = (place.replica.addr(), place.problem());
     let line = format!("quorumlock: masters cannot be used as configured\n  {name}  {problem}\n");
-    let strict = place.told(&["run", "--strict", "r", "--", "echo", "done"]);
+    let strict = place.run(&["run", "--strict", "r", "--", "echo", "done"]);
     assert_eq!((strict.code, &*strict.stdout, &strict.stderr), (Some(115), "", &line));
     let urls = place.masters.urls().into_iter().chain([place.replica.url()]);
-    let by_variable = told(cli::over(urls).env("QUORUMLOCK_STRICT", "true").args(["inspect", "r"]));
+    let by_variable = run(cli::over(urls).env("QUORUMLOCK_STRICT", "true").args(["inspect", "r"]));
     assert_eq!((by_variable.code, &by_variable.stderr), (Some(115), &line));
 
     let wrong = |url: &String| format!("{url}/99");
     let two = &place.masters.urls()[..2];
     let urls = two.iter().map(wrong).chain(place.masters.urls()[2..].to_vec());
-    let three = told(cli::over(urls.chain([place.replica.url()])).args(["inspect", "r"]));
+    let three = run(cli::over(urls.chain([place.replica.url()])).args(["inspect", "r"]));
     // A headline, the two with a database that is not there, and the replica.
     assert_eq!((three.code, three.stderr.lines().count()), (Some(115), 3), "{three:?}");
 }

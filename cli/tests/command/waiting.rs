@@ -1,6 +1,6 @@
 //! `quorumlock run` while it waits: it reports the holder to a person who follows, and an outage everywhere.
 
-use crate::cli::{self, PATIENCE, Terminal, Told, beside, shell, told};
+use crate::cli::{self, Finished, PATIENCE, Terminal, beside, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
 use crate::support::witness;
@@ -60,13 +60,13 @@ async fn verbose_names_the_holder_and_then_the_next_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_follows_in_json_gets_the_holder_in_fields() {
+async fn a_follower_in_json_gets_the_holder_in_fields() {
     let masters = Masters::start(3);
     let _held = hold(&masters, "web-3").await;
-    let told = told(&mut shell(&masters, &["-v", "--json", "--timeout", "2s"], "echo ran"));
-    assert_eq!(told.code, Some(111), "{told:?}");
+    let output = run(&mut shell(&masters, &["-v", "--json", "--timeout", "2s"], "echo ran"));
+    assert_eq!(output.code, Some(111), "{output:?}");
     let lines: Vec<Value> =
-        told.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        output.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let note = lines.iter().find(|line| line["obstacle"] == "held").expect("a note");
     assert_eq!((&note["waiting_for"], &note["holder"]["label"]), (&"r".into(), &"web-3".into()));
     assert!(note["remaining_ms"].as_u64().unwrap() <= 10_000, "{note}");
@@ -78,27 +78,27 @@ async fn without_a_terminal_and_verbose_waiting_is_silent() {
     let masters = Masters::start(3);
     let _held = hold(&masters, "web-3").await;
     for options in [&["--timeout", "1s"][..], &["--json", "--timeout", "1s"]] {
-        let told = told(&mut shell(&masters, options, "echo ran"));
-        assert_eq!(told.code, Some(111), "{told:?}");
-        assert!(!told.stderr.contains("waiting"), "{told:?}");
+        let output = run(&mut shell(&masters, options, "echo ran"));
+        assert_eq!(output.code, Some(111), "{output:?}");
+        assert!(!output.stderr.contains("waiting"), "{output:?}");
     }
     // One attempt is no wait.
-    let once = told(&mut shell(&masters, &["-v", "--no-wait"], "echo ran"));
+    let once = run(&mut shell(&masters, &["-v", "--no-wait"], "echo ran"));
     assert!(!once.stderr.contains("waiting"), "{once:?}");
 }
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quorumlock");
 
 /// Runs it on a terminal of its own; what the terminal shows is its stdout.
-fn on_a_terminal(masters: &Masters, arguments: &str) -> Told {
+fn on_a_terminal(masters: &Masters, arguments: &str) -> Finished {
     on_a_terminal_of(masters, 200, arguments)
 }
 
-fn on_a_terminal_of(masters: &Masters, columns: usize, arguments: &str) -> Told {
+fn on_a_terminal_of(masters: &Masters, columns: usize, arguments: &str) -> Finished {
     let script = format!("stty cols {columns} rows 40; {PROGRAM} {arguments}; echo code=$?");
     let mut command = beside(masters, "script");
     command.env("SHELL", "/bin/sh").args(["-qfec", &script, "/dev/null"]);
-    told(&mut command)
+    run(&mut command)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -113,10 +113,10 @@ async fn on_a_terminal_the_holder_is_named_unless_json_is_asked_for() {
 }
 
 #[test]
-fn who_waits_for_fresh_masters_is_told_how_long() {
+fn a_waiter_for_fresh_masters_learns_how_long() {
     let masters = Masters::start(3);
     let mut command = shell(&masters, &["-v", "--timeout", "1s"], "echo ran");
-    let shown = told(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
+    let shown = run(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
     assert_eq!(shown.code, Some(112), "{shown:?}");
     let line = "quorumlock: waiting for \"r\": masters are warming up, ready in ";
     assert!(shown.stderr.starts_with(line), "{shown:?}");
@@ -125,7 +125,7 @@ fn who_waits_for_fresh_masters_is_told_how_long() {
     let line = "\nquorumlock: no quorum for \"r\" yet: masters are warming up, ready in ";
     assert!(shown.stderr.contains(line), "{shown:?}");
     let mut command = shell(&masters, &["--json", "--timeout", "1s"], "echo ran");
-    let json = told(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
+    let json = run(command.env("QUORUMLOCK_RESTART_GUARD", "on"));
     let value: Value = serde_json::from_str(&json.stderr).unwrap();
     assert_eq!(value["error"], "no_quorum");
     assert!((1..=32_000).contains(&value["ready_in_ms"].as_u64().unwrap()), "{value}");
@@ -136,10 +136,10 @@ fn who_waits_for_fresh_masters_is_told_how_long() {
 }
 
 #[test]
-fn who_waits_for_masters_that_are_down_is_told_which() {
+fn a_waiter_for_masters_that_are_down_learns_which() {
     let masters = Masters::start(3);
     (1..3).for_each(|node| masters.kill(node));
-    let shown = told(&mut shell(&masters, &["-v", "--timeout", "1s"], "echo ran"));
+    let shown = run(&mut shell(&masters, &["-v", "--timeout", "1s"], "echo ran"));
     assert_eq!(shown.code, Some(112), "{shown:?}");
     let missing = format!("({} down, {} down)\n", masters[1].addr(), masters[2].addr());
     let line = "quorumlock: waiting for \"r\": no quorum: 1 of 3 masters may vote, 2 needed ";
@@ -206,7 +206,7 @@ async fn on_a_terminal_the_line_is_drawn_over_and_the_error_says_how_long_it_wai
     assert_eq!(narrow.stdout.matches("waiting for").count(), 1, "{narrow:?}");
     let script = format!("stty cols 200; set -m; {PROGRAM} run --timeout 5s r -- true & wait");
     let mut behind = beside(&masters, "script");
-    let behind = told(behind.env("SHELL", "/bin/sh").args(["-qfec", &script, "/dev/null"]));
+    let behind = run(behind.env("SHELL", "/bin/sh").args(["-qfec", &script, "/dev/null"]));
     assert_eq!(behind.stdout.matches("waiting for").count(), 1, "{behind:?}");
     assert!(!behind.stdout.contains("\x1b["), "{behind:?}");
 }

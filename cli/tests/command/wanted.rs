@@ -1,6 +1,6 @@
 //! `quorumlock run --on-wanted`: what a command does for which another one waits; and `quorumlock ask`.
 
-use crate::cli::{self, PATIENCE, Running, Told as Ended, is_alive, pid_in, shell, told as ended};
+use crate::cli::{self, Finished, PATIENCE, Running, is_alive, pid_in, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use crate::support::witness;
@@ -20,15 +20,15 @@ fn holder(masters: &Masters, options: &[&str]) -> (Running, tempfile::TempDir) {
     (running, files)
 }
 
-fn end(running: Running) -> Ended {
-    running.told()
+fn end(running: Running) -> Finished {
+    running.finish()
 }
 
 #[tokio::test]
 async fn a_command_that_heeds_others_ends_once_another_one_waits() {
     let masters = Masters::start(3);
     let (first, _files) = holder(&masters, &["--on-wanted", "term", "--verbose"]);
-    let next = ended(&mut shell(&masters, &["--no-timeout"], "echo ran"));
+    let next = run(&mut shell(&masters, &["--no-timeout"], "echo ran"));
     assert_eq!((next.code, &*next.stdout, &*next.stderr), (Some(0), "ran\n", ""));
     let first = end(first);
     assert_eq!((first.code, &*first.stdout), (Some(7), "ended\n"), "{first:?}");
@@ -41,7 +41,7 @@ fn a_command_that_heeds_no_other_keeps_the_lock() {
     let masters = Masters::start(3);
     for options in [&[][..], &["--on-wanted", "ignore"]] {
         let (first, files) = holder(&masters, options);
-        let next = ended(&mut shell(&masters, &["--timeout", "1500ms"], "echo ran"));
+        let next = run(&mut shell(&masters, &["--timeout", "1500ms"], "echo ran"));
         assert_eq!((next.code, &*next.stdout), (Some(111), ""), "{next:?}");
         assert!(is_alive(pid_in(&files.path().join("ready"))));
         first.signal(Signal::TERM);
@@ -53,7 +53,7 @@ fn a_command_that_heeds_no_other_keeps_the_lock() {
 fn an_attempt_that_does_not_wait_asks_no_command_to_end() {
     let masters = Masters::start(3);
     let (first, files) = holder(&masters, &["--on-wanted", "term"]);
-    let next = ended(&mut shell(&masters, &["--no-wait"], "echo ran"));
+    let next = run(&mut shell(&masters, &["--no-wait"], "echo ran"));
     assert_eq!((next.code, &*next.stdout), (Some(111), ""), "{next:?}");
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(is_alive(pid_in(&files.path().join("ready"))));
@@ -64,7 +64,7 @@ fn an_attempt_that_does_not_wait_asks_no_command_to_end() {
 #[test]
 fn an_operator_asks_by_hand() {
     let masters = Masters::start(3);
-    let ask = |options: &[&str]| ended(cli::on(&masters, &["ask", "r"]).args(options));
+    let ask = |options: &[&str]| run(cli::on(&masters, &["ask", "r"]).args(options));
     let free = ask(&[]);
     assert_eq!((free.code, &*free.stdout), (Some(0), "\"r\" is free: nothing was done\n"));
     let (deaf, _files) = holder(&masters, &["--label", "web-3"]);
@@ -86,9 +86,9 @@ fn an_operator_asks_by_hand() {
 const TTL: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Asks for the same lock twice, and returns what is printed as text and as JSON.
-fn ask(masters: &Masters, resource: &str) -> (Ended, serde_json::Value) {
-    let text = ended(&mut cli::on(masters, &["ask", resource]));
-    let json = ended(&mut cli::on(masters, &["ask", resource, "--json"]));
+fn ask(masters: &Masters, resource: &str) -> (Finished, serde_json::Value) {
+    let text = run(&mut cli::on(masters, &["ask", resource]));
+    let json = run(&mut cli::on(masters, &["ask", resource, "--json"]));
     assert_eq!((text.code, json.code), (Some(0), Some(0)), "{text:?}, {json:?}");
     (text, serde_json::from_str(&json.stdout).unwrap())
 }
@@ -100,7 +100,7 @@ async fn what_is_idle_is_given_up_at_once_and_a_guard_keeps_the_lock() {
     let guard = redlock.acquire("r").ttl(TTL).keep_warm(TTL).await.unwrap();
     // At first its process may not listen.
     eventually_blocking("it listens", PATIENCE, || {
-        ended(&mut cli::on(&masters, &["ask", "r"])).code == Some(0)
+        run(&mut cli::on(&masters, &["ask", "r"])).code == Some(0)
     });
     assert!(guard.is_wanted() && guard.is_valid());
     let (text, json) = ask(&masters, "r");
@@ -118,7 +118,7 @@ async fn what_is_idle_is_given_up_at_once_and_a_guard_keeps_the_lock() {
             for _ in 0..3 {
                 redlock.acquire("idle").ttl(TTL).keep_warm(TTL).await.unwrap().give_back();
             }
-            ended(&mut cli::on(&masters, format))
+            run(&mut cli::on(&masters, format))
         };
         let mut printed = asked().await;
         // At first its process may not listen at the master of this key.

@@ -8,8 +8,8 @@ fn won(meddle: impl FnOnce(&mut Play)) -> Play {
     play.open_all();
     play.acquire(wanted(&mut Bytes(&[0b100, 0, 0])));
     meddle(&mut play);
-    play.says(0, b"+OK\r\n");
-    play.says(1, b"+OK\r\n");
+    play.reply(0, b"+OK\r\n");
+    play.reply(1, b"+OK\r\n");
     play
 }
 
@@ -22,8 +22,8 @@ fn healthy_masters_grant_a_lock_and_an_ended_hold_is_forgotten() {
 }
 
 #[test]
-#[should_panic(expected = "nobody waits for it")]
-fn an_answer_that_nobody_waits_for_is_noticed() {
+#[should_panic(expected = "no caller waits for it")]
+fn an_answer_that_no_caller_waits_for_is_noticed() {
     won(|play| play.open.clear());
 }
 
@@ -39,6 +39,6 @@ fn two_that_hold_one_key_are_noticed() {
     let teller = play.machine.masters().first_node(play.now, "a");
     for node in 0..2 {
         let published: &[u8] = if teller == Some(node) { b":0\r\n" } else { b"" };
-        play.says(node, &[b":1\r\n", published, b"+OK\r\n"].concat());
+        play.reply(node, &[b":1\r\n", published, b"+OK\r\n"].concat());
     }
 }

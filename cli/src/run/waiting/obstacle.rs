@@ -40,8 +40,9 @@ impl Obstacle {
             Some(ready_in) => Some(Self::WarmingUp { ready_in, count: status.count() }),
             None => {
                 let missing =
-                    status.nodes().iter().filter(|one| one.standing != NodeStanding::Voting);
-                let missing = missing.map(|one| format!("{} {}", one.node, one.standing.as_str()));
+                    status.nodes().iter().filter(|node| node.standing != NodeStanding::Voting);
+                let missing =
+                    missing.map(|node| format!("{} {}", node.node, node.standing.as_str()));
                 let missing: Vec<_> = missing.collect();
                 Some(Self::NoQuorum(format!("{} ({})", status.count(), missing.join(", "))))
             }
@@ -64,8 +65,8 @@ impl Obstacle {
             }
             LockState::Free => None,
             _ => {
-                let silent = |one: &NodeInspection| match &one.state {
-                    NodeState::Unknown(answer) => Some(format!("{} {answer}", one.node)),
+                let silent = |node: &NodeInspection| match &node.state {
+                    NodeState::Unknown(answer) => Some(format!("{} {answer}", node.node)),
                     _ => None,
                 };
                 let silent: Vec<_> = inspection.nodes().iter().filter_map(silent).collect();
