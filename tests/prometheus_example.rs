@@ -64,7 +64,7 @@ async fn the_example_serves_every_metric_of_the_page_with_sane_values() {
         assert_eq!(exposed.types.get(&name), Some(&metric.kind), "{name}");
         assert!(body.contains(&format!("# HELP {name} ")), "{name} is not described");
     }
-    assert!(exposed.samples.iter().all(|one| one.value >= 0.0 && one.value.is_finite()));
+    assert!(exposed.samples.iter().all(|sample| sample.value >= 0.0 && sample.value.is_finite()));
     let acquired = exposed.sum("quorumlock_acquires_total", &[("outcome", "acquired")]);
     assert!(acquired >= 3.0, "{acquired}");
     // No client holds anything for longer than the test has run.

@@ -105,7 +105,7 @@ async fn release(mut held: Vec<Guard>) {
     while !held.is_empty() {
         let some = held.split_off(held.len().saturating_sub(100));
         let released = join_all(some.into_iter().map(Guard::release)).await;
-        assert!(released.iter().all(|one| *one == Ok(Released::Confirmed)), "{released:?}");
+        assert!(released.iter().all(|result| *result == Ok(Released::Confirmed)), "{released:?}");
     }
 }
 
@@ -156,7 +156,7 @@ async fn waiters_behind_another_client_weigh_little_and_leave_nothing() {
     let masters = Masters::start(5);
     let other = connect(&masters).await;
     let resources: Vec<String> = (0..100).map(|number| format!("r{number}")).collect();
-    let held = resources.iter().map(|one| other.try_acquire(one.as_str()).into_future());
+    let held = resources.iter().map(|name| other.try_acquire(name.as_str()).into_future());
     let held: Vec<_> = join_all(held).await.into_iter().map(Result::unwrap).collect();
     let redlock = connect(&masters).await;
     weigh(WAITING, TABLES, async || wait(&redlock, &resources).await, cancel).await;

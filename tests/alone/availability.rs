@@ -39,7 +39,7 @@ async fn cycle(redlock: &Redlock, samples: &mut Samples) {
 async fn one_dead_and_one_hung_master_cost_nothing() {
     let _turn = crate::alone().await;
     let (healthy, degraded) = (Masters::start(5), Masters::start(5));
-    let (one, two) = (connect(&healthy).await, connect(&degraded).await);
+    let (unhindered, hindered) = (connect(&healthy).await, connect(&degraded).await);
     degraded[1].kill();
     degraded[3].stop();
     // Cycle by cycle next to the healthy one, from the start: while the client waits for the hung
@@ -48,8 +48,8 @@ async fn one_dead_and_one_hung_master_cost_nothing() {
     for round in 0..7 {
         let (mut with, mut without) = (Samples::new(), Samples::new());
         for _ in 0..150 {
-            cycle(&one, &mut with).await;
-            cycle(&two, &mut without).await;
+            cycle(&unhindered, &mut with).await;
+            cycle(&hindered, &mut without).await;
         }
         let ratio = without.p50().as_secs_f64() / with.p50().as_secs_f64();
         eprintln!("{round}: five healthy {with}; one dead, one hung {without}; p50 x {ratio:.2}");
@@ -63,7 +63,7 @@ async fn one_dead_and_one_hung_master_cost_nothing() {
 }
 
 #[tokio::test]
-async fn three_dead_of_five_are_told_at_once_and_nothing_is_left() {
+async fn three_dead_of_five_are_reported_at_once_and_nothing_is_left() {
     let _turn = crate::alone().await;
     let masters = Masters::start(5);
     let redlock = connect(&masters).await;
@@ -119,7 +119,7 @@ async fn a_master_that_returns_is_used_again() {
 }
 
 #[tokio::test]
-async fn whoever_waits_through_an_outage_is_served_soon_after_it() {
+async fn a_waiter_is_served_soon_after_an_outage() {
     let _turn = crate::alone().await;
     let masters = Masters::start(5);
     let redlock = connect(&masters).await;

@@ -20,13 +20,13 @@ const READING: Duration = Duration::from_millis(2);
 /// fired.
 struct Notice {
     due: Instant,
-    told: Instant,
+    noticed: Instant,
     timer: Instant,
 }
 
 impl Notice {
     fn late(&self) -> Duration {
-        self.told.saturating_duration_since(self.due)
+        self.noticed.saturating_duration_since(self.due)
     }
 
     fn noise(&self) -> Duration {
@@ -41,23 +41,23 @@ async fn watch(guard: &Guard) -> Notice {
         tokio::time::sleep_until(due.into()).await;
         Instant::now()
     };
-    let told = async {
+    let noticed = async {
         let lost = guard.lost().await;
-        let told = Instant::now();
-        assert!(!guard.is_valid(), "told, and still valid");
+        let noticed = Instant::now();
+        assert!(!guard.is_valid(), "lost, and still valid");
         assert_eq!(lost.reason, LossReason::Lapsed);
         assert_eq!(guard.check(), Err(lost));
-        told
+        noticed
     };
-    let (told, timer) = tokio::join!(told, timer);
-    Notice { due, told, timer }
+    let (noticed, timer) = tokio::join!(noticed, timer);
+    Notice { due, noticed, timer }
 }
 
 fn assert_in_time(notices: &[Notice]) {
     for notice in notices {
         let (late, noise) = (notice.late(), notice.noise());
-        assert!(late <= noise + HELD_UP, "told {late:?} late, where a timer was {noise:?} late");
-        assert!(notice.told + READING >= notice.due, "told before it was due");
+        assert!(late <= noise + HELD_UP, "noticed {late:?} late, where a timer was {noise:?} late");
+        assert!(notice.noticed + READING >= notice.due, "noticed before it was due");
     }
     let late: Samples = notices.iter().map(Notice::late).collect();
     let noise: Samples = notices.iter().map(Notice::noise).collect();
@@ -65,11 +65,11 @@ fn assert_in_time(notices: &[Notice]) {
     // Other load here may hold up one of two threads; nineteen of twenty notifications are not held
     // up.
     let (late, noise) = (late.percentile(95), noise.percentile(95));
-    assert!(late <= noise + NOTICE, "told {late:?} late, where a timer was {noise:?} late");
+    assert!(late <= noise + NOTICE, "noticed {late:?} late, where a timer was {noise:?} late");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_loss_is_told_at_its_deadline() {
+async fn every_loss_is_reported_at_its_deadline() {
     let _turn = crate::alone().await;
     let (_masters, redlock) = three().await;
     let mut guards = Vec::new();

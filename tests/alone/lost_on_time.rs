@@ -18,7 +18,7 @@ const TTL: Duration = Duration::from_millis(500);
 
 struct Watched {
     /// From the deadline to the end of `lost()`.
-    told: Duration,
+    late: Duration,
     /// From the deadline to the end of a timer of the runtime, or of a thread, whichever was later:
     /// how busy the machine was at that moment.
     noise: Duration,
@@ -53,20 +53,20 @@ async fn watch(guard: Guard) -> Watched {
     let due = Instant::now() + due;
     let lease = guard.lease();
     let asking = tokio::task::spawn_blocking(move || ask_around(&guard, due));
-    let told = async {
+    let late = async {
         let lost = lease.lost().await;
-        let told = Instant::now();
+        let now = Instant::now();
         assert_eq!(lost.reason, LossReason::Lapsed);
-        assert!(told + MS >= due, "told {:?} before it was due", due - told);
-        told.saturating_duration_since(due)
+        assert!(now + MS >= due, "noticed {:?} before it was due", due - now);
+        now.saturating_duration_since(due)
     };
     let timer = async {
         tokio::time::sleep_until(due.into()).await;
         due.elapsed()
     };
-    let (told, timer) = tokio::join!(told, timer);
+    let (late, timer) = tokio::join!(late, timer);
     let (asked, valid_behind, gap) = asking.await.unwrap();
-    Watched { told, noise: timer.max(gap), asked, valid_behind }
+    Watched { late, noise: timer.max(gap), asked, valid_behind }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -85,22 +85,22 @@ async fn losses_are_reported_within_20_ms_and_no_guard_is_valid_late() {
     });
     let watched: Vec<Watched> = join_all(watches).await.into_iter().map(Result::unwrap).collect();
 
-    let told: Samples = watched.iter().map(|one| one.told).collect();
-    let noise: Samples = watched.iter().map(|one| one.noise).collect();
-    let asked: u32 = watched.iter().map(|one| one.asked).sum();
+    let late: Samples = watched.iter().map(|watch| watch.late).collect();
+    let noise: Samples = watched.iter().map(|watch| watch.noise).collect();
+    let asked: u32 = watched.iter().map(|watch| watch.asked).sum();
     eprintln!(
-        "lost() after the deadline: {told} p90={:?}; the machine: {noise}; asked {asked} times",
-        told.percentile(90)
+        "lost() after the deadline: {late} p90={:?}; the machine: {noise}; asked {asked} times",
+        late.percentile(90)
     );
-    assert_eq!(told.len(), LOSSES as usize);
-    for one in &watched {
-        assert_eq!(one.valid_behind, None, "valid behind its deadline");
-        let (told, noise) = (one.told, one.noise);
-        assert!(told <= noise + NOTICE, "told {told:?} late, a timer was {noise:?} late");
+    assert_eq!(late.len(), LOSSES as usize);
+    for watch in &watched {
+        assert_eq!(watch.valid_behind, None, "valid behind its deadline");
+        let (late, noise) = (watch.late, watch.noise);
+        assert!(late <= noise + NOTICE, "noticed {late:?} late, a timer was {noise:?} late");
     }
     // Where others want the processor, a yield may take milliseconds.
-    let asked = watched.iter().filter(|one| one.asked > 2).count();
-    assert!(asked > told.len() / 10, "{asked} of them were asked around their deadlines");
+    let asked = watched.iter().filter(|watch| watch.asked > 2).count();
+    assert!(asked > late.len() / 10, "{asked} of them were asked around their deadlines");
     // A timer may be late. Nearly all are not, so the bound of twenty milliseconds holds for them.
-    assert!(told.percentile(90) <= NOTICE, "{told}");
+    assert!(late.percentile(90) <= NOTICE, "{late}");
 }

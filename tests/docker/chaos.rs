@@ -100,7 +100,7 @@ fn report(outcome: &Outcome) -> String {
         ),
     ];
     let shown = outcome.violations.iter().take(SHOWN);
-    lines.extend(shown.map(|it| format!("    {} {:?}: {}", it.at, it.kind, it.text)));
+    lines.extend(shown.map(|found| format!("    {} {:?}: {}", found.at, found.kind, found.text)));
     let rest = outcome.violations.len().saturating_sub(SHOWN);
     lines.extend((rest > 0).then(|| format!("    and {rest} more, in the picture")));
     lines.push(format!("  picture: {}", outcome.picture.display()));
@@ -206,7 +206,7 @@ fn has_ended(id: u32) -> bool {
 #[test]
 fn a_killed_run_leaves_no_client_not_even_a_stopped_one() {
     let mut helper = Helper::start("chaos::a_run_that_is_to_be_killed", "clients=");
-    let clients: Vec<u32> = helper.said.split(' ').map(|id| id.parse().unwrap()).collect();
+    let clients: Vec<u32> = helper.announced.split(' ').map(|id| id.parse().unwrap()).collect();
     assert!(clients.len() == 2 && !clients.iter().any(|id| has_ended(*id)), "{clients:?}");
     helper.process.kill().unwrap();
     helper.process.wait().unwrap();
@@ -223,7 +223,7 @@ async fn a_run_that_is_to_be_killed() {
     let folder = tempfile::tempdir().unwrap();
     let history = folder.path().join("history");
     let journal = Arc::new(Journal::open(&history));
-    let nobody = ReservedPort::new();
+    let unused = ReservedPort::new();
     let orders = Orders {
         name: String::new(),
         party: Party::Good,
@@ -231,7 +231,7 @@ async fn a_run_that_is_to_be_killed() {
         seed: 0,
         tasks: 1,
         crowd: 0,
-        nodes: vec![nobody.address()],
+        nodes: vec![unused.address()],
         store: store::serve(journal.clone()).await,
         durable: false,
         spoiled: Spoiled::Nothing,

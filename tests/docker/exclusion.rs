@@ -50,7 +50,7 @@ fn trouble(masters: &Containers, memory: Duration, mut rng: Rng, until: Instant)
     struck.into_inner().unwrap()
 }
 
-async fn nobody_overlaps_and_nothing_is_lost(profile: Profile, memory: Duration) {
+async fn no_holders_overlap_and_nothing_is_lost(profile: Profile, memory: Duration) {
     let Some(masters) = Containers::start(profile).await else { return };
     let mut rng = Seed::from_env("QUORUMLOCK_DOCKER_SEED").rng();
     let (masters, counter) = (Arc::new(masters), Arc::new(Counter::default()));
@@ -102,11 +102,11 @@ async fn nobody_overlaps_and_nothing_is_lost(profile: Profile, memory: Duration)
 /// until every lock it may have granted has expired, a ttl after its death.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn masters_that_return_empty_after_a_ttl_break_nothing() {
-    nobody_overlaps_and_nothing_is_lost(Profile::Volatile, TTL + 100 * MS).await;
+    no_holders_overlap_and_nothing_is_lost(Profile::Volatile, TTL + 100 * MS).await;
 }
 
 /// A master that forgets nothing may return at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn masters_that_return_with_their_keys_break_nothing_at_once() {
-    nobody_overlaps_and_nothing_is_lost(Profile::Durable, Duration::ZERO).await;
+    no_holders_overlap_and_nothing_is_lost(Profile::Durable, Duration::ZERO).await;
 }

@@ -75,7 +75,7 @@ async fn a_durable_master_keeps_its_keys_and_a_panic_leaves_nothing() {
         // In the states that are hardest to take down.
         masters.pause(1);
         masters.disconnect(2);
-        panic!("as told, with {}", masters.project());
+        panic!("as asked, with {}", masters.project());
     });
     assert!(panicked.await.unwrap_err().is_panic());
     assert!(!Project::all().contains(&project));
@@ -87,7 +87,7 @@ fn a_test_that_is_killed_leaves_nothing() {
         return;
     }
     let mut helper = Helper::start("harness::helper_that_is_killed", "project=");
-    let project = helper.said.clone();
+    let project = helper.announced.clone();
     assert!(Project::all().contains(&project));
     helper.process.kill().unwrap();
     assert!(!helper.process.wait().unwrap().success());

@@ -8,7 +8,7 @@ const STARTED: &str = "QUORUMLOCK_DOCKER_HELPER";
 pub(crate) struct Helper {
     pub(crate) process: Child,
     /// What it announced.
-    pub(crate) said: String,
+    pub(crate) announced: String,
     /// Open, so that it can write more.
     _stderr: Lines<BufReader<ChildStderr>>,
 }
@@ -24,10 +24,10 @@ impl Helper {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let said = |line: String| Some(line.split_once(announces)?.1.to_owned());
-        let said = lines.by_ref().map(Result::unwrap).find_map(said);
-        let said = said.unwrap_or_else(|| panic!("{test} does not announce {announces}"));
-        Self { process, said, _stderr: lines }
+        let after = |line: String| Some(line.split_once(announces)?.1.to_owned());
+        let announced = lines.by_ref().map(Result::unwrap).find_map(after);
+        let announced = announced.unwrap_or_else(|| panic!("{test} does not announce {announces}"));
+        Self { process, announced, _stderr: lines }
     }
 }
 

@@ -106,16 +106,16 @@ async fn is_kept_or_lost_on_time(masters: Arc<Containers>) -> bool {
     assert!(won > 0 && not_won > 0, "two of five extended a lock");
     assert!(guard.is_valid(), "a failed extension takes nothing away");
     let lost = guard.lost().await;
-    let told = Instant::now();
+    let noticed = Instant::now();
     assert_eq!(lost.reason, LossReason::Lapsed, "{lost}");
     let last_valid = watched.await.unwrap();
     assert!(last_valid < until, "valid {:?} too long", last_valid - until);
-    assert!(told < until + LATE, "told {:?} late", told - until);
+    assert!(noticed < until + LATE, "noticed {:?} late", noticed - until);
     assert!(rival.try_acquire("r").await.unwrap_err().is_no_quorum());
     tell(&format!(
-        "3 killed: {won} extensions won, {not_won} not; lost, told {:.1?} after the deadline, \
+        "3 killed: {won} extensions won, {not_won} not; lost, noticed {:.1?} after the deadline, \
          last called valid {:.1?} before it",
-        told.saturating_duration_since(until),
+        noticed.saturating_duration_since(until),
         until - last_valid,
     ));
 

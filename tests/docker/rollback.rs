@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(10);
 /// The masters that are away: a quorum, so that nothing can be won in the meantime.
 const AWAY: std::ops::Range<usize> = 0..3;
 
-/// Acquires one resource after another until told to stop. Gives each up before it is won, while
+/// Acquires one resource after another until it has to stop. Gives each up before it is won, while
 /// holding it, or in an extension. Returns how many acquires were begun.
 async fn begin_and_give_up(redlock: Redlock, task: u32, mut rng: Rng, stop: &AtomicBool) -> u32 {
     let mut begun = 0;

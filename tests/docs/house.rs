@@ -103,7 +103,8 @@ fn every_source_is_declared_by_a_module() -> io::Result<()> {
 #[test]
 fn every_test_in_the_room_alone_waits_for_its_turn() -> io::Result<()> {
     for (path, text) in files("tests/alone")? {
-        let count = |begin: &str| text.lines().filter(|it| it.trim().starts_with(begin)).count();
+        let count =
+            |begin: &str| text.lines().filter(|line| line.trim().starts_with(begin)).count();
         let tests = count("#[test]") + count("#[tokio::test");
         assert_eq!(count("let _turn = "), tests, "{}", path.display());
     }

@@ -27,7 +27,7 @@ fn documents() -> BTreeMap<String, Document> {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         entries.map(move |entry| Path::new(folder).join(entry.unwrap().file_name()))
     });
-    let markdown = files.filter(|path| path.extension().is_some_and(|it| it == "md"));
+    let markdown = files.filter(|path| path.extension().is_some_and(|suffix| suffix == "md"));
     let named = markdown.map(|path| path.to_str().unwrap().to_owned());
     named.map(|path| (path.clone(), Document::new(&read(&path)))).collect()
 }
@@ -78,7 +78,9 @@ fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
                 path => from_the_root(name, path),
             };
             let is_there = match documents.get(&path) {
-                Some(there) => heading.is_empty() || there.headings.iter().any(|it| it == heading),
+                Some(there) => {
+                    heading.is_empty() || there.headings.iter().any(|known| known == heading)
+                }
                 None => heading.is_empty() && root().join(&path).exists(),
             };
             if !is_there {

@@ -124,8 +124,8 @@ fn what_is_handed_in_holds_no_locks_and_no_waiters() -> io::Result<()> {
 #[test]
 fn owners_call_each_other_by_few_names() -> io::Result<()> {
     let core = core()?;
-    let said = calls(&core, "core/src/lock", "waiters");
-    assert_eq!(said, CALLS.map(str::to_owned).into());
+    let found = calls(&core, "core/src/lock", "waiters");
+    assert_eq!(found, CALLS.map(str::to_owned).into());
     for owner in ["locks", "waiters"] {
         assert_eq!(
             calls(&core, "core/src/master", owner),

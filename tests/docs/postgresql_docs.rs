@@ -30,24 +30,25 @@ fn balance(session: &mut Session) -> String {
 #[test]
 fn of_two_writers_the_second_waits_and_a_stale_one_is_refused() {
     let Some(server) = Postgresql::start() else { return };
-    let [mut one, mut other, mut witness] = [(); 3].map(|()| server.session());
-    accounts(&mut one);
-    one.run(block(FENCING, "sql", "CREATE TABLE fence"));
+    let [mut writer, mut other, mut witness] = [(); 3].map(|()| server.session());
+    accounts(&mut writer);
+    writer.run(block(FENCING, "sql", "CREATE TABLE fence"));
     let write = block(FENCING, "sql", "BEGIN;");
     let present = |resource: &str, token| deciding(write, &format!("'{resource}'"), token);
     // The row of the fence exists already, or the first of the two inserts it.
-    one.run(&present("old", 1));
+    writer.run(&present("old", 1));
     for resource in ["old", "new"] {
         for (late, admitted) in [(7, false), (9, true), (11, true)] {
-            one.run("UPDATE account SET balance = 100; DELETE FROM fence WHERE resource = 'new';");
-            one.run("UPDATE fence SET token = 1;");
-            one.run("BEGIN;");
-            assert_eq!(one.run(&present(resource, 9)), "INSERT 0 1");
+            writer
+                .run("UPDATE account SET balance = 100; DELETE FROM fence WHERE resource = 'new';");
+            writer.run("UPDATE fence SET token = 1;");
+            writer.run("BEGIN;");
+            assert_eq!(writer.run(&present(resource, 9)), "INSERT 0 1");
             other.run("BEGIN;");
             other.begin(&present(resource, late));
             witness.until_one_waits();
-            one.run("UPDATE account SET balance = balance - 50 WHERE id = 42;");
-            one.run("COMMIT;");
+            writer.run("UPDATE account SET balance = balance - 50 WHERE id = 42;");
+            writer.run("COMMIT;");
             let rows = other.end();
             assert_eq!(
                 rows,
@@ -61,36 +62,36 @@ fn of_two_writers_the_second_waits_and_a_stale_one_is_refused() {
     }
 
     // Above the default isolation level, it gets an error that asks it to start again.
-    one.run("BEGIN;");
+    writer.run("BEGIN;");
     other.run("BEGIN ISOLATION LEVEL REPEATABLE READ;");
     assert_eq!(balance(&mut other), "50");
-    one.run(&present("old", 20));
+    writer.run(&present("old", 20));
     other.begin(&present("old", 21));
     witness.until_one_waits();
-    one.run("COMMIT;");
-    let said = other.end();
-    assert!(said.contains("could not serialize access"), "{said}");
+    writer.run("COMMIT;");
+    let reply = other.end();
+    assert!(reply.contains("could not serialize access"), "{reply}");
 }
 
 #[test]
 fn the_function_fails_a_stale_transaction_that_writes_nothing() {
     let Some(server) = Postgresql::start() else { return };
-    let [mut one, mut other, mut witness] = [(); 3].map(|()| server.session());
-    accounts(&mut one);
-    one.run(block(FENCING, "sql", "CREATE TABLE fence"));
-    one.run(block(FENCING, "sql", "CREATE FUNCTION"));
+    let [mut writer, mut other, mut witness] = [(); 3].map(|()| server.session());
+    accounts(&mut writer);
+    writer.run(block(FENCING, "sql", "CREATE TABLE fence"));
+    writer.run(block(FENCING, "sql", "CREATE FUNCTION"));
     let check = |token| format!("SELECT check_fence('account:42', {token});");
     let write = "UPDATE account SET balance = 0 WHERE id = 42;";
 
-    one.run("BEGIN;");
-    assert_eq!(one.run(&check(9_007_199_254_740_991_i64)), "");
+    writer.run("BEGIN;");
+    assert_eq!(writer.run(&check(9_007_199_254_740_991_i64)), "");
     other.run("BEGIN;");
     other.begin(&check(9_007_199_254_740_990));
     witness.until_one_waits();
-    one.run("COMMIT;");
-    let said = other.end();
+    writer.run("COMMIT;");
+    let reply = other.end();
     let stale = "stale fencing token 9007199254740990 for account:42";
-    assert!(said.contains(stale), "{said}");
+    assert!(reply.contains(stale), "{reply}");
     assert!(other.run(write).contains("current transaction is aborted"));
     assert_eq!(other.run("COMMIT;"), "ROLLBACK");
     assert_eq!(balance(&mut other), "100");
@@ -99,29 +100,29 @@ fn the_function_fails_a_stale_transaction_that_writes_nothing() {
 #[test]
 fn a_row_with_a_token_refuses_stale_writers_and_jobs_run_once() {
     let Some(server) = Postgresql::start() else { return };
-    let [mut one, mut other, mut witness] = [(); 3].map(|()| server.session());
-    accounts(&mut one);
-    one.run(block(FENCING, "sql", "ALTER TABLE"));
+    let [mut writer, mut other, mut witness] = [(); 3].map(|()| server.session());
+    accounts(&mut writer);
+    writer.run(block(FENCING, "sql", "ALTER TABLE"));
     let write = block(FENCING, "sql", "UPDATE account SET balance = 50, fencing_token");
     for (late, rows) in [(7, "UPDATE 0"), (9, "UPDATE 1"), (11, "UPDATE 1")] {
-        one.run("UPDATE account SET fencing_token = 0;");
-        one.run("BEGIN;");
-        assert_eq!(one.run(&deciding(write, "42", 9)), "UPDATE 1");
+        writer.run("UPDATE account SET fencing_token = 0;");
+        writer.run("BEGIN;");
+        assert_eq!(writer.run(&deciding(write, "42", 9)), "UPDATE 1");
         other.begin(&deciding(write, "42", late));
         witness.until_one_waits();
-        one.run("COMMIT;");
+        writer.run("COMMIT;");
         assert_eq!(other.end(), rows, "{late}");
     }
 
-    one.run(block(COOKBOOK, "sql", "CREATE TABLE done"));
+    writer.run(block(COOKBOOK, "sql", "CREATE TABLE done"));
     let insert = deciding(block(COOKBOOK, "sql", "INSERT INTO done"), "'job:7'", 0);
     for (first, second) in [("ROLLBACK;", "INSERT 0 1"), ("COMMIT;", "INSERT 0 0")] {
-        one.run("BEGIN;");
-        assert_eq!(one.run(&insert), "INSERT 0 1");
+        writer.run("BEGIN;");
+        assert_eq!(writer.run(&insert), "INSERT 0 1");
         other.run("BEGIN;");
         other.begin(&insert);
         witness.until_one_waits();
-        one.run(first);
+        writer.run(first);
         assert_eq!(other.end(), second, "after {first}");
         other.run("ROLLBACK;");
     }

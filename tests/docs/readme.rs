@@ -47,13 +47,13 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
         Ok(humantime::parse_duration(text(name)?)?)
     };
     let pair = |name: &str, between: &str| -> Result<(String, Duration), Box<dyn Error>> {
-        let (one, other) = text(name)?.split_once(between).ok_or(FORMAT)?;
-        Ok((one.to_owned(), humantime::parse_duration(other)?))
+        let (first, other) = text(name)?.split_once(between).ok_or(FORMAT)?;
+        Ok((first.to_owned(), humantime::parse_duration(other)?))
     };
     let (percent, constant) = pair("drift", " % + ")?;
     let (back, ahead) = pair("fencing_window", " and ")?;
     let (base, cap) = pair("backoff", " to ")?;
-    let or_none = |name: &str| text(name).map(|it| if it == "none" { "" } else { it });
+    let or_none = |name: &str| text(name).map(|value| if value == "none" { "" } else { value });
 
     let built = Redlock::builder()
         .ttl(duration("ttl")?)
@@ -108,7 +108,7 @@ fn every_file_and_command_that_a_document_names_is_there() -> Result<(), Box<dyn
     for folder in ["docs", "docs/decisions", "docs/safety"] {
         for entry in fs::read_dir(root().join(folder))? {
             let path = Some(entry?.path());
-            own.extend(path.filter(|path| path.extension().is_some_and(|it| it == "md")));
+            own.extend(path.filter(|path| path.extension().is_some_and(|suffix| suffix == "md")));
         }
     }
     assert!(own.len() > 5, "{own:?}");

@@ -54,7 +54,7 @@ fn rules(line: &str) -> Result<Vec<(String, u32)>, String> {
     for part in line.split(';').flat_map(|part| part.split(". `")) {
         let part = part.rsplit_once("`: ").map_or(part, |(_, rule)| rule).trim();
         let (rule, steps) =
-            part.strip_suffix(')').and_then(|it| it.rsplit_once(" (")).ok_or(part)?;
+            part.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")).ok_or(part)?;
         for number in steps.split(" and ") {
             found.push((rule.to_owned(), number.parse().map_err(|_| part.to_owned())?));
         }

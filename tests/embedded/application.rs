@@ -55,7 +55,7 @@ async fn an_order_is_charged_once_however_often_it_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_dead_masters_of_five_stop_nobody() {
+async fn two_dead_masters_of_five_stop_no_client() {
     let world = World::new(SECOND);
     let shop = world.shop().await;
     world.masters[0].kill();
@@ -68,8 +68,8 @@ async fn two_dead_masters_of_five_stop_nobody() {
 #[tokio::test(start_paused = true)]
 async fn of_two_processes_one_charges_and_the_other_finds_it_done() {
     let world = World::new(SECOND);
-    let (one, other) = (world.shop().await, world.shop().await);
-    let (first, second) = tokio::join!(one.charge(ORDER), other.charge(ORDER));
+    let (shop, other) = (world.shop().await, world.shop().await);
+    let (first, second) = tokio::join!(shop.charge(ORDER), other.charge(ORDER));
     assert_eq!(first.unwrap(), second.unwrap());
     assert_eq!(world.bank.charged(), 1);
 }
@@ -77,8 +77,8 @@ async fn of_two_processes_one_charges_and_the_other_finds_it_done() {
 #[tokio::test(start_paused = true)]
 async fn a_charge_during_a_long_one_waits_and_then_reports_busy() {
     let world = World::new(60 * SECOND);
-    let (one, other) = (world.shop().await, world.shop().await);
-    let first = tokio::spawn(async move { one.charge(ORDER).await });
+    let (shop, other) = (world.shop().await, world.shop().await);
+    let first = tokio::spawn(async move { shop.charge(ORDER).await });
     sleep(SECOND).await;
     let began = Instant::now();
     assert!(matches!(other.charge(ORDER).await, Err(ChargeError::Busy)));
@@ -111,11 +111,11 @@ async fn a_loss_in_the_middle_of_a_charge_stops_it_by_the_deadline() {
 
     world.masters.iter().take(3).for_each(|master| master.kill());
     let killed = Instant::now();
-    let Err(ChargeError::Lost(lost)) = charging.await.unwrap() else { panic!("not told") };
+    let Err(ChargeError::Lost(lost)) = charging.await.unwrap() else { panic!("not lost") };
     assert_eq!(lost.reason, LossReason::Lapsed);
     assert!(killed.elapsed() < 10 * SECOND, "no later than a ttl: {:?}", killed.elapsed());
     sleep(60 * SECOND).await;
-    assert_eq!(world.bank.charged(), 0, "the work was stopped, not only told");
+    assert_eq!(world.bank.charged(), 0, "the work was stopped, not only notified");
 
     // They come back empty: no client trusts them before all that they may have granted has
     // expired.

@@ -13,8 +13,8 @@ const SECOND: Duration = Duration::from_secs(1);
 async fn clients() -> (Masters, Redlock, Redlock) {
     let masters = Masters::start_in_virtual_time(3).unwrap();
     let client = async |label: &str| masters.builder().label(label).connect().await.unwrap();
-    let (one, other) = (client("web-1").await, client("web-2").await);
-    (masters, one, other)
+    let (client, other) = (client("web-1").await, client("web-2").await);
+    (masters, client, other)
 }
 
 fn contended<G: Debug>(result: Result<G, AcquireError>) -> Contended {
@@ -30,11 +30,11 @@ fn named(contended: &Contended) -> Vec<&str> {
 
 #[tokio::test(start_paused = true)]
 async fn each_of_two_that_wait_for_each_other_names_what_it_holds() {
-    let (_masters, one, other) = clients().await;
-    let _x = one.acquire("x").keep_alive().await.unwrap();
+    let (_masters, client, other) = clients().await;
+    let _x = client.acquire("x").keep_alive().await.unwrap();
     let _y = other.acquire("y").keep_alive().await.unwrap();
     let (first, second) = tokio::join!(
-        one.acquire("y").fenced().timeout(SECOND),
+        client.acquire("y").fenced().timeout(SECOND),
         other.acquire("x").fair().timeout(SECOND),
     );
     let (first, second) = (contended(first), contended(second));
@@ -47,11 +47,11 @@ async fn each_of_two_that_wait_for_each_other_names_what_it_holds() {
 
 #[tokio::test(start_paused = true)]
 async fn two_tasks_of_one_client_that_wait_for_each_other_name_what_they_hold() {
-    let (_masters, one, _other) = clients().await;
-    let _x = one.acquire("x").keep_alive().await.unwrap();
-    let _y = one.acquire("y").keep_alive().await.unwrap();
+    let (_masters, client, _other) = clients().await;
+    let _x = client.acquire("x").keep_alive().await.unwrap();
+    let _y = client.acquire("y").keep_alive().await.unwrap();
     let (first, second) =
-        tokio::join!(one.acquire("y").timeout(SECOND), one.acquire("x").timeout(SECOND));
+        tokio::join!(client.acquire("y").timeout(SECOND), client.acquire("x").timeout(SECOND));
     let (first, second) = (contended(first), contended(second));
     assert_eq!((named(&first), named(&second)), (vec!["x"], vec!["y"]));
     let text = "\"y\" is held by a guard of this client, possibly a deadlock: this client held \"x\" \
@@ -61,15 +61,15 @@ async fn two_tasks_of_one_client_that_wait_for_each_other_name_what_they_hold() 
 
 #[tokio::test(start_paused = true)]
 async fn readers_writers_permits_and_several_resources_say_so_too() {
-    let (_masters, one, other) = clients().await;
-    let _x = one.acquire_all(["x", "z"]).keep_alive().await.unwrap();
+    let (_masters, client, other) = clients().await;
+    let _x = client.acquire_all(["x", "z"]).keep_alive().await.unwrap();
     let _y = other.acquire("y").keep_alive().await.unwrap();
     let _s = other.semaphore("s", 1).acquire().keep_alive().await.unwrap();
     for refused in [
-        contended(one.rw_lock("y").read().timeout(SECOND).await),
-        contended(one.rw_lock("y").write().timeout(SECOND).await),
-        contended(one.semaphore("s", 1).acquire().timeout(SECOND).await),
-        contended(one.acquire_all(["w", "y"]).timeout(SECOND).await),
+        contended(client.rw_lock("y").read().timeout(SECOND).await),
+        contended(client.rw_lock("y").write().timeout(SECOND).await),
+        contended(client.semaphore("s", 1).acquire().timeout(SECOND).await),
+        contended(client.acquire_all(["w", "y"]).timeout(SECOND).await),
     ] {
         assert_eq!(named(&refused), ["x, z"], "{refused}");
         assert!(refused.to_string().contains(", possibly a deadlock: "), "{refused}");
@@ -78,39 +78,39 @@ async fn readers_writers_permits_and_several_resources_say_so_too() {
 
 #[tokio::test(start_paused = true)]
 async fn where_no_deadlock_is_possible_none_is_named() {
-    let (_masters, one, other) = clients().await;
+    let (_masters, client, other) = clients().await;
     let _y = other.acquire("y").keep_alive().await.unwrap();
-    let wait = async || contended(one.acquire("y").timeout(SECOND).await);
+    let wait = async || contended(client.acquire("y").timeout(SECOND).await);
 
     assert_eq!(named(&wait().await), [""; 0], "it holds nothing");
-    let x = one.acquire("x").keep_alive().await.unwrap();
-    let refused = contended(one.try_acquire("y").await);
+    let x = client.acquire("x").keep_alive().await.unwrap();
+    let refused = contended(client.try_acquire("y").await);
     assert_eq!(named(&refused), [""; 0], "one that does not wait keeps no other waiting");
     assert!(!refused.to_string().contains("deadlock"), "{refused}");
     let release = async {
         sleep(SECOND / 2).await;
         x.release().await.unwrap();
-        one.acquire("later").keep_alive().await.unwrap()
+        client.acquire("later").keep_alive().await.unwrap()
     };
     let (refused, _later) = tokio::join!(wait(), release);
     assert_eq!(named(&refused), [""; 0], "given up, or won, while it waited");
 
     // Time opens it, and no other client.
     other.acquire("done").min_hold(5 * SECOND).await.unwrap().release().await.unwrap();
-    assert_eq!(named(&contended(one.acquire("done").timeout(SECOND).await)), [""; 0]);
+    assert_eq!(named(&contended(client.acquire("done").timeout(SECOND).await)), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_holds_many_locks_names_none_of_them() {
-    let (_masters, one, other) = clients().await;
+    let (_masters, client, other) = clients().await;
     let _y = other.acquire("y").keep_alive().await.unwrap();
     let mut held = Vec::new();
     for (number, expected) in [(7, 7), (8, 8), (9, 0)] {
         while held.len() < number {
             let name = format!("order:{}", held.len());
-            held.push(one.acquire(name).keep_alive().await.unwrap());
+            held.push(client.acquire(name).keep_alive().await.unwrap());
         }
-        let refused = contended(one.acquire("y").timeout(SECOND).await);
+        let refused = contended(client.acquire("y").timeout(SECOND).await);
         assert_eq!(named(&refused).len(), expected, "{refused}");
     }
 }

@@ -38,7 +38,7 @@ fn a_leader_is_known_by_its_value_and_its_term_until_it_resigns() {
             assert_eq!((holder.label(), holder.term()), (Some(value), Some(leadership.term())));
             sleep(60 * SECOND).await; // kept alive
             leadership.check().unwrap();
-            assert_eq!(election.leader().await.unwrap().map(|one| one.term), last);
+            assert_eq!(election.leader().await.unwrap().map(|leader| leader.term), last);
             leadership.resign().await.unwrap();
         }
         assert_eq!(election.leader().await, Ok(None));
@@ -60,7 +60,7 @@ fn a_holder_that_was_not_elected_is_no_leader_and_keeps_candidates_out() {
 }
 
 #[test]
-fn without_a_quorum_it_is_not_said_who_leads() {
+fn without_a_quorum_no_leader_is_named() {
     in_virtual_time(async {
         let masters = Masters::start_in_virtual_time(3).unwrap();
         let (here, there) = two(&masters).await;
@@ -131,44 +131,44 @@ fn a_body_runs_again_after_each_loss_and_resigns_when_it_returns() {
         };
         assert_eq!(ended.unwrap(), 7);
         let terms = terms.into_inner();
-        assert!(terms.len() == 3 && terms.is_sorted_by(|one, other| one < other), "{terms:?}");
+        assert!(terms.len() == 3 && terms.is_sorted_by(|term, next| term < next), "{terms:?}");
         sleep(30 * SECOND).await; // until the other client has connected again
         assert_eq!(there.election("e").leader().await, Ok(None));
     });
 }
 
 #[test]
-fn observers_are_told_each_change_at_the_latest_after_a_third_of_the_ttl() {
+fn observers_learn_of_each_change_within_a_third_of_the_ttl() {
     in_virtual_time(async {
         let masters = Masters::start_in_virtual_time(5).unwrap();
         let (here, there) = two(&masters).await;
         let mut leaders = there.election("e").ttl(9 * SECOND).observe();
         let longest = Cell::new(Duration::ZERO);
-        let mut told = async || {
+        let mut observed = async || {
             let began = tokio::time::Instant::now();
             let leader = timeout(60 * SECOND, leaders.next()).await.unwrap().unwrap().unwrap();
             longest.set(longest.get().max(began.elapsed()));
             leader
         };
-        assert_eq!(told().await, None);
+        assert_eq!(observed().await, None);
         let mut terms = Vec::new();
         for round in 0..4 {
             let candidate = format!("candidate {round}");
             let leadership = here.election("e").campaign(candidate.as_str()).await.unwrap();
-            let leader = told().await.unwrap();
+            let leader = observed().await.unwrap();
             assert_eq!((leader.value, leader.term), (candidate, leadership.term()));
             terms.push(leader.term);
             assert!(longest.get() <= 3 * SECOND + SECOND / 10, "{longest:?}");
             // A resignation is announced.
             longest.set(Duration::ZERO);
             leadership.resign().await.unwrap();
-            assert_eq!(told().await, None);
+            assert_eq!(observed().await, None);
             assert!(longest.get() <= SECOND / 10, "{longest:?}");
         }
-        assert!(terms.is_sorted_by(|one, other| one < other), "{terms:?}");
+        assert!(terms.is_sorted_by(|term, next| term < next), "{terms:?}");
         // While no quorum can be asked, nothing comes.
         let _leadership = here.election("e").campaign("last").await.unwrap();
-        assert!(told().await.is_some());
+        assert!(observed().await.is_some());
         masters.iter().take(3).for_each(|master| master.kill());
         let nothing = timeout(60 * SECOND, leaders.next()).await;
         assert!(nothing.is_err(), "{nothing:?}");

@@ -51,37 +51,37 @@ async fn a_free_lock_is_a_lock_like_any_other() {
 #[tokio::test]
 async fn a_lock_that_is_detached_is_released_like_any_other() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let (one, other) = (connect(&masters).await, connect(&masters).await);
-    let detached = one.acquire(KEY).await.unwrap().detach().await.unwrap();
+    let (client, other) = (connect(&masters).await, connect(&masters).await);
+    let detached = client.acquire(KEY).await.unwrap().detach().await.unwrap();
     let guard = other.adopt(detached).await.unwrap();
-    assert!(one.try_acquire(KEY).await.unwrap_err().is_contended());
+    assert!(client.try_acquire(KEY).await.unwrap_err().is_contended());
     guard.extend().await.unwrap();
     assert_eq!(guard.release().await.unwrap(), Released::Confirmed);
     assert_eq!(keys(&masters), [""; 0]);
-    drop(one.acquire(KEY).await.unwrap().detach().await.unwrap());
-    drop(one.try_acquire(KEY).await.expect_err("a value that is dropped is not released"));
+    drop(client.acquire(KEY).await.unwrap().detach().await.unwrap());
+    drop(client.try_acquire(KEY).await.expect_err("a value that is dropped is not released"));
 }
 
 #[tokio::test]
-async fn who_gives_up_is_told_how_many_were_ahead_and_leaves() {
+async fn a_waiter_that_gives_up_learns_how_many_were_ahead_and_leaves() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, two, three] =
+    let [holder, waiter, other] =
         [connect(&masters).await, connect(&masters).await, connect(&masters).await];
-    let guard = one.acquire(KEY).label("worker-7").await.unwrap();
-    let AcquireError::Contended(attempt) = two.try_acquire(KEY).await.unwrap_err() else {
+    let guard = holder.acquire(KEY).label("worker-7").await.unwrap();
+    let AcquireError::Contended(attempt) = waiter.try_acquire(KEY).await.unwrap_err() else {
         panic!()
     };
     assert_eq!(attempt.ahead, None, "one attempt joins no queue");
-    assert_eq!(three.inspect(KEY).await.unwrap().waiting(), Some(0));
+    assert_eq!(other.inspect(KEY).await.unwrap().waiting(), Some(0));
 
-    let waits = tokio::spawn(async move { two.acquire(KEY).no_timeout().await.unwrap() });
-    eventually(async || three.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
-    let error = three.acquire(KEY).timeout(1_500 * MS).await.unwrap_err();
+    let waits = tokio::spawn(async move { waiter.acquire(KEY).no_timeout().await.unwrap() });
+    eventually(async || other.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
+    let error = other.acquire(KEY).timeout(1_500 * MS).await.unwrap_err();
     let AcquireError::Contended(error) = error else { panic!("{error}") };
     assert_eq!(error.ahead, Some(1), "{error}");
-    let told = error.to_string();
-    assert!(told.starts_with("\"printer\" is held by worker-7, 1 ahead in the queue: "), "{told}");
-    let inspection = three.inspect(KEY).await.unwrap();
+    let text = error.to_string();
+    assert!(text.starts_with("\"printer\" is held by worker-7, 1 ahead in the queue: "), "{text}");
+    let inspection = other.inspect(KEY).await.unwrap();
     assert_eq!(inspection.waiting(), Some(1), "it has left: {inspection}");
     guard.release().await.unwrap();
     waits.await.unwrap().release().await.unwrap();
@@ -100,13 +100,13 @@ async fn waits_until_it_shows(ahead: Option<usize>, acquire: &mut Pin<Box<Acquir
 }
 
 #[tokio::test]
-async fn who_waits_sees_how_many_are_ahead() {
+async fn a_waiter_sees_how_many_are_ahead() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, two, three] =
+    let [holder, waiter, other] =
         [connect(&masters).await, connect(&masters).await, connect(&masters).await];
-    let guard = one.acquire(KEY).await.unwrap();
+    let guard = holder.acquire(KEY).await.unwrap();
     let wait = |redlock: &Redlock| Box::pin(redlock.acquire(KEY).no_timeout().into_future());
-    let (mut second, mut third, mut behind) = (wait(&two), wait(&three), wait(&three));
+    let (mut second, mut third, mut behind) = (wait(&waiter), wait(&other), wait(&other));
     assert_eq!(second.ahead(), None, "nothing is asked before it is polled");
     waits_until_it_shows(Some(0), &mut second).await;
     waits_until_it_shows(Some(1), &mut third).await;
@@ -119,7 +119,7 @@ async fn who_waits_sees_how_many_are_ahead() {
     assert_eq!(behind.ahead(), None, "another acquire of its client is in the queue");
     guard.release().await.unwrap();
     let guard = third.await.unwrap();
-    let mut both = Box::pin(two.acquire_all([KEY, "other"]).into_future());
+    let mut both = Box::pin(waiter.acquire_all([KEY, "other"]).into_future());
     assert!(futures::poll!(both.as_mut()).is_pending());
     sleep(100 * MS).await;
     assert!(futures::poll!(behind.as_mut()).is_pending());
@@ -130,11 +130,11 @@ async fn who_waits_sees_how_many_are_ahead() {
 }
 
 #[tokio::test]
-async fn who_leaves_the_queues_has_no_one_ahead() {
+async fn a_waiter_that_leaves_the_queues_has_none_ahead() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, two] = [connect(&masters).await, connect(&masters).await];
-    let guard = one.acquire(KEY).await.unwrap();
-    let mut acquire = Box::pin(two.acquire(KEY).no_timeout().into_future());
+    let [holder, waiter] = [connect(&masters).await, connect(&masters).await];
+    let guard = holder.acquire(KEY).await.unwrap();
+    let mut acquire = Box::pin(waiter.acquire(KEY).no_timeout().into_future());
     waits_until_it_shows(Some(0), &mut acquire).await;
     masters[0].kill();
     masters[1].kill();
@@ -146,8 +146,8 @@ async fn who_leaves_the_queues_has_no_one_ahead() {
 #[tokio::test]
 async fn threads_wait_in_turn() {
     let masters = Masters::start(3).unwrap();
-    let one = connect(&masters).await;
-    let guard = one.acquire(KEY).await.unwrap();
+    let client = connect(&masters).await;
+    let guard = client.acquire(KEY).await.unwrap();
     let threads = quorumlock::blocking::Builder::from(builder(&masters));
     let waits = tokio::task::spawn_blocking(move || {
         let redlock = threads.connect().unwrap();
@@ -157,7 +157,7 @@ async fn threads_wait_in_turn() {
         assert_eq!(guard.release(), Ok(Released::Confirmed));
         redlock.acquire(KEY).fair().lock().unwrap().release().unwrap();
     });
-    eventually(async || one.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
+    eventually(async || client.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
     assert!(!waits.is_finished(), "beside the holder");
     guard.release().await.unwrap();
     waits.await.unwrap();

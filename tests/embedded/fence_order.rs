@@ -73,7 +73,7 @@ async fn tokens_rise_over_clients_whose_clocks_are_apart() {
 
 /// Masters that are years away from their clients, and agree among themselves.
 #[tokio::test]
-async fn clocks_that_are_years_off_starve_nobody_and_break_nothing() {
+async fn clocks_that_are_years_off_starve_no_client_and_break_nothing() {
     for ahead in [true, false] {
         let masters = Masters::start_in_memory(3).unwrap();
         masters.iter().for_each(|master| match ahead {

@@ -8,13 +8,13 @@ use std::process::Command;
 /// Runs the example; returns its exit code and its output.
 fn fenced_store(arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(example::program("fenced_store")).args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let complaints = String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), format!("{said}{complaints}"))
+    (output.status.code(), format!("{stdout}{complaints}"))
 }
 
 /// Asserts what every play has: B entered while A was stopped, and both went on to their writes.
-fn assert_played(said: &str) {
+fn assert_played(output: &str) {
     for scene in [
         "A  reads 100; the lock is good for ",
         "-- A is stopped (SIGSTOP)",
@@ -24,24 +24,24 @@ fn assert_played(said: &str) {
         // A is notified in the end.
         "A  lets go: lost \"account:42\"",
     ] {
-        assert!(said.contains(scene), "{scene:?} is not in:\n{said}");
+        assert!(output.contains(scene), "{scene:?} is not in:\n{output}");
     }
 }
 
 #[test]
 fn a_fenced_holder_that_was_stopped_is_refused_its_late_write() {
-    let (code, said) = fenced_store(&[]);
-    assert_eq!(code, Some(0), "{said}");
-    assert_played(&said);
-    assert!(said.contains("A  is refused: "), "{said}");
-    assert!(said.contains("GOOD: the account has 50"), "{said}");
+    let (code, output) = fenced_store(&[]);
+    assert_eq!(code, Some(0), "{output}");
+    assert_played(&output);
+    assert!(output.contains("A  is refused: "), "{output}");
+    assert!(output.contains("GOOD: the account has 50"), "{output}");
 }
 
 #[test]
 fn an_unfenced_holder_that_was_stopped_overwrites_later_data() {
-    let (code, said) = fenced_store(&["--unfenced"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert_played(&said);
-    assert!(said.contains("A  has written 90"), "{said}");
-    assert!(said.contains("BAD: 60 were taken out of 100, and the account has 90"), "{said}");
+    let (code, output) = fenced_store(&["--unfenced"]);
+    assert_eq!(code, Some(1), "{output}");
+    assert_played(&output);
+    assert!(output.contains("A  has written 90"), "{output}");
+    assert!(output.contains("BAD: 60 were taken out of 100, and the account has 90"), "{output}");
 }

@@ -43,13 +43,13 @@ async fn all_of_it_goes_along() {
     let (token, number) = (value["token"].take(), value["fencing_token"].take());
     assert_eq!((token.as_str().unwrap().len(), number.is_u64()), (32, true));
     assert_eq!(value["greatest_asked"].take(), number);
-    let told = json!({
+    let expected = json!({
         "version": 1, "resource": "a, b", "keys": ["app:a", "app:b"],
         "fences": ["app:quorumlock:fence:a", "app:quorumlock:fence:b"], "token": null,
         "label": "me", "fencing_token": null, "greatest_asked": null, "ttl_ms": 7000, "lock_delay_ms": 2000,
         "at_least_ms": null, "keep_alive_ms": null, "unsettled": [],
     });
-    assert_eq!(value, told);
+    assert_eq!(value, expected);
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn what_is_wrong_is_refused_with_the_reason() {
     let _ = serde_json::from_value::<FencedDetached>(good.clone()).unwrap();
     let without_number = serde_json::from_value::<Detached>(good.clone()).unwrap_err().to_string();
     assert!(without_number.contains("read it as a FencedDetached"), "{without_number}");
-    for (field, wrong, told) in [
+    for (field, wrong, text) in [
         ("version", json!(2), "another version of quorumlock"),
         ("keys", json!([]), "keys of a detached lock are none"),
         ("keys", json!(["a", "a"]), "one twice"),
@@ -156,7 +156,7 @@ async fn what_is_wrong_is_refused_with_the_reason() {
         let mut bad = good.clone();
         bad[field] = wrong;
         let error = refused(&bad.to_string());
-        assert!(error.contains(told), "{field}: {error}");
+        assert!(error.contains(text), "{field}: {error}");
     }
     for field in ["version", "resource", "keys", "token", "ttl_ms", "lock_delay_ms", "unsettled"] {
         let mut bad = good.clone();
@@ -230,11 +230,11 @@ proptest! {
             0..12,
         )
     ) {
-        let told = serde_json::to_value(&fields).unwrap();
-        if let Ok(detached) = serde_json::from_value::<Detached<Fenced>>(told.clone()) {
+        let value = serde_json::to_value(&fields).unwrap();
+        if let Ok(detached) = serde_json::from_value::<Detached<Fenced>>(value.clone()) {
             let again = serde_json::to_value(&detached).unwrap();
-            prop_assert_eq!(&again["token"], &told["token"]);
+            prop_assert_eq!(&again["token"], &value["token"]);
         }
-        let _ = serde_json::from_value::<Detached>(told);
+        let _ = serde_json::from_value::<Detached>(value);
     }
 }

@@ -1,4 +1,4 @@
-//! The label of one call: on the masters, in inspections, and in the error of who is refused.
+//! The label of one call: on the masters, in inspections, and in the error of a refused caller.
 
 use quorumlock::Redlock;
 use quorumlock::embedded::Masters;
@@ -52,7 +52,7 @@ async fn a_label_of_the_call_replaces_the_builders_for_that_call() {
 }
 
 #[tokio::test]
-async fn who_is_refused_learns_the_label_of_the_holder() {
+async fn a_refused_caller_learns_the_label_of_the_holder() {
     let masters = Masters::start_in_memory(3).unwrap();
     let (holder, other) = (client(&masters, "usual").await, client(&masters, "other").await);
     let guard = holder.acquire("r").label("10.0.0.7:8080").await.unwrap();

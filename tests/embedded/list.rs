@@ -15,7 +15,7 @@ async fn listed(redlock: &Redlock) -> (Vec<String>, Vec<String>, bool) {
         }
     }
     names.sort();
-    let problems = locks.problems().iter().map(|one| one.problem.to_string()).collect();
+    let problems = locks.problems().iter().map(|found| found.problem.to_string()).collect();
     (names, problems, is_complete)
 }
 

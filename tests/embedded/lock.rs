@@ -138,7 +138,7 @@ async fn a_masters_own_clock_decides_when_its_keys_expire() {
     assert_eq!(holders(&masters), [0, 2]);
 }
 
-async fn told(client: &redis::Client, section: &str, field: &str) -> Option<String> {
+async fn info_field(client: &redis::Client, section: &str, field: &str) -> Option<String> {
     let mut connection = witness::connect(client).await.unwrap();
     let info: redis::InfoDict =
         redis::cmd("INFO").arg(section).query_async(&mut connection).await.unwrap();
@@ -150,7 +150,7 @@ async fn a_master_has_been_up_for_a_day_and_after_a_restart_is_young() {
     let masters = Masters::start(1).unwrap();
     let client = redis::Client::open(masters[0].url()).unwrap();
     let uptime = async || {
-        let up = told(&client, "server", "uptime_in_seconds").await.unwrap();
+        let up = info_field(&client, "server", "uptime_in_seconds").await.unwrap();
         up.parse::<u64>().unwrap()
     };
     assert!((86_400..86_460).contains(&uptime().await));
@@ -217,7 +217,7 @@ async fn the_redis_crate_can_look_at_an_embedded_master() {
 
 /// A task that acquires twice waits for itself, and would not know why.
 #[tokio::test]
-async fn who_acquires_twice_hears_of_the_reentrant_handle() {
+async fn a_caller_that_acquires_twice_learns_of_the_reentrant_handle() {
     let masters = Masters::start_in_memory(3).unwrap();
     let (redlock, other) = (connect(&masters).await, connect(&masters).await);
     let _guard = redlock.acquire(KEY).await.unwrap();
@@ -231,7 +231,7 @@ async fn who_acquires_twice_hears_of_the_reentrant_handle() {
         assert!(text.contains("is held by a guard of this client (after "), "{text}");
         assert!(text.ends_with("to nest, acquire through one Redlock::reentrant()"), "{text}");
     }
-    // Another client of the same process is told what it would be told anywhere.
+    // Another client of the same process gets the error that it would get anywhere.
     let Err(AcquireError::Contended(held)) = other.try_acquire(KEY).await else { panic!() };
     let label = held.obstacle.holder().unwrap_or_default();
     assert!(label.ends_with(&format!(":{}", std::process::id())), "{held}");
@@ -239,7 +239,7 @@ async fn who_acquires_twice_hears_of_the_reentrant_handle() {
 
 /// Others of this client that wait are no guard of it.
 #[tokio::test]
-async fn who_waits_behind_other_callers_is_told_that() {
+async fn a_waiter_behind_other_callers_learns_that() {
     let masters = Masters::start_in_memory(1).unwrap();
     let (redlock, other) = (connect(&masters).await, connect(&masters).await);
     let _guard = other.acquire(KEY).await.unwrap();
@@ -252,23 +252,23 @@ async fn who_waits_behind_other_callers_is_told_that() {
 }
 
 #[tokio::test]
-async fn a_warm_up_that_is_all_that_lacks_is_told_first() {
+async fn a_warm_up_that_is_all_that_lacks_is_named_first() {
     let masters = Masters::start_in_memory(3).unwrap();
     let redlock = masters.builder().connect().await.unwrap();
     for node in 0..2 {
         masters[node].kill();
         masters[node].restart(Memory::Lost).unwrap();
     }
-    let told = async |lead: &str| {
-        eventually("it is told", SOON, async || {
+    let fails_with = async |lead: &str| {
+        eventually("the error says so", SOON, async || {
             let error = redlock.try_acquire(KEY).await.unwrap_err().to_string();
             error.starts_with(lead)
         })
         .await;
     };
-    told("no quorum for \"orders:42\": masters are warming up, enough may vote in 3").await;
+    fails_with("no quorum for \"orders:42\": masters are warming up, enough may vote in 3").await;
     // Time alone does not help any more.
     masters[2].kill();
     masters[1].kill();
-    told("no quorum for \"orders:42\": 0 of 3 masters may vote, 2 needed (after ").await;
+    fails_with("no quorum for \"orders:42\": 0 of 3 masters may vote, 2 needed (after ").await;
 }

@@ -86,7 +86,7 @@ impl World {
     /// Returns resources that belong to the third set as soon as it is there.
     fn moving(&self, count: usize) -> Vec<String> {
         let sets = self.sets(3);
-        resources(usize::MAX).filter(|it| owner(&sets, it) == NAMES[2]).take(count).collect()
+        resources(usize::MAX).filter(|name| owner(&sets, name) == NAMES[2]).take(count).collect()
     }
 }
 
@@ -104,11 +104,11 @@ async fn take_turns(process: &Quorums, resource: &str, inside: &AtomicUsize, mos
 
 /// Returns the greatest number of holders that a resource had at a time, while two tasks of either
 /// process take turns at each.
-async fn most_holders(one: &Quorums, other: &Quorums, resources: &[String]) -> usize {
+async fn most_holders(first: &Quorums, other: &Quorums, resources: &[String]) -> usize {
     let most = &AtomicUsize::new(0);
     let of_all = resources.iter().map(|resource| async move {
         let inside = AtomicUsize::new(0);
-        let turns = [one, one, other, other];
+        let turns = [first, first, other, other];
         join_all(turns.map(|process| take_turns(process, resource, &inside, most))).await;
     });
     join_all(of_all).await;
@@ -139,7 +139,7 @@ async fn other_deployments_have_two_holders_and_no_error() {
         let second = new.of(&resource).try_acquire(&*resource).await.unwrap();
         assert!(first.is_valid() && second.is_valid());
     }
-    let stays = resources(100).find(|it| owner(&world.sets(3), it) != NAMES[2]).unwrap();
+    let stays = resources(100).find(|name| owner(&world.sets(3), name) != NAMES[2]).unwrap();
     let _first = old.of(&stays).acquire(&*stays).await.unwrap();
     assert!(new.of(&stays).try_acquire(&*stays).await.is_err_and(|error| error.is_contended()));
 }

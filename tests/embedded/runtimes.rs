@@ -13,7 +13,7 @@ fn builder() -> RedlockBuilder {
 /// Runtimes of both flavors, with whatever `enable` gives them.
 fn runtimes(enable: fn(&mut Builder) -> &mut Builder) -> [Runtime; 2] {
     let flavors = [Builder::new_current_thread(), Builder::new_multi_thread()];
-    flavors.map(|mut one| enable(one.worker_threads(1)).build().unwrap())
+    flavors.map(|mut builder| enable(builder.worker_threads(1)).build().unwrap())
 }
 
 fn assert_lacks(enable: fn(&mut Builder) -> &mut Builder, missing: &str) {

@@ -1,4 +1,4 @@
-//! Readers beside each other, and a writer alone: what is not told of every kind of master in
+//! Readers beside each other, and a writer alone: what is not claimed of every kind of master in
 //! `conformance::sharing`.
 
 use crate::support::prelude::*;
@@ -24,8 +24,8 @@ async fn clients<const N: usize>(masters: &Masters) -> [Redlock; N] {
 #[tokio::test]
 async fn a_writer_that_dies_while_it_waits_keeps_readers_out_for_three_seconds() {
     let masters = Masters::start(3).unwrap();
-    let [one, other] = clients(&masters).await;
-    let first = one.rw_lock(KEY).read().await.unwrap();
+    let [client, other] = clients(&masters).await;
+    let first = client.rw_lock(KEY).read().await.unwrap();
     let process = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let dies = masters.builder().restart_guard(RestartGuard::Off);
     process.spawn(async move { drop(dies.connect().await.unwrap().rw_lock(KEY).write().await) });
@@ -42,10 +42,10 @@ async fn a_writer_that_dies_while_it_waits_keeps_readers_out_for_three_seconds()
 #[tokio::test]
 async fn a_writer_that_may_not_be_downgraded_goes_on_as_a_writer() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, other] = clients(&masters).await;
+    let [client, other] = clients(&masters).await;
     for right in ["zadd", "zrem", "zscore", "zrange", "zremrangebyscore"] {
         masters.iter().for_each(|master| master.deny(&[right]).unwrap());
-        let write = one.rw_lock(KEY).write().fenced().await.unwrap();
+        let write = client.rw_lock(KEY).write().fenced().await.unwrap();
         let (number, old) = (write.fencing_token(), write.lease());
         let refused = write.downgrade().await.unwrap_err();
         assert!(matches!(refused.error, ExtendError::Unextended(_)), "{right}: {refused}");
@@ -60,7 +60,7 @@ async fn a_writer_that_may_not_be_downgraded_goes_on_as_a_writer() {
         assert_eq!(write.release().await.unwrap(), Released::Confirmed);
     }
     masters.iter().for_each(|master| master.deny(&[]).unwrap());
-    let write = one.rw_lock(KEY).write().await.unwrap();
+    let write = client.rw_lock(KEY).write().await.unwrap();
     let read = write.downgrade().await.unwrap();
     let beside = other.rw_lock(KEY).try_read().await.unwrap();
     drop((read, beside));
@@ -69,8 +69,8 @@ async fn a_writer_that_may_not_be_downgraded_goes_on_as_a_writer() {
 #[tokio::test]
 async fn a_downgrade_keeps_the_keeper_and_a_fenced_writer_may_make_it() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, other] = clients(&masters).await;
-    let table = one.rw_lock(KEY);
+    let [client, other] = clients(&masters).await;
+    let table = client.rw_lock(KEY);
     let write = table.write().fenced().ttl(600 * MS).keep_alive().await.unwrap();
     let number = write.fencing_token();
     let read = write.downgrade().await.unwrap();
@@ -86,22 +86,22 @@ async fn a_downgrade_keeps_the_keeper_and_a_fenced_writer_may_make_it() {
 #[tokio::test]
 async fn a_lost_writer_is_not_downgraded_and_says_so() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, other] = clients(&masters).await;
-    let write = one.rw_lock(KEY).write().await.unwrap();
+    let [client, other] = clients(&masters).await;
+    let write = client.rw_lock(KEY).write().await.unwrap();
     let lease = write.lease();
     let inspection = other.inspect(KEY).await.unwrap();
     other.force_release(&inspection).await.unwrap();
     let refused = write.downgrade().await.unwrap_err();
     assert!(matches!(refused.error, ExtendError::Lost(_)), "{refused}");
     assert!(refused.guard.check().is_err() && !lease.is_valid());
-    drop(one.rw_lock(KEY).try_read().await.unwrap());
+    drop(client.rw_lock(KEY).try_read().await.unwrap());
 }
 
 #[tokio::test]
 async fn a_body_runs_under_either() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, other] = clients(&masters).await;
-    let table = one.rw_lock(KEY);
+    let [client, other] = clients(&masters).await;
+    let table = client.rw_lock(KEY);
     let read = table.read().run(async |lease| {
         lease.check().unwrap();
         drop(other.rw_lock(KEY).try_read().await.unwrap());
@@ -116,10 +116,10 @@ async fn a_body_runs_under_either() {
 }
 
 #[tokio::test]
-async fn who_may_not_see_readers_sees_that_there_are_some() {
+async fn a_client_that_may_not_see_readers_sees_that_there_are_some() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one, other] = clients(&masters).await;
-    let reader = one.rw_lock(KEY).read().await.unwrap();
+    let [client, other] = clients(&masters).await;
+    let reader = client.rw_lock(KEY).read().await.unwrap();
     masters.iter().for_each(|master| master.deny(&["zrange"]).unwrap());
     let inspection = other.inspect(KEY).await.unwrap();
     let holder = inspection.holder().unwrap();
@@ -170,8 +170,8 @@ fn threads_read_beside_each_other_and_write_alone() {
 #[tokio::test]
 async fn the_mark_lives_exactly_as_long_as_the_reader_that_ends_last() {
     let masters = Masters::start_in_memory(1).unwrap();
-    let [one] = clients(&masters).await;
-    let table = one.rw_lock(KEY);
+    let [client] = clients(&masters).await;
+    let table = client.rw_lock(KEY);
     let life = || masters[0].time_to_live(KEY).unwrap();
     let within = |left: Duration, most: Duration| left <= most && left + SECOND > most;
     let (long, brief) = (table.read().ttl(LONG), table.read().ttl(SOON));
@@ -186,9 +186,9 @@ async fn the_mark_lives_exactly_as_long_as_the_reader_that_ends_last() {
 #[tokio::test]
 async fn a_downgrade_after_the_end_of_the_client_says_that_the_lock_is_lost() {
     let masters = Masters::start_in_memory(3).unwrap();
-    let [one] = clients(&masters).await;
-    let write = one.rw_lock(KEY).write().await.unwrap();
-    one.shutdown().await.unwrap();
+    let [client] = clients(&masters).await;
+    let write = client.rw_lock(KEY).write().await.unwrap();
+    client.shutdown().await.unwrap();
     let refused = tokio::time::timeout(SOON, write.downgrade()).await.unwrap().unwrap_err();
     let ExtendError::Lost(lost) = refused.error else { panic!("{}", refused.error) };
     assert_eq!(lost.reason, LossReason::Closed);

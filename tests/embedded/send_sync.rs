@@ -164,7 +164,7 @@ async fn the_error_of_run_goes_through_a_question_mark_whole() {
     let redlock = masters.builder().connect().await.unwrap();
     let AnyError(error) = body_under_a_lock(&redlock).await.unwrap_err();
     assert!(error.to_string().starts_with("resource: "), "{error}");
-    // Found again, by who names the type, and through its source by who does not.
+    // A caller that names the type finds it again, and any other through its source.
     assert!(error.downcast_ref::<RunError<Result<u32, Anything>>>().is_some());
     let cause = error.source().and_then(|cause| cause.downcast_ref::<AcquireError>());
     assert!(matches!(cause, Some(AcquireError::InvalidSetting(_))), "{cause:?}");

@@ -12,7 +12,7 @@ use tracing::{Metadata, Subscriber};
 
 /// A span or an event.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Entry {
     pub(crate) event: Event,
     pub(crate) fields: BTreeMap<String, String>,
     /// The enclosing span of an event, or the span itself.
@@ -21,7 +21,7 @@ pub(crate) struct Told {
     pub(crate) recorded: Vec<String>,
 }
 
-impl Told {
+impl Entry {
     pub(crate) fn is(&self, name: &str) -> bool {
         self.event.name == name
     }
@@ -35,7 +35,7 @@ impl Told {
 /// Spans and events on this thread since the subscriber was set.
 #[derive(Clone, Default)]
 pub(crate) struct Capture {
-    told: Arc<Mutex<Vec<Told>>>,
+    entries: Arc<Mutex<Vec<Entry>>>,
     spans: Arc<AtomicU64>,
 }
 
@@ -46,12 +46,12 @@ impl Capture {
         (capture, guard)
     }
 
-    pub(crate) fn told(&self) -> Vec<Told> {
-        self.told.lock().unwrap().clone()
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        self.entries.lock().unwrap().clone()
     }
 
-    pub(crate) fn named(&self, name: &str) -> Vec<Told> {
-        self.told().into_iter().filter(|told| told.is(name)).collect()
+    pub(crate) fn named(&self, name: &str) -> Vec<Entry> {
+        self.entries().into_iter().filter(|entry| entry.is(name)).collect()
     }
 
     fn keep(&self, metadata: &Metadata<'_>, mut fields: Fields, span: Option<u64>) {
@@ -62,7 +62,7 @@ impl Capture {
         let kind = if metadata.is_span() { "span" } else { "event" };
         let (target, level) = (metadata.target().to_owned(), metadata.level().to_string());
         let event = Event { name, kind: kind.to_owned(), target, level };
-        self.told.lock().unwrap().push(Told {
+        self.entries.lock().unwrap().push(Entry {
             event,
             fields: fields.0,
             span,
@@ -100,9 +100,9 @@ impl Subscriber for Capture {
     fn record(&self, span: &Id, values: &Record<'_>) {
         let mut fields = Fields::default();
         values.record(&mut fields);
-        let mut told = self.told.lock().unwrap();
+        let mut entries = self.entries.lock().unwrap();
         let id = Some(span.into_u64());
-        let span = told.iter_mut().find(|one| one.event.kind == "span" && one.span == id);
+        let span = entries.iter_mut().find(|entry| entry.event.kind == "span" && entry.span == id);
         let span = span.expect("a span");
         span.recorded.extend(fields.0.keys().cloned());
         span.fields.extend(fields.0);

@@ -20,11 +20,11 @@ async fn an_unfit_master_at_the_connect_is_an_error_event_and_a_gauge() {
     let redlock = client(&masters).connect().await.unwrap();
     let status = redlock.status().await.unwrap();
     let NodeStanding::Rejected(cause) = &status.nodes()[1].standing else { panic!("{status}") };
-    let told = capture.named("unfit");
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0].event.level, "ERROR");
-    assert_eq!(told[0].field("node"), name(&masters, 1) + ":6379");
-    assert_eq!((told[0].field("standing"), told[0].field("cause")), ("rejected", &**cause));
+    let reports = capture.named("unfit");
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert_eq!(reports[0].event.level, "ERROR");
+    assert_eq!(reports[0].field("node"), name(&masters, 1) + ":6379");
+    assert_eq!((reports[0].field("standing"), reports[0].field("cause")), ("rejected", &**cause));
     let standing =
         |word: &str| exposed(&handle).sum("quorumlock_node_standing", &[("standing", word)]);
     let are = |number: f64, expected: f64| (number - expected).abs() < 1e-6;
@@ -33,9 +33,9 @@ async fn an_unfit_master_at_the_connect_is_an_error_event_and_a_gauge() {
     // Another client has other settings: the newcomer is refused, with a report for each master.
     let other = client(&masters).max_ttl(Duration::from_secs(60)).connect().await;
     assert!(matches!(other, Err(ConnectError::Disagreement(_))), "{other:?}");
-    let told = capture.named("unfit");
-    let disagree = told.iter().filter(|one| one.field("standing") == "disagrees").count();
-    assert_eq!(disagree, 2, "{told:?}");
+    let reports = capture.named("unfit");
+    let disagree = reports.iter().filter(|report| report.field("standing") == "disagrees").count();
+    assert_eq!(disagree, 2, "{reports:?}");
 }
 
 #[tokio::test]

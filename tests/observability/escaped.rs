@@ -22,8 +22,8 @@ async fn a_text_in_an_event_stays_one_line_whatever_the_name_is() {
     assert_eq!(refused.field("resource"), name);
     let shown = r#""order:1\nforged line \u{1b}[31m\u{202e}" is held by "#;
     assert!(refused.field("error").starts_with(shown), "{refused:?}");
-    for told in capture.told() {
-        for (field, value) in told.fields.iter().filter(|(field, _)| *field != "resource") {
+    for entry in capture.entries() {
+        for (field, value) in entry.fields.iter().filter(|(field, _)| *field != "resource") {
             assert!(!value.contains(['\n', '\u{1b}', '\u{202e}']), "{field}: {value:?}");
         }
     }

@@ -21,8 +21,8 @@ impl Exposed {
     pub(crate) fn parse(text: &str) -> Self {
         let mut exposed = Self::default();
         for line in text.lines().filter(|line| !line.is_empty()) {
-            if let Some(told) = line.strip_prefix("# TYPE ") {
-                let (name, kind) = told.split_once(' ').expect("a type");
+            if let Some(declared) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = declared.split_once(' ').expect("a type");
                 exposed.types.insert(name.to_owned(), kind.to_owned());
             } else if !line.starts_with('#') {
                 exposed.samples.push(sample(line));
@@ -35,14 +35,15 @@ impl Exposed {
     pub(crate) fn metric_of(&self, sample: &Sample) -> String {
         let parts = ["_bucket", "_sum", "_count"];
         let of = parts.iter().filter_map(|part| sample.name.strip_suffix(part));
-        let mut of = of.filter(|name| self.types.get(*name).is_some_and(|it| it == "histogram"));
+        let mut of =
+            of.filter(|name| self.types.get(*name).is_some_and(|kind| kind == "histogram"));
         of.next().unwrap_or(&sample.name).to_owned()
     }
 
     /// Returns the names of labels, and the values seen for each.
     pub(crate) fn labels_of(&self, metric: &str) -> BTreeMap<String, BTreeSet<String>> {
         let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for sample in self.samples.iter().filter(|one| self.metric_of(one) == metric) {
+        for sample in self.samples.iter().filter(|sample| self.metric_of(sample) == metric) {
             for (name, value) in sample.labels.iter().filter(|(name, _)| *name != "le") {
                 labels.entry(name.clone()).or_default().insert(value.clone());
             }
@@ -52,13 +53,13 @@ impl Exposed {
 
     /// Returns the sum over all samples of this name that have these labels.
     pub(crate) fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
-        let has = |one: &&Sample| {
+        let has = |sample: &&Sample| {
             let has = |(label, value): &(&str, &str)| {
-                one.labels.get(*label).is_some_and(|it| it == value)
+                sample.labels.get(*label).is_some_and(|known| known == value)
             };
-            one.name == name && labels.iter().all(has)
+            sample.name == name && labels.iter().all(has)
         };
-        self.samples.iter().filter(has).map(|one| one.value).sum()
+        self.samples.iter().filter(has).map(|sample| sample.value).sum()
     }
 }
 

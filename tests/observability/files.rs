@@ -28,7 +28,7 @@ fn mentions(expression: &str) -> Vec<Mention<'_>> {
 }
 
 fn mention<'a>(before: &'a str, rest: &'a str) -> Mention<'a> {
-    let end = rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+    let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let (name, rest) = rest.split_at(end.unwrap_or(rest.len()));
     let parts = ["_bucket", "_sum", "_count"];
     let part = parts.into_iter().find(|part| name.ends_with(part)).unwrap_or("");
@@ -41,7 +41,7 @@ fn mention<'a>(before: &'a str, rest: &'a str) -> Mention<'a> {
         let value = matcher[at..].trim_start_matches(['=', '!', '~']).trim_matches('"');
         (matcher[..at].trim(), value)
     };
-    let labels = inner.split(',').filter(|one| !one.trim().is_empty()).map(label).collect();
+    let labels = inner.split(',').filter(|matcher| !matcher.trim().is_empty()).map(label).collect();
     let metric = name.strip_suffix(part).unwrap_or(name);
     Mention { metric, part, labels, before, behind }
 }
@@ -50,30 +50,31 @@ fn mention<'a>(before: &'a str, rest: &'a str) -> Mention<'a> {
 fn wrong(expression: &str) -> Vec<String> {
     let page = page::metrics();
     let mut wrong = Vec::new();
-    for said in mentions(expression) {
-        let Some(metric) = page.get(said.metric) else {
-            wrong.push(format!("there is no {}", said.metric));
+    for mention in mentions(expression) {
+        let Some(metric) = page.get(mention.metric) else {
+            wrong.push(format!("there is no {}", mention.metric));
             continue;
         };
-        for (label, value) in &said.labels {
+        for (label, value) in &mention.labels {
             let known = metric.labels.get(*label);
             if known.is_none() && !OTHERS.contains(label) {
-                wrong.push(format!("{} has no label {label}", said.metric));
+                wrong.push(format!("{} has no label {label}", mention.metric));
             }
             let values = known.filter(|values| !values.is_empty());
             let unknown = |value: &&str| values.is_some_and(|values| !values.contains(*value));
             let unknown: Vec<_> = value.split('|').filter(unknown).collect();
             if !unknown.is_empty() {
-                wrong.push(format!("{} is never {label}={unknown:?}", said.metric));
+                wrong.push(format!("{} is never {label}={unknown:?}", mention.metric));
             }
         }
-        let over_time = said.behind.starts_with('[');
-        let within = |functions: &[&str]| functions.iter().any(|it| said.before.ends_with(it));
-        let right = match (metric.kind.as_str(), said.part) {
+        let over_time = mention.behind.starts_with('[');
+        let within =
+            |functions: &[&str]| functions.iter().any(|name| mention.before.ends_with(name));
+        let right = match (metric.kind.as_str(), mention.part) {
             ("counter", "") => over_time && within(&["rate(", "increase("]),
             ("histogram", "_bucket") => {
-                let quantile = said.before.contains("histogram_quantile(");
-                let by_bucket = said.before.contains("by (le");
+                let quantile = mention.before.contains("histogram_quantile(");
+                let by_bucket = mention.before.contains("by (le");
                 over_time && within(&["rate("]) && quantile && by_bucket
             }
             ("histogram", "_sum" | "_count") => over_time && within(&["rate(", "increase("]),
@@ -81,14 +82,14 @@ fn wrong(expression: &str) -> Vec<String> {
             _ => false,
         };
         if !right {
-            wrong.push(format!("not how a {} is read: {}", metric.kind, said.metric));
+            wrong.push(format!("not how a {} is read: {}", metric.kind, mention.metric));
         }
     }
     let grouped = expression.split("by (").skip(1).filter_map(|rest| rest.split(')').next());
     for label in grouped.flat_map(|labels| labels.split(',').map(str::trim)) {
-        let of_some = mentions(expression)
-            .iter()
-            .any(|said| page.get(said.metric).is_some_and(|one| one.labels.contains_key(label)));
+        let of_some = mentions(expression).iter().any(|mention| {
+            page.get(mention.metric).is_some_and(|metric| metric.labels.contains_key(label))
+        });
         if !of_some && !OTHERS.contains(&label) {
             wrong.push(format!("grouped by {label}, which none of them has"));
         }
@@ -113,8 +114,8 @@ fn rules() -> Vec<&'static str> {
 }
 
 fn names(expressions: &[&str]) -> BTreeSet<String> {
-    let said = expressions.iter().flat_map(|one| mentions(one));
-    said.map(|one| one.metric.to_owned()).collect()
+    let mentioned = expressions.iter().flat_map(|expression| mentions(expression));
+    mentioned.map(|mention| mention.metric.to_owned()).collect()
 }
 
 #[test]
@@ -132,7 +133,7 @@ fn the_dashboard_shows_every_metric_and_each_as_its_type_asks() {
 fn the_dashboard_can_be_imported_and_asks_for_its_data_source() {
     let dashboard = dashboard();
     let variables = dashboard["templating"]["list"].as_array().expect("variables");
-    let asks = |one: &&Value| one["type"] == "datasource" && one["query"] == "prometheus";
+    let asks = |value: &&Value| value["type"] == "datasource" && value["query"] == "prometheus";
     let source = variables.iter().find(asks).expect("a variable for the data source");
     let source = format!("${{{}}}", source["name"].as_str().expect("its name"));
     let mut ids = BTreeSet::new();

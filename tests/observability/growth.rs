@@ -18,15 +18,15 @@ fn client(masters: &Masters) -> RedlockBuilder {
     builder.operation_timeout(PATIENCE / 10).connect_timeout(PATIENCE / 10)
 }
 
-/// Returns how often each event was told in this span.
-fn told_in(capture: &Capture, span: Option<u64>) -> BTreeMap<String, usize> {
-    let mut told = BTreeMap::new();
-    for one in capture.told().into_iter().filter(|one| one.event.kind == "event") {
-        if one.span == span {
-            *told.entry(one.event.name).or_default() += 1;
+/// Returns how often each event was reported in this span.
+fn counts_in(capture: &Capture, span: Option<u64>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for entry in capture.entries().into_iter().filter(|entry| entry.event.kind == "event") {
+        if entry.span == span {
+            *counts.entry(entry.event.name).or_default() += 1;
         }
     }
-    told
+    counts
 }
 
 async fn attempts(capture: &Capture, count: usize) {
@@ -47,16 +47,16 @@ async fn a_span_does_not_grow_while_its_acquire_waits() {
     let waits = tokio::spawn(redlock.acquire("r").no_timeout().into_future());
     attempts(&capture, 100).await;
     let span = capture.named("acquire").remove(0);
-    let early = told_in(&capture, span.span);
+    let early = counts_in(&capture, span.span);
     attempts(&capture, 500).await;
-    let late = told_in(&capture, span.span);
+    let late = counts_in(&capture, span.span);
 
     let now = capture.named("acquire").remove(0);
     assert_eq!((&now.recorded, &now.fields), (&Vec::new(), &span.fields), "while it waits");
     let grows = late.iter().filter(|(name, count)| early.get(*name) != Some(count));
     let grows: BTreeSet<String> = grows.map(|(name, _)| name.clone()).collect();
     assert_eq!(grows, page::recurring(), "{late:?}");
-    // Once when the wait began, and once when a master had said for how long.
+    // Once when the wait began, and once when a master had answered for how long.
     assert_eq!(late.get("waiting"), Some(&2), "{late:?}");
 
     guard.release().await.unwrap();
@@ -68,32 +68,35 @@ async fn a_span_does_not_grow_while_its_acquire_waits() {
 }
 
 #[tokio::test]
-async fn a_wait_is_told_when_what_it_is_for_changes() {
+async fn a_wait_is_reported_when_what_it_is_for_changes() {
     let masters = Masters::start_in_memory(3).unwrap();
     let (capture, _capturing) = Capture::set();
-    let (one, other) = (client(&masters).connect().await, client(&masters).connect().await);
-    let (redlock, other) = (one.unwrap(), other.unwrap());
+    let (redlock, other) = (client(&masters).connect().await, client(&masters).connect().await);
+    let (redlock, other) = (redlock.unwrap(), other.unwrap());
     let guard = redlock.acquire("r").timeout(PATIENCE).keep_alive_forever().await.unwrap();
     let waits = [&redlock, &redlock, &other]
         .map(|client| tokio::spawn(client.acquire("r").no_timeout().into_future()));
-    let told = || -> BTreeSet<String> {
+    let reasons = || -> BTreeSet<String> {
         let waiting = capture.named("waiting");
-        waiting.iter().map(|one| one.field("waits_for").to_owned()).collect()
+        waiting.iter().map(|entry| entry.field("waits_for").to_owned()).collect()
     };
     let both = BTreeSet::from(["own_guard", "holder"].map(str::to_owned));
-    eventually("both are told", PATIENCE, async || told() == both).await;
+    eventually("both are reported", PATIENCE, async || reasons() == both).await;
     (0..2).for_each(|node| masters[node].kill());
-    eventually("an outage is told", PATIENCE, async || told().contains("quorum")).await;
-    for one in capture.named("waiting") {
-        assert_eq!((one.event.level.as_str(), one.field("resource")), ("DEBUG", "r"));
-        assert!(one.field("left_ms").is_empty() || one.field("waits_for") == "holder", "{one:?}");
+    eventually("an outage is reported", PATIENCE, async || reasons().contains("quorum")).await;
+    for entry in capture.named("waiting") {
+        assert_eq!((entry.event.level.as_str(), entry.field("resource")), ("DEBUG", "r"));
+        assert!(
+            entry.field("left_ms").is_empty() || entry.field("waits_for") == "holder",
+            "{entry:?}"
+        );
     }
     waits.iter().for_each(tokio::task::JoinHandle::abort);
     drop(guard);
 }
 
 #[tokio::test]
-async fn one_that_waits_in_turn_is_told_how_many_are_ahead_whenever_that_changes() {
+async fn a_wait_in_turn_reports_how_many_are_ahead_whenever_that_changes() {
     let masters = Masters::start_in_memory(3).unwrap();
     let (capture, _capturing) = Capture::set();
     let mut clients = Vec::new();
@@ -102,20 +105,21 @@ async fn one_that_waits_in_turn_is_told_how_many_are_ahead_whenever_that_changes
     }
     let guard = clients[0].acquire("r").keep_alive_forever().await.unwrap();
     let mut waits = Vec::new();
-    let told = || -> Vec<String> {
-        let ahead = capture.named("waiting").into_iter().map(|one| one.field("ahead").to_owned());
-        let mut told: Vec<String> = ahead.filter(|ahead| !ahead.is_empty()).collect();
-        told.sort_unstable();
-        told
+    let places = || -> Vec<String> {
+        let ahead =
+            capture.named("waiting").into_iter().map(|entry| entry.field("ahead").to_owned());
+        let mut places: Vec<String> = ahead.filter(|ahead| !ahead.is_empty()).collect();
+        places.sort_unstable();
+        places
     };
     for (place, redlock) in clients[1..].iter().enumerate() {
         waits.push(tokio::spawn(redlock.acquire("r").no_timeout().into_future()));
-        eventually("its place is told", PATIENCE, async || told().len() == place + 1).await;
+        eventually("its place is reported", PATIENCE, async || places().len() == place + 1).await;
     }
-    assert_eq!(told(), ["0", "1", "2"]);
+    assert_eq!(places(), ["0", "1", "2"]);
     waits[0].abort();
     let moved_up = ["0", "0", "1", "1", "2"];
-    eventually("the others have moved up", PATIENCE, async || told() == moved_up).await;
+    eventually("the others have moved up", PATIENCE, async || places() == moved_up).await;
     waits.iter().for_each(tokio::task::JoinHandle::abort);
     drop(guard);
 }

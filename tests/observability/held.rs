@@ -1,4 +1,4 @@
-//! The gauges of what is held and who waits: each kind has its own, and each end takes its share away.
+//! The gauges of locks held and of waiters: each kind has its own, and each end takes its share away.
 
 use crate::exposed::Exposed;
 use crate::scenario::{PATIENCE, client, exposed, recorder};
@@ -145,7 +145,7 @@ async fn each_caller_that_waits_is_counted_until_it_has_its_answer_or_is_gone() 
     let writer = holder.rw_lock("table").write().keep_alive().await.unwrap();
     let leader = holder.election("e").campaign("there").await.unwrap();
 
-    let mut one = redlock.acquire("plain").no_timeout().into_future();
+    let mut waiter = redlock.acquire("plain").no_timeout().into_future();
     let mut fenced = redlock.acquire("plain").fenced().no_timeout().into_future();
     let mut seeker = redlock.semaphore("s", 1).acquire().no_timeout().into_future();
     let table = redlock.rw_lock("table");
@@ -154,7 +154,7 @@ async fn each_caller_that_waits_is_counted_until_it_has_its_answer_or_is_gone() 
     let election = redlock.election("e");
     let mut candidate = Box::pin(election.campaign("here").into_future());
     assert_eq!(waiting(&handle), [0; 6], "nothing is asked before the first poll");
-    assert!((&mut one).now_or_never().is_none());
+    assert!((&mut waiter).now_or_never().is_none());
     assert!((&mut fenced).now_or_never().is_none());
     assert!((&mut seeker).now_or_never().is_none());
     assert!((&mut reader).now_or_never().is_none());
@@ -165,7 +165,7 @@ async fn each_caller_that_waits_is_counted_until_it_has_its_answer_or_is_gone() 
     drop((fenced, reader, another));
     assert_eq!(waiting(&handle), [1, 0, 1, 0, 0, 1], "who is gone does not wait");
     plain.release().await.unwrap();
-    let _plain = one.await.unwrap();
+    let _plain = waiter.await.unwrap();
     assert_eq!(waiting(&handle), [0, 0, 1, 0, 0, 1]);
     // A refusal that no master has seen waits for nothing.
     redlock.acquire("").await.unwrap_err();

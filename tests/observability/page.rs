@@ -35,7 +35,7 @@ fn rows(header: &str) -> Vec<Vec<&'static str>> {
     rows
 }
 
-/// Returns the events that are told again and again while an acquire waits.
+/// Returns the events that are reported again and again while an acquire waits.
 pub(crate) fn recurring() -> BTreeSet<String> {
     let about = PAGE.split("While an acquire waits, only ").nth(1).expect("what recurs");
     quoted(about.split('.').next().expect("a sentence")).into_iter().collect()

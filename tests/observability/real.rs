@@ -1,6 +1,6 @@
 //! Spans and events of real masters, and what they never contain.
 
-use crate::capture::{Capture, Told};
+use crate::capture::{Capture, Entry};
 use crate::support::masters::{Masters, builder};
 use crate::support::poll::eventually;
 use crate::support::server::Server;
@@ -19,11 +19,11 @@ fn patient(builder: RedlockBuilder) -> RedlockBuilder {
 }
 
 /// Returns the span of one acquire and its events.
-fn of_the_acquire(capture: &Capture) -> (Told, Vec<Told>) {
-    let told = capture.told();
-    let span = told.iter().find(|one| one.is("acquire")).expect("a span").clone();
-    let within = |one: &&Told| one.event.kind == "event" && one.span == span.span;
-    let events = told.iter().filter(within).cloned().collect();
+fn of_the_acquire(capture: &Capture) -> (Entry, Vec<Entry>) {
+    let entries = capture.entries();
+    let span = entries.iter().find(|entry| entry.is("acquire")).expect("a span").clone();
+    let within = |entry: &&Entry| entry.event.kind == "event" && entry.span == span.span;
+    let events = entries.iter().filter(within).cloned().collect();
     (span, events)
 }
 
@@ -40,7 +40,7 @@ async fn an_acquire_with_a_master_down_has_a_span_and_every_answer() {
     assert_eq!(span.field("outcome"), "acquired");
     assert!(span.field("attempts").parse::<u32>().unwrap() >= 1, "{span:?}");
     assert!(span.field("waited_ms").parse::<f64>().unwrap() > 0.0, "{span:?}");
-    let attempts: Vec<_> = events.iter().filter(|one| one.is("attempt")).collect();
+    let attempts: Vec<_> = events.iter().filter(|event| event.is("attempt")).collect();
     let won = attempts.last().expect("an attempt");
     assert_eq!((won.field("verdict"), won.field("attempt")), ("won", span.field("attempts")));
     let votes = won.field("votes");
@@ -67,7 +67,7 @@ async fn a_loss_is_a_warning_that_has_its_reason() {
     masters.kill(0);
     masters.kill(1);
     guard.lost().await;
-    eventually("it is told", PATIENCE, async || !capture.named("lost").is_empty()).await;
+    eventually("it is reported", PATIENCE, async || !capture.named("lost").is_empty()).await;
     let lost = capture.named("lost").remove(0);
     assert_eq!((lost.event.level.as_str(), lost.field("reason")), ("WARN", "lapsed"));
     assert_eq!(lost.field("resource"), "orders:42");
@@ -86,12 +86,12 @@ async fn healthy_operation_is_quiet_at_info_once_all_masters_are_up() {
     }
     redlock.shutdown().await.unwrap();
     let loud: Vec<_> =
-        capture.told().into_iter().filter(|told| told.event.level != "DEBUG").collect();
-    assert!(loud.len() == 3 && loud.iter().all(|told| told.is("up")), "{loud:?}");
+        capture.entries().into_iter().filter(|entry| entry.event.level != "DEBUG").collect();
+    assert!(loud.len() == 3 && loud.iter().all(|entry| entry.is("up")), "{loud:?}");
 }
 
 fn text(capture: &Capture) -> String {
-    format!("{:#?}", capture.told())
+    format!("{:#?}", capture.entries())
 }
 
 #[tokio::test]
@@ -99,19 +99,20 @@ async fn no_event_has_a_password() {
     let masters = Masters::start_with(3, &["--requirepass", SECRET]);
     let (capture, _capturing) = Capture::set();
     let with = |password: &str| {
-        let urls = masters.iter().map(|one| one.url().replace("//", &format!("//:{password}@")));
+        let urls =
+            masters.iter().map(|master| master.url().replace("//", &format!("//:{password}@")));
         patient(builder().nodes(urls.collect::<Vec<_>>()))
     };
     let redlock = with(SECRET).connect().await.unwrap();
     let guard = redlock.acquire("r").timeout(PATIENCE).await.unwrap();
     masters.kill(0);
-    eventually("it is told", PATIENCE, async || !capture.named("down").is_empty()).await;
+    eventually("it is reported", PATIENCE, async || !capture.named("down").is_empty()).await;
     drop(guard);
     masters[0].restart();
     let up = async || capture.named("up").len() >= 4;
     eventually("it is up again", PATIENCE, up).await;
     assert!(with("wrong-password").connect().await.is_err());
-    eventually("it is told", PATIENCE, async || !capture.named("unfit").is_empty()).await;
+    eventually("it is reported", PATIENCE, async || !capture.named("unfit").is_empty()).await;
     let text = text(&capture);
     assert!(!text.contains(SECRET) && !text.contains("wrong-password"), "{text}");
 }
@@ -132,9 +133,9 @@ async fn no_event_has_a_whole_token() {
         assert!(token.is_empty() || !text(&capture).contains(&token), "{token}");
         text(&capture).contains("unknown command")
     };
-    eventually("the error is told", PATIENCE, repeated).await;
+    eventually("the error is reported", PATIENCE, repeated).await;
     let votes = text(&capture);
     assert!(votes.contains('…'), "{votes}");
-    let digits = votes.split(|one: char| !one.is_ascii_hexdigit());
+    let digits = votes.split(|letter: char| !letter.is_ascii_hexdigit());
     assert!(digits.map(str::len).max() < Some(32), "{votes}");
 }

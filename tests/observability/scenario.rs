@@ -59,8 +59,8 @@ async fn ask(masters: &Masters, node: usize, command: &str) {
 }
 
 /// Returns how often this was reported for a master.
-fn times(capture: &Capture, told: &str, master: &str) -> usize {
-    capture.named(told).iter().filter(|one| one.field("node") == master).count()
+fn times(capture: &Capture, report: &str, master: &str) -> usize {
+    capture.named(report).iter().filter(|entry| entry.field("node") == master).count()
 }
 
 /// Kills a master, and waits until both coordinators have reported it.
@@ -68,8 +68,8 @@ async fn kill(masters: &Masters, node: usize, capture: &Capture) {
     let name = name(masters, node);
     let before = times(capture, "down", &name);
     masters[node].kill();
-    let told = async || times(capture, "down", &name) >= before + 2;
-    eventually("the loss is told", PATIENCE, told).await;
+    let reported = async || times(capture, "down", &name) >= before + 2;
+    eventually("the loss is reported", PATIENCE, reported).await;
 }
 
 /// Restarts a killed master with its memory, and waits until it votes.
@@ -77,8 +77,8 @@ async fn revive(masters: &Masters, node: usize, capture: &Capture) {
     let name = name(masters, node);
     let before = times(capture, "up", &name);
     masters[node].restart(Memory::Kept).unwrap();
-    let told = async || times(capture, "up", &name) >= before + 2;
-    eventually("it votes again", PATIENCE, told).await;
+    let votes = async || times(capture, "up", &name) >= before + 2;
+    eventually("it votes again", PATIENCE, votes).await;
 }
 
 async fn held(redlock: &Redlock, resource: &str) -> Guard {
@@ -132,7 +132,7 @@ async fn play(masters: &Masters, capture: &Capture) {
         let _guard = held(&redlock, "waited for").await;
         let waited = other.acquire("waited for").fair().timeout(TTL / 6).await;
         let waiting = capture.named("waiting");
-        let is_known = |field| waiting.iter().any(|one| !one.field(field).is_empty());
+        let is_known = |field| waiting.iter().any(|entry| !entry.field(field).is_empty());
         waited.is_err() && is_known("left_ms") && is_known("ahead")
     };
     eventually("a wait", PATIENCE, waiting).await;
@@ -246,7 +246,7 @@ pub(crate) fn name(masters: &Masters, node: usize) -> String {
 }
 
 #[tokio::test]
-async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
+async fn all_that_is_reported_is_on_the_page_and_all_on_the_page_is_reported() {
     let recorder = recorder();
     let handle = recorder.handle();
     let _recording = metrics::set_default_local_recorder(&recorder);
@@ -255,18 +255,19 @@ async fn all_that_is_told_is_on_the_page_and_all_on_the_page_is_told() {
     play(&masters, &capture).await;
 
     let page = page::events();
-    let told = capture.told();
-    assert!(!format!("{told:?}").contains(SECRET), "a secret is shown");
-    for one in &told {
-        let fields = page.get(&one.event).unwrap_or_else(|| panic!("not on the page: {one:?}"));
-        let unknown: Vec<_> = one.fields.keys().filter(|field| !fields.contains(*field)).collect();
-        assert!(unknown.is_empty(), "{:?} has no fields {unknown:?}", one.event);
+    let entries = capture.entries();
+    assert!(!format!("{entries:?}").contains(SECRET), "a secret is shown");
+    for entry in &entries {
+        let fields = page.get(&entry.event).unwrap_or_else(|| panic!("not on the page: {entry:?}"));
+        let unknown: Vec<_> =
+            entry.fields.keys().filter(|field| !fields.contains(*field)).collect();
+        assert!(unknown.is_empty(), "{:?} has no fields {unknown:?}", entry.event);
     }
     for (event, fields) in &page {
-        let alike: Vec<_> = told.iter().filter(|one| one.event == *event).collect();
-        assert!(!alike.is_empty(), "never told: {event:?}");
+        let alike: Vec<_> = entries.iter().filter(|entry| entry.event == *event).collect();
+        assert!(!alike.is_empty(), "never reported: {event:?}");
         let seen: BTreeSet<String> =
-            alike.iter().flat_map(|one| one.fields.keys().cloned()).collect();
+            alike.iter().flat_map(|entry| entry.fields.keys().cloned()).collect();
         assert_eq!(&seen, fields, "the fields of {event:?}");
     }
 
@@ -342,13 +343,13 @@ async fn coordinators_of_a_process_add_up() {
     let handle = recorder.handle();
     let _recording = metrics::set_default_local_recorder(&recorder);
     let masters = Masters::start_in_memory(3).unwrap();
-    let one = client(&masters).connect().await.unwrap();
+    let redlock = client(&masters).connect().await.unwrap();
     let other = client(&masters).connect().await.unwrap();
     let voting = || exposed(&handle).sum("quorumlock_node_standing", &[("standing", "voting")]);
     let spare = || exposed(&handle).sum("quorumlock_quorum", &[("state", "spare")]);
     let are = |number: f64, expected: f64| (number - expected).abs() < 1e-6;
     eventually("both vote", PATIENCE, async || are(voting(), 6.0) && are(spare(), 2.0)).await;
-    one.shutdown().await.unwrap();
+    redlock.shutdown().await.unwrap();
     eventually("one is left", PATIENCE, async || are(voting(), 3.0) && are(spare(), 1.0)).await;
     other.shutdown().await.unwrap();
 }

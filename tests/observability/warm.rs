@@ -1,7 +1,7 @@
 //! What is reported of a lock that is kept warm: which acquire has asked no master, and why what was idle is
 //! released.
 
-use crate::capture::{Capture, Told};
+use crate::capture::{Capture, Entry};
 use crate::support::poll::eventually;
 use quorumlock::embedded::Masters;
 use quorumlock::{Acquire, Redlock};
@@ -15,7 +15,7 @@ fn warm(redlock: &Redlock) -> Acquire {
 
 /// Returns the resource and the reason of each release of what was idle.
 fn released(capture: &Capture) -> Vec<(String, String)> {
-    let of = |event: Told| (event.field("resource").to_owned(), event.field("reason").to_owned());
+    let of = |event: Entry| (event.field("resource").to_owned(), event.field("reason").to_owned());
     capture.named("idle released").into_iter().map(of).collect()
 }
 

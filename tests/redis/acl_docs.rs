@@ -111,8 +111,8 @@ async fn the_documented_rights_suffice_and_each_costs_as_documented() {
 async fn ahead(server: &Server, line: &str) -> Option<usize> {
     grant(server, line).await;
     let connect = async || client(server).restart_guard(RestartGuard::Off).connect().await.unwrap();
-    let (one, other) = (connect().await, connect().await);
-    let guard = one.acquire("t").fair().await.unwrap();
+    let (holder, other) = (connect().await, connect().await);
+    let guard = holder.acquire("t").fair().await.unwrap();
     let error = other.acquire("t").fair().timeout(400 * MS).await.unwrap_err();
     let AcquireError::Contended(contended) = error else { panic!("{error}") };
     assert_eq!(guard.release().await, Ok(Released::Confirmed));
@@ -175,7 +175,7 @@ fn line_without(left_out: impl Fn(&str) -> bool) -> String {
 }
 
 #[tokio::test]
-async fn without_the_pattern_of_keys_nobody_connects() {
+async fn without_the_pattern_of_keys_no_client_connects() {
     let server = Server::start();
     let found = works(&server, &line_without(|word| word.starts_with('~'))).await;
     assert!(matches!(found, Err(ConnectError::Unfit(_))), "{found:?}");
@@ -190,7 +190,7 @@ async fn was_called(server: &Server, command: &str) -> bool {
 
 /// A right that no lock depends on still has a use: without it waiters are not notified.
 #[tokio::test]
-async fn without_channels_a_release_tells_nobody_and_who_waits_polls() {
+async fn without_channels_a_release_notifies_no_waiter_and_waiters_poll() {
     let server = Server::start();
     type LeftOut = fn(&str) -> bool;
     let left_out: [(&str, LeftOut); 4] = [
@@ -215,8 +215,8 @@ async fn without_channels_a_release_tells_nobody_and_who_waits_polls() {
         }
         assert_eq!(guard.release().await, Ok(Released::Confirmed), "without {name}");
         waiting.await.unwrap().unwrap().release().await.unwrap();
-        let told = was_called(&server, "publish").await && was_called(&server, "subscribe").await;
-        assert_eq!(told, name == "nothing", "without {name}");
+        let heard = was_called(&server, "publish").await && was_called(&server, "subscribe").await;
+        assert_eq!(heard, name == "nothing", "without {name}");
         for redlock in [holder, waiter] {
             redlock.shutdown().await.unwrap();
         }
@@ -231,13 +231,15 @@ async fn without_info_what_must_not_be_a_master_is_taken_for_one() {
     let replica =
         Server::start_with(&["--replicaof", "127.0.0.1", &port, "--replica-read-only", "no"]);
     let in_step = async || {
-        let told = witness::info(&replica, "replication").await;
-        told.get("master_link_status").is_some_and(|status| status == "up")
+        let info = witness::info(&replica, "replication").await;
+        info.get("master_link_status").is_some_and(|status| status == "up")
     };
     eventually("the replica has all", PATIENCE, in_step).await;
     let evicting = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"];
     let evicting = Server::start_with(&evicting);
-    for (may_ask, line) in [(true, line().to_owned()), (false, line_without(|it| it == "+info"))] {
+    for (may_ask, line) in
+        [(true, line().to_owned()), (false, line_without(|right| right == "+info"))]
+    {
         for server in [&replica, &evicting] {
             grant(server, &line).await;
             let connected = client(server).connect().await;

@@ -41,8 +41,8 @@ impl Process {
 
     fn hears(&mut self) -> String {
         let lines = self.output.by_ref().map(Result::unwrap);
-        let mut said = lines.filter_map(|line| Some(line.split_once(SAYS)?.1.to_owned()));
-        said.next().expect("a process that says something")
+        let mut answers = lines.filter_map(|line| Some(line.split_once(SAYS)?.1.to_owned()));
+        answers.next().expect("a process that says something")
     }
 
     fn does(&mut self, words: &str) -> String {
@@ -62,7 +62,7 @@ impl Drop for Process {
     }
 }
 
-/// Not a test: a process that does what it is told. Its locks are extended on another thread.
+/// Not a test: a process that does what a test asks. Its locks are extended on another thread.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "tests of this file start it as a process"]
 async fn a_process_that_a_test_has_started() {
@@ -170,7 +170,7 @@ async fn both_sides_killed_at_every_step_leave_nothing_for_longer_than_a_ttl() {
 }
 
 #[tokio::test]
-async fn a_master_that_was_down_is_topped_up_by_the_one_who_adopts() {
+async fn a_master_that_was_down_is_topped_up_by_the_adopter() {
     let masters = Masters::start(3);
     let (first, second) = (connect(masters.urls()).await, connect(masters.urls()).await);
     let guard = first.acquire(KEY).await.unwrap();
@@ -208,8 +208,8 @@ async fn work_that_has_ended_well_is_not_adopted_from_a_copy() {
         tokio::time::sleep(200 * MS).await;
         for name in names {
             let stored = witness::values(&masters, name).await;
-            let is_marked = |one: &Option<String>| {
-                one.as_deref().is_some_and(|value| value.starts_with("quorumlock:done:"))
+            let is_marked = |value: &Option<String>| {
+                value.as_deref().is_some_and(|value| value.starts_with("quorumlock:done:"))
             };
             assert!(stored.iter().all(is_marked), "{stored:?}");
             let inspection = first.inspect(*name).await.unwrap();

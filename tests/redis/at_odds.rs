@@ -45,8 +45,8 @@ fn with_cut(
     })
 }
 
-/// A client whose thread is its process: once it has connected, nothing of it runs until it is told
-/// to continue. Then it acquires `r`, and reports why it does not get it.
+/// A client whose thread is its process: once it has connected, nothing of it runs until the test
+/// lets it continue. Then it acquires `r`, and reports why it does not get it.
 struct Stopped {
     go_on: mpsc::Sender<()>,
     thread: thread::JoinHandle<Result<Duration, String>>,
@@ -95,8 +95,8 @@ async fn a_resumed_client_learns_of_another_max_ttl_before_it_locks() {
     assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
     let other = connect_at_last(|| builder(SECOND).nodes(masters.urls())).await;
     assert!(since.elapsed() > SILENCE, "{:?}", since.elapsed());
-    let told = stopped.goes_on().unwrap_err();
-    assert!(told.contains("max_ttl is 5s here and 1s with another client"), "{told}");
+    let error = stopped.goes_on().unwrap_err();
+    assert!(error.contains("max_ttl is 5s here and 1s with another client"), "{error}");
     masters[0].restart();
     masters[1].restart();
     let guard = other.acquire("r").timeout(10 * SECOND).await.unwrap();
@@ -115,8 +115,8 @@ async fn a_resumed_client_learns_of_another_list_before_it_locks() {
     assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
     let redlock = connect_at_last(other).await;
     let guard = redlock.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap();
-    let told = stopped.goes_on().unwrap_err();
-    assert!(told.contains("another client"), "{told}");
+    let error = stopped.goes_on().unwrap_err();
+    assert!(error.contains("another client"), "{error}");
     assert!(guard.is_valid());
 }
 
@@ -129,28 +129,28 @@ async fn two_lists_that_meet_both_stop_until_one_of_them_is_gone() {
         let urls = direct.map(|node| masters[node].url());
         with_cut(builder(SECOND), &masters, cut, &healed).nodes(urls).connect()
     };
-    let one = client([2, 3], [0, 1, 4]).await.unwrap();
-    let two = client([0, 1], [2, 3, 5]).await.unwrap();
+    let first = client([2, 3], [0, 1, 4]).await.unwrap();
+    let second = client([0, 1], [2, 3, 5]).await.unwrap();
     let both = async {
-        let of_one = one.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap();
-        (of_one, two.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap())
+        let of_first = first.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap();
+        (of_first, second.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap())
     };
-    let (of_one, of_two) = both.await;
-    assert!(of_one.is_valid() && of_two.is_valid(), "each has a majority of its own list");
+    let (of_first, of_second) = both.await;
+    assert!(of_first.is_valid() && of_second.is_valid(), "each has a majority of its own list");
     healed.store(true, Relaxed);
     eventually("both have met, and both locks have ended", SILENCE + 10 * SECOND, async || {
-        !of_one.is_valid() && !of_two.is_valid()
+        !of_first.is_valid() && !of_second.is_valid()
     })
     .await;
-    for redlock in [&one, &two] {
+    for redlock in [&first, &second] {
         // The deadline has passed, and the driver may be about to report it.
         let error = redlock.acquire("r").timeout(SECOND).await.unwrap_err().to_string();
         assert!(error.contains("another client"), "{error}");
     }
-    drop((of_two, two.shutdown().await));
+    drop((of_second, second.shutdown().await));
     let gone = Instant::now();
     eventually("the other one goes on by itself", SILENCE + 8 * SECOND, async || {
-        one.try_acquire("r").await.is_ok()
+        first.try_acquire("r").await.is_ok()
     })
     .await;
     assert!(gone.elapsed() > 5 * SECOND, "{:?}: what it had noted stands", gone.elapsed());

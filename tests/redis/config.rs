@@ -27,7 +27,7 @@ async fn a_lock_is_held_by_what_a_file_and_variables_say() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_without_the_password() {
+async fn a_wrong_password_is_reported_without_the_password() {
     let masters = Masters::start_with(1, &["--requirepass", "secret"]);
     let url = masters[0].url().replace("//", "//:hunter2@");
     let config = Config::from_toml(&format!("nodes = [{url:?}]")).unwrap();

@@ -21,7 +21,7 @@ impl Cluster for Masters {
     }
 
     fn builder_in(&self, database: i64) -> RedlockBuilder {
-        builder().nodes(self.iter().map(|one| format!("{}/{database}", one.url())))
+        builder().nodes(self.iter().map(|master| format!("{}/{database}", master.url())))
     }
 
     async fn ask(&self, node: usize, command: &Cmd) -> Value {

@@ -10,11 +10,11 @@ const PASSWORD: &str = r#"p@ss/w:o#r?d&=+ %25"ü"#;
 
 /// Encodes a text for an address: everything but letters and digits as `%XX`.
 fn encoded(text: &str) -> String {
-    let one = |byte: u8| match byte {
+    let escaped = |byte: u8| match byte {
         b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
         _ => format!("%{byte:02X}"),
     };
-    text.bytes().map(one).collect()
+    text.bytes().map(escaped).collect()
 }
 
 struct Guarded {

@@ -39,7 +39,7 @@ fn not_tested(what: &str, program: &str) {
 
 fn on_path(program: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|it| it.exists())
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.exists())
 }
 
 #[track_caller]
@@ -241,12 +241,12 @@ fn compose_takes_its_file_and_asks_for_the_address() {
     let file = root().join("docs/deploy/compose.yml");
     asked.arg("--file").arg(&file).arg("config").env_remove("ADDRESS");
     let without = asked.output().unwrap();
-    let said = String::from_utf8_lossy(&without.stderr);
-    assert!(!without.status.success() && said.contains("by which clients know it"), "{said}");
+    let stderr = String::from_utf8_lossy(&without.stderr);
+    assert!(!without.status.success() && stderr.contains("by which clients know it"), "{stderr}");
     let output = asked.env("ADDRESS", "10.0.0.1").output().unwrap();
     assert_accepted(&output);
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("10.0.0.1") && told.contains("/etc/quorumlock/users.acl"), "{told}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("10.0.0.1") && shown.contains("/etc/quorumlock/users.acl"), "{shown}");
 }
 
 #[test]
@@ -289,8 +289,8 @@ async fn the_unit_starts_a_server_with_the_file() {
     let master = Master::start(USERS, &arguments);
     let mut ask = cmd("CONFIG");
     ask.arg("GET").arg("appendfsync");
-    let told: Vec<String> = master.ask("operator:change-me-too@", &ask).await.unwrap();
-    assert_eq!(told, ["appendfsync", "always"]);
+    let reply: Vec<String> = master.ask("operator:change-me-too@", &ask).await.unwrap();
+    assert_eq!(reply, ["appendfsync", "always"]);
     assert_ne!(fs::read_dir(&data).unwrap().count(), 0, "the data is where the unit says");
 }
 
@@ -400,7 +400,7 @@ fn the_overlay_of_the_page_replaces_passwords_image_and_namespace() {
         return tell("NOT TESTED: docs/deploy/kustomization.yaml, since there is no kubectl");
     };
     let kinds = |text: &str| {
-        let mut kinds: Vec<_> = text.lines().filter(|it| it.starts_with("kind: ")).collect();
+        let mut kinds: Vec<_> = text.lines().filter(|line| line.starts_with("kind: ")).collect();
         kinds.sort_unstable();
         kinds.join(" ")
     };
@@ -425,7 +425,7 @@ fn the_overlay_of_the_page_replaces_passwords_image_and_namespace() {
     assert_eq!(count("image: registry.example.org/redis-quorumlock:8.0"), 1, "{laid}");
     // Both in base64.
     let secrets = ["operator-password: c2VjcmV0", "users.acl: dXNlciBkZWZhdWx0IG9mZgo="];
-    assert!(secrets.iter().all(|it| count(it) == 1) && count("change-me") == 0, "{laid}");
+    assert!(secrets.iter().all(|secret| count(secret) == 1) && count("change-me") == 0, "{laid}");
     assert_eq!(count("storageClassName: fast"), 1, "{laid}");
     // Names that the addresses and the probes use are as they were.
     for kept in ["serviceName: quorumlock\n", "key: operator-password\n", "name: quorumlock\n"] {

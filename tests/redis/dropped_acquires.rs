@@ -125,16 +125,16 @@ async fn acquires_dropped_or_aborted_at_random_moments_leave_nothing() {
     for _ in 0..25 {
         let tasks = (0..16).map(|_| {
             let (mut rng, resource) = (rng.fork(), format!("r{}", rng.within(0..5)));
-            let (one, two) = (redlock.acquire(resource.as_str()), redlock.acquire(resource));
+            let (first, second) = (redlock.acquire(resource.as_str()), redlock.acquire(resource));
             let held_for = pause(rng.fork());
             tokio::spawn(async move {
                 let holding = tokio::spawn(async move {
-                    let _guard = one.await;
+                    let _guard = first.await;
                     held_for.await;
                 });
                 tokio::select! {
                     () = pause(rng.fork()) => {}
-                    guard = two => drop(guard),
+                    guard = second => drop(guard),
                 }
                 pause(rng).await;
                 holding.abort();
@@ -148,7 +148,7 @@ async fn acquires_dropped_or_aborted_at_random_moments_leave_nothing() {
 }
 
 #[tokio::test]
-async fn a_win_that_nobody_picks_up_is_released() {
+async fn a_win_that_no_caller_picks_up_is_released() {
     let (masters, redlock) = five().await;
     for round in 0..20 {
         let resource = format!("r{round}");

@@ -1,4 +1,4 @@
-//! Elections on real masters: leaders that are killed, cut off or resign, and who sees them.
+//! Elections on real masters: leaders that are killed, cut off or resign, and their observers.
 
 use crate::support::prelude::*;
 use crate::support::proxy::{Cut, Direction, Proxy, in_front_of};
@@ -23,7 +23,7 @@ struct Reign {
     until: Instant,
 }
 
-/// What the observer was told, and when.
+/// What the observer saw, and when.
 type Seen = Arc<Mutex<Vec<(Instant, Option<Leader>)>>>;
 type Reigns = Arc<Mutex<Vec<Reign>>>;
 
@@ -45,7 +45,7 @@ fn builder(masters: &Masters, proxies: &[Proxy]) -> RedlockBuilder {
     builder
 }
 
-/// Records its reign for as long as it is valid, or until it is told to resign.
+/// Records its reign for as long as it is valid, or until it is to resign.
 async fn reign(candidate: usize, lease: FencedLease, reigns: Reigns, resigns: Arc<Notify>) {
     let term = lease.fencing_token().as_u64();
     lease.check().expect("it has just begun");
@@ -74,11 +74,11 @@ impl Candidate {
         let runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = { runtime }.worker_threads(1).enable_all().build().unwrap();
         let resigns = Arc::new(Notify::new());
-        let (reigns, told) = (reigns.clone(), resigns.clone());
+        let (reigns, signal) = (reigns.clone(), resigns.clone());
         runtime.spawn(async move {
             let redlock = builder.connect().await.unwrap();
             let election = redlock.election("scheduler").ttl(TTL);
-            let body = |lease| reign(number, lease, reigns.clone(), told.clone());
+            let body = |lease| reign(number, lease, reigns.clone(), signal.clone());
             election.run(format!("candidate {number}"), body).await.unwrap();
         });
         Self { runtime: Some(runtime), proxies, resigns }
@@ -172,16 +172,18 @@ async fn one_leads_at_a_time_in_rising_terms_that_observers_see() {
     }
     let seen = seen.lock().unwrap();
     let terms: Vec<u64> =
-        seen.iter().flat_map(|(_, one)| one).map(|one| one.term.as_u64()).collect();
-    assert_eq!(terms, reigns.iter().map(|one| one.term).collect::<Vec<_>>());
-    for one in &reigns {
-        let is_it = |leader: &Leader| leader.term.as_u64() == one.term;
-        let (at, leader) =
-            seen.iter().find(|(_, it)| it.as_ref().is_some_and(is_it)).expect("it was seen");
-        assert_eq!(leader.as_ref().unwrap().value, format!("candidate {}", one.candidate));
-        let after = at.saturating_duration_since(one.from);
+        seen.iter().flat_map(|(_, leader)| leader).map(|leader| leader.term.as_u64()).collect();
+    assert_eq!(terms, reigns.iter().map(|reign| reign.term).collect::<Vec<_>>());
+    for reign in &reigns {
+        let is_it = |leader: &Leader| leader.term.as_u64() == reign.term;
+        let (at, leader) = seen
+            .iter()
+            .find(|(_, leader)| leader.as_ref().is_some_and(is_it))
+            .expect("it was seen");
+        assert_eq!(leader.as_ref().unwrap().value, format!("candidate {}", reign.candidate));
+        let after = at.saturating_duration_since(reign.from);
         // A third of the ttl and a round trip; the rest is for a busy machine.
-        assert!(after < TTL / 3 + 3 * SECOND, "term {} was seen after {after:?}", one.term);
+        assert!(after < TTL / 3 + 3 * SECOND, "term {} was seen after {after:?}", reign.term);
     }
 }
 

@@ -188,7 +188,7 @@ const PLANTED: [(&str, Alter); 19] = [
             *answer = format!("{before}master_replid2:{zeros}{}", &after[40..]).into_bytes();
         }
     }),
-    ("what was configured is not told", |words, answer| {
+    ("what was configured is not shown", |words, answer| {
         let at = answer.windows(6).position(|six| six == b"always");
         if let (b"CONFIG", Some(at), b'*' | b'%') = (&name(words)[..], at, answer[0]) {
             answer[at] = b'A';

@@ -103,7 +103,7 @@ async fn no_quorum_since_the_grants_came_too_late() {
 }
 
 #[tokio::test]
-async fn no_quorum_since_nobody_picked_the_lock_up() {
+async fn no_quorum_since_no_caller_picked_the_lock_up() {
     let (masters, redlock) = one_master().await;
     let ttl = Duration::from_millis(300);
     let mut acquire = std::pin::pin!(redlock.try_acquire("orders:42").ttl(ttl).into_future());
@@ -119,7 +119,7 @@ async fn no_quorum_since_nobody_picked_the_lock_up() {
 }
 
 #[tokio::test]
-async fn lost_to_somebody_else() {
+async fn lost_to_another_client() {
     let (masters, redlock) = one_master().await;
     let guard = held(&redlock).await;
     witness::set_foreign(&masters[0], "orders:42", "theirs", LONG).await;

@@ -86,7 +86,7 @@ async fn two_of_five_extended_leaves_the_old_deadline() {
 }
 
 #[tokio::test]
-async fn an_undecided_extension_tops_up_nobody() {
+async fn an_undecided_extension_tops_up_no_master() {
     let (masters, _redlock, guard) = held_by_five().await;
     let before = guard.deadline();
     delete(&masters, &[0, 1]).await;
@@ -165,11 +165,11 @@ async fn a_quorum_that_is_gone_need_not_be_complete() {
     masters[4].stop();
     let (began, lease) = (Instant::now(), guard.lease());
     let watching = tokio::spawn(async move { lease.lost().await });
-    let Err(ExtendError::Lost(told)) = guard.extend().await else { panic!("it is lost") };
+    let Err(ExtendError::Lost(lost)) = guard.extend().await else { panic!("it is lost") };
     let watched = watching.await.unwrap();
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
-    assert_eq!(told, watched);
-    let LossReason::QuorumGone(nodes) = &told.reason else { panic!("{told}") };
+    assert_eq!(lost, watched);
+    let LossReason::QuorumGone(nodes) = &lost.reason else { panic!("{lost}") };
     assert_eq!(picture(nodes), "vvt..");
 }
 
@@ -180,7 +180,7 @@ async fn lost_at_once(guard: &Guard, glyph: char) {
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
     let LossReason::QuorumGone(nodes) = &lost.reason else { panic!("{lost}") };
     assert_eq!(picture(nodes).matches(glyph).count(), 3, "{lost}");
-    assert!(lost.held_for < TTL / 2, "told long before its deadline: {lost}");
+    assert!(lost.held_for < TTL / 2, "reported long before its deadline: {lost}");
     assert_eq!(guard.check(), Err(lost.clone()));
     // For good: the masters that still have the key are no reason to reconsider.
     assert_eq!(guard.extend().await, Err(ExtendError::Lost(lost)));

@@ -74,7 +74,7 @@ async fn a_crowd_writes_in_the_order_of_its_tokens() {
     }
     let written = written.lock().unwrap();
     assert_eq!(written.len(), 40);
-    assert!(written.is_sorted_by(|one, next| one < next), "{written:?}");
+    assert!(written.is_sorted_by(|token, next| token < next), "{written:?}");
 }
 
 #[tokio::test]
@@ -126,11 +126,11 @@ async fn each_guard_of_a_warm_lock_has_the_next_token_and_the_fence_is_at_the_en
 
 #[tokio::test]
 async fn fenced_and_unfenced_holders_exclude_each_other() {
-    let (_masters, [one, other]) = three_and_two_clients().await;
-    let plain = one.acquire("r").ttl(LONG).await.unwrap();
+    let (_masters, [client, other]) = three_and_two_clients().await;
+    let plain = client.acquire("r").ttl(LONG).await.unwrap();
     assert!(other.try_acquire("r").fenced().await.unwrap_err().is_contended());
     plain.release().await.unwrap();
-    let guard = fenced(&one).await;
+    let guard = fenced(&client).await;
     assert!(other.try_acquire("r").await.unwrap_err().is_contended());
     guard.release().await.unwrap();
     assert!(other.try_acquire("r").await.unwrap().is_valid());
@@ -147,20 +147,20 @@ async fn a_token_is_the_time_in_microseconds_or_a_little_above() {
 
 #[tokio::test]
 async fn several_resources_have_one_token_above_those_of_each() {
-    let (_masters, [one, other]) = three_and_two_clients().await;
+    let (_masters, [client, other]) = three_and_two_clients().await;
     let single = async |redlock: &Redlock, name: &str| {
         let guard = redlock.acquire(name).fenced().await.unwrap();
         let token = guard.fencing_token();
         guard.release().await.unwrap();
         token
     };
-    let (a, b) = (single(&one, "a").await, single(&other, "b").await);
-    let both = one.acquire_all(["b", "a"]).fenced().await.unwrap();
+    let (a, b) = (single(&client, "a").await, single(&other, "b").await);
+    let both = client.acquire_all(["b", "a"]).fenced().await.unwrap();
     let token = both.fencing_token();
     assert!(token > a && token > b);
     both.release().await.unwrap();
     assert!(single(&other, "a").await > token);
-    assert!(single(&one, "b").await > token);
+    assert!(single(&client, "b").await > token);
 }
 
 #[tokio::test]

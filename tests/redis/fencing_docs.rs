@@ -55,12 +55,12 @@ fn the_script_admits_equal_and_greater_tokens_and_no_smaller() {
     let mut seen = (None, None);
     for (token, value, admitted) in rows {
         assert!(token.parse::<FencingToken>().is_ok(), "{token} is no token");
-        let said = store.write(token, value);
+        let answer = store.write(token, value);
         if admitted {
-            assert_eq!(said.as_deref(), Ok("OK"), "{token} {value}");
+            assert_eq!(answer.as_deref(), Ok("OK"), "{token} {value}");
             seen = (Some(token.to_owned()), Some(value.to_owned()));
         } else {
-            let error = said.unwrap_err();
+            let error = answer.unwrap_err();
             assert_eq!(error.code(), Some("STALETOKEN"), "{token} {value}: {error}");
             let greatest = seen.0.as_deref().unwrap();
             assert!(error.to_string().contains(greatest), "{error}");
@@ -90,8 +90,8 @@ fn a_number_that_lua_prints_is_another_token_as_the_page_says() {
     let printed = "1.7951586041549e+15";
     assert!(PAGE.contains(&format!("`tostring({number})`")) && PAGE.contains(printed));
     let script = redis::Script::new(&format!("return tostring({number})"));
-    let said: String = script.invoke(&mut store.connection).unwrap();
-    assert_eq!(said, printed);
+    let text: String = script.invoke(&mut store.connection).unwrap();
+    assert_eq!(text, printed);
     assert!(printed.parse::<FencingToken>().is_err());
 }
 

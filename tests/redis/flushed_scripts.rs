@@ -117,9 +117,9 @@ async fn masters_out_of_memory_delete_keys_though_fences_have_expired() {
         .fencing_window(FencingWindow { back: WINDOW, ahead: WINDOW })
         .restart_guard(RestartGuard::Off);
     let redlock = builder.connect().await.unwrap();
-    let (one, several) =
+    let (single, several) =
         (redlock.acquire("one").fenced(), redlock.acquire_all(["a", "b"]).fenced());
-    let one = one.keep_alive().await.unwrap();
+    let single = single.keep_alive().await.unwrap();
     let several = several.keep_alive().await.unwrap();
     everywhere(&masters, "one").await;
     everywhere(&masters, "a").await;
@@ -136,7 +136,7 @@ async fn masters_out_of_memory_delete_keys_though_fences_have_expired() {
     for server in masters.iter() {
         witness::ask::<()>(server, &full).await.unwrap();
     }
-    assert_eq!(one.release().await, Ok(Released::Confirmed));
+    assert_eq!(single.release().await, Ok(Released::Confirmed));
     assert_eq!(several.release().await, Ok(Released::Confirmed));
     let locks = |key: &str| !key.contains("quorumlock:");
     witness::eventually_none(&masters, locks, SHORT / 2).await;

@@ -31,8 +31,8 @@ async fn a_binary_token_can_be_inspected_and_force_released() {
     let is_shown = ["247, 0", "\\xf7", "\u{fffd}"].iter().any(|part| shown.contains(part));
     assert!(!is_shown, "the token is shown: {shown}");
 
-    let said = redlock.force_release(&inspection).await.unwrap();
-    assert!(said.iter().all(|node| node.answer == Answer::Deleted), "{said:?}");
+    let answers = redlock.force_release(&inspection).await.unwrap();
+    assert!(answers.iter().all(|node| node.answer == Answer::Deleted), "{answers:?}");
     redlock.acquire("r").await.unwrap().release().await.unwrap();
 }
 
@@ -49,8 +49,8 @@ async fn only_those_very_bytes_are_taken_away() {
     let mut next = NO_TEXT;
     next[0] = 0xf8;
     held(&masters, &next).await;
-    let said = redlock.force_release(&earlier).await.unwrap();
-    assert!(said.iter().all(|node| node.answer == Answer::Vacant), "{said:?}");
+    let answers = redlock.force_release(&earlier).await.unwrap();
+    assert!(answers.iter().all(|node| node.answer == Answer::Vacant), "{answers:?}");
     let contended = redlock.try_acquire("r").await.unwrap_err();
     assert!(matches!(contended, AcquireError::Contended(_)), "{contended}");
     let now = redlock.inspect("r").await.unwrap();

@@ -43,7 +43,7 @@ fn note(
 }
 
 #[tokio::test]
-async fn within_a_process_who_comes_first_is_served_first() {
+async fn within_a_process_the_first_waiter_is_served_first() {
     let (masters, redlock) = five().await;
     let first = redlock.acquire("r").await.unwrap();
     let order = Arc::default();
@@ -107,15 +107,15 @@ async fn slowest_hand_over(masters: &Masters, waiting: RedlockBuilder, listens: 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn between_processes_a_release_is_told_to_who_waits() {
+async fn between_processes_a_release_notifies_the_waiter() {
     let masters = Masters::start(5);
-    let told = slowest_hand_over(&masters, seldom(&masters), 1).await;
-    assert!(told < Duration::from_secs(1), "{told:?}");
+    let slowest = slowest_hand_over(&masters, seldom(&masters), 1).await;
+    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_wake_ups_off_it_is_found_by_polling_and_nobody_listens() {
+async fn with_wake_ups_off_it_is_found_by_polling_and_no_client_listens() {
     let masters = Masters::start(3);
     let polling = masters
         .builder()

@@ -160,8 +160,8 @@ async fn the_same_server_twice_is_found_at_connect_and_reconnect() {
     let connect = |strict: bool| {
         let (goes_to, addresses) = (goes_to.clone(), addresses.clone());
         let dial = move || TcpStream::connect(addresses[goes_to.load(SeqCst)]);
-        let one = builder(masters.urls().into_iter().take(2));
-        let all = one.node_with_connector("redis://moving.example", dial);
+        let builder = builder(masters.urls().into_iter().take(2));
+        let all = builder.node_with_connector("redis://moving.example", dial);
         all.strict(strict).connect()
     };
     let redlock = connect(true).await.unwrap();
@@ -178,8 +178,8 @@ async fn the_same_server_twice_is_found_at_connect_and_reconnect() {
     eventually("the twin is found", HEARTBEAT / 3, found).await;
     // If two lead to one server, the one that answers first counts.
     let status = connect(false).await.unwrap().status().await.unwrap();
-    let standings = status.nodes().iter().map(|one| &one.standing);
-    let voting = standings.filter(|one| **one == NodeStanding::Voting).count();
+    let standings = status.nodes().iter().map(|node| &node.standing);
+    let voting = standings.filter(|standing| **standing == NodeStanding::Voting).count();
     assert_eq!(voting, 2, "{status}");
     assert!(status.to_string().contains("each master counts once"), "{status}");
     let error = connect(true).await.unwrap_err();

@@ -60,8 +60,8 @@ async fn a_master_of_both_lists_is_asked_once() {
 async fn clients_of_either_list_and_of_both_exclude_each_other() {
     for list in [OLD, NEW] {
         let masters = Masters::start(6);
-        let (one, both) = (only(&masters, list).await, joint(&masters).await);
-        for (holder, other) in [(&one, &both), (&both, &one)] {
+        let (alone, both) = (only(&masters, list).await, joint(&masters).await);
+        for (holder, other) in [(&alone, &both), (&both, &alone)] {
             let guard = holder.acquire("r").await.unwrap();
             let refused = other.try_acquire("r").await.unwrap_err();
             assert!(refused.is_contended(), "{refused}");
@@ -236,9 +236,9 @@ async fn an_address_names_the_master_whatever_its_stream() {
 #[tokio::test]
 async fn one_server_spelled_in_two_ways_is_refused_with_advice() {
     let masters = Masters::start(2);
-    let (one, other) = (masters[0].url(), masters[1].url());
-    let respelled = one.replace("127.0.0.1", "localhost");
-    let builder = Redlock::builder().nodes([one, other.clone()]).joint_with([respelled, other]);
+    let (url, other) = (masters[0].url(), masters[1].url());
+    let respelled = url.replace("127.0.0.1", "localhost");
+    let builder = Redlock::builder().nodes([url, other.clone()]).joint_with([respelled, other]);
     let error = without_ports(builder.connect().await.unwrap_err(), &masters);
     let alike = "each master counts once, and one that is in both lists is spelled alike in both";
     assert!(error.ends_with(alike), "{error}");

@@ -104,7 +104,7 @@ async fn a_kept_lock_whose_quorum_is_cut_off_is_lost_at_its_deadline() {
     assert_eq!(lost.reason, LossReason::Lapsed);
     assert!(!guard.is_valid());
     // A round that was in flight when they stopped may still have been won.
-    assert!(Instant::now() <= due + TTL, "told late");
+    assert!(Instant::now() <= due + TTL, "notified late");
     for master in masters.iter().take(3) {
         master.cont();
     }

@@ -22,8 +22,8 @@ async fn enqueue(server: &Server, living: usize) {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let mut command = cmd("ZADD");
     command.arg(ALIVE).arg((now - SECOND).as_millis() as u64).arg("dead");
-    for one in 0..living {
-        command.arg((now + LONG).as_millis() as u64).arg(one.to_string());
+    for number in 0..living {
+        command.arg((now + LONG).as_millis() as u64).arg(number.to_string());
     }
     witness::ask::<()>(server, &command).await.unwrap();
 }
@@ -76,10 +76,10 @@ async fn an_inspection_says_how_many_wait_and_leaves_out_the_dead() {
     assert_eq!(waiting().await, Some(5));
     let guard = redlock.acquire("r").await.unwrap();
     let inspection = redlock.inspect("r").await.unwrap();
-    let told = inspection.to_string();
+    let text = inspection.to_string();
     assert!(
-        told.starts_with("\"r\" is held, expires in ") && told.contains(", 5 waiting: "),
-        "{told}"
+        text.starts_with("\"r\" is held, expires in ") && text.contains(", 5 waiting: "),
+        "{text}"
     );
     guard.release().await.unwrap();
 
@@ -92,7 +92,7 @@ async fn an_inspection_says_how_many_wait_and_leaves_out_the_dead() {
     let inspection = redlock.inspect("r").await.unwrap();
     assert_eq!(inspection.waiting(), None);
     let holder = inspection.holder().unwrap();
-    assert_eq!(holder.readers()[0].label(), Some("reader-7"), "the rest is told");
+    assert_eq!(holder.readers()[0].label(), Some("reader-7"), "the rest is reported");
     assert!(holder.remaining().unwrap() > Duration::ZERO);
     reader.release().await.unwrap();
 }

@@ -11,7 +11,8 @@ use tokio::task::JoinHandle;
 async fn listed(redlock: &Redlock, prefix: &str) -> BTreeMap<String, ListedLock> {
     let found: Vec<_> = redlock.list(prefix).collect().await;
     let count = found.len();
-    let named = found.into_iter().map(|lock| lock.map(|it| (it.resource().to_owned(), it)));
+    let named =
+        found.into_iter().map(|result| result.map(|lock| (lock.resource().to_owned(), lock)));
     let named: BTreeMap<_, _> = named.collect::<Result<_, _>>().unwrap();
     assert_eq!(named.len(), count, "{named:?}");
     named
@@ -55,9 +56,10 @@ async fn what_a_quorum_holds_is_listed_and_nothing_else() {
         assert!(lock.holder().remaining().is_some_and(|left| left <= LONG), "{lock}");
         assert_eq!(lock.waiting(), Some(0), "{lock}");
     }
-    let [one, two, too] = ["orders:1", "orders:2", "invoices:2"].map(|name| found[name].holder());
+    let [first, second, third] =
+        ["orders:1", "orders:2", "invoices:2"].map(|name| found[name].holder());
     assert!(
-        two.same_hold_as(too) && !one.same_hold_as(two),
+        second.same_hold_as(third) && !first.same_hold_as(second),
         "resources that were locked together have one holder"
     );
 
@@ -69,8 +71,9 @@ async fn what_a_quorum_holds_is_listed_and_nothing_else() {
     let mut rest: Vec<_> = everything.into_iter().map(Result::unwrap).collect();
     rest.retain(|lock| !lock.is_held());
     rest.sort_by_key(|lock| lock.resource().to_owned());
-    let told: Vec<_> = rest.iter().map(|it| (it.resource(), it.held_on(), it.is_ours())).collect();
-    assert_eq!(told, [("left", 1, true), ("session:1", 1, false), ("session:2", 1, false)]);
+    let shown: Vec<_> =
+        rest.iter().map(|lock| (lock.resource(), lock.held_on(), lock.is_ours())).collect();
+    assert_eq!(shown, [("left", 1, true), ("session:1", 1, false), ("session:2", 1, false)]);
 }
 
 /// A quorum has the same value. Only its owner can say whether it is a lock.
@@ -122,7 +125,7 @@ async fn a_master_that_is_down_is_a_problem_and_no_error() {
     let lock = list.next().await.unwrap().unwrap();
     assert_eq!((lock.resource(), lock.held_on(), lock.is_held()), ("r", 3, true));
     assert!(list.next().await.is_none() && list.next().await.is_none());
-    let problems: Vec<_> = list.problems().iter().map(|one| one.problem.to_string()).collect();
+    let problems: Vec<_> = list.problems().iter().map(|found| found.problem.to_string()).collect();
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].starts_with("not reachable ("), "{problems:?}");
 
@@ -137,7 +140,7 @@ async fn a_master_that_is_down_is_a_problem_and_no_error() {
 }
 
 #[tokio::test]
-async fn who_waits_in_another_process_is_counted() {
+async fn a_waiter_of_another_process_is_counted() {
     let (masters, redlock) = three().await;
     let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
     let waiting = wait(|| masters.builder().waitlist(false)).await;
@@ -148,7 +151,7 @@ async fn who_waits_in_another_process_is_counted() {
 }
 
 #[tokio::test]
-async fn who_waits_in_a_list_is_counted_and_inspected() {
+async fn a_waiter_in_a_list_is_counted_and_inspected() {
     let (masters, redlock) = three().await;
     let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
     let waiting = wait(|| masters.builder()).await;
@@ -179,7 +182,7 @@ async fn wait(
 
 /// Permits have keys of our own. They are found by the name of their semaphore.
 #[tokio::test]
-async fn permits_are_listed_with_their_slots_and_those_who_wait() {
+async fn permits_are_listed_with_their_slots_and_their_waiters() {
     let masters = Masters::start(3);
     let clients = [(); 2].map(|()| {
         let patient = masters.builder().operation_timeout(900 * MS).key_prefix("app:");
@@ -233,7 +236,7 @@ async fn permits_are_listed_with_their_slots_and_those_who_wait() {
 }
 
 #[tokio::test]
-async fn who_only_lists_writes_nothing_and_adds_the_prefix() {
+async fn a_client_that_only_lists_writes_nothing_and_adds_the_prefix() {
     let masters = Masters::start(3);
     let looks = masters.builder().key_prefix("app:").inspect_only(true).connect().await.unwrap();
     assert_eq!(names(&listed(&looks, "").await), [""; 0]);
@@ -247,7 +250,10 @@ async fn who_only_lists_writes_nothing_and_adds_the_prefix() {
     assert_eq!(names(&found), ["r"]);
     assert_eq!(found["r"].inspection().key(), "app:r");
     let refused = looks.list("quorumlock:").next().await.unwrap().unwrap_err();
-    assert!(matches!(&refused, ListError::InvalidSetting(it) if it.field == "prefix"), "{refused}");
+    assert!(
+        matches!(&refused, ListError::InvalidSetting(setting) if setting.field == "prefix"),
+        "{refused}"
+    );
     looks.shutdown().await.unwrap();
     assert_eq!(names(&listed(&looks, "").await), ["r"], "after a shutdown, too");
 }

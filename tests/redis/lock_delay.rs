@@ -15,8 +15,8 @@ fn builder(masters: &Masters) -> RedlockBuilder {
 
 async fn three_and_two_clients() -> (Masters, Redlock, Redlock) {
     let masters = Masters::start(3);
-    let (one, other) = (builder(&masters).connect().await, builder(&masters).connect().await);
-    (masters, one.unwrap(), other.unwrap())
+    let (client, other) = (builder(&masters).connect().await, builder(&masters).connect().await);
+    (masters, client.unwrap(), other.unwrap())
 }
 
 /// Returns the key's ttl on one master, once it is there.

@@ -70,10 +70,10 @@ async fn old_and_new_clients_exclude_each_other_in_each_shared_phase() {
 #[tokio::test]
 async fn from_one_master_to_five_neighbours_exclude_each_other() {
     let (single, five) = (Server::start(), Masters::start(5));
-    let one = || patient(builder()).nodes([single.url()]);
+    let alone = || patient(builder()).nodes([single.url()]);
     let joint = || patient(five.builder()).joint_with([single.url()]);
     let deployments = [
-        one().connect().await.unwrap(),
+        alone().connect().await.unwrap(),
         joint().connect().await.unwrap(),
         patient(five.builder()).connect().await.unwrap(),
     ];

@@ -204,7 +204,7 @@ async fn a_resource_that_only_its_prefix_makes_reserved_is_refused() {
         [("a:quorum:", "lock:r"), ("quorum", "lock-r"), ("", "lock:r"), ("quorumlock", "r")]
     {
         let error = with(prefix).await.try_acquire(resource).await.unwrap_err();
-        assert!(error.is_no_quorum(), "{prefix}{resource} is nobody's: {error}");
+        assert!(error.is_no_quorum(), "{prefix}{resource} is no client's: {error}");
     }
 }
 
@@ -213,7 +213,7 @@ async fn a_master_unusable_as_configured_fails_the_connect() {
     let masters = Masters::start(2);
     let locked = Masters::start_with(1, &["--requirepass", "secret"]);
     let replica = Server::start_with(&["--replicaof", "127.0.0.1", &masters[0].port().to_string()]);
-    let (one, password) = (masters[0].url(), locked[0].url());
+    let (url, password) = (masters[0].url(), locked[0].url());
     for (nodes, of, text) in [
         (
             vec![password.clone()],
@@ -226,7 +226,7 @@ async fn a_master_unusable_as_configured_fails_the_connect() {
             "nodes: 127.0.0.1:<1> cannot be used: WRONGPASS invalid username-password pair or user is disabled.",
         ),
         (
-            vec![format!("{one}/99")],
+            vec![format!("{url}/99")],
             &masters,
             "nodes: 127.0.0.1:<1> cannot be used: ERR DB index is out of range: database 99",
         ),
@@ -241,11 +241,11 @@ async fn a_master_unusable_as_configured_fails_the_connect() {
     }
     // Whichever of the two answers first counts. The settings of the clients above have been
     // withdrawn.
-    let names = [one.clone(), masters[1].url(), one.replace("127.0.0.1", "localhost")];
+    let names = [url.clone(), masters[1].url(), url.replace("127.0.0.1", "localhost")];
     let shown = refusal(Redlock::builder().nodes(names.clone()).strict(true), &masters).await;
-    let text = |it, as_it| {
+    let text = |node, other| {
         format!(
-            "nodes: {it}:<1> cannot be used: the same server as {as_it}:<1>: each master counts once"
+            "nodes: {node}:<1> cannot be used: the same server as {other}:<1>: each master counts once"
         )
     };
     let either = [text("localhost", "127.0.0.1"), text("127.0.0.1", "localhost")];

@@ -169,20 +169,21 @@ async fn a_master_that_was_stopped_keeps_the_key_for_as_long() {
 fn threads_have_the_same() {
     let masters = Masters::start(3);
     let connect = || quorumlock::blocking::Builder::from(masters.builder()).connect().unwrap();
-    let (one, other) = (connect(), connect());
+    let (client, other) = (connect(), connect());
     let run = |redlock: &quorumlock::blocking::Redlock, well: bool| {
         let once = redlock.once("job", LONG).ttl(SECOND);
         once.run(|lease| if well { Ok(lease.is_valid()) } else { Err("planned") })
     };
-    assert_eq!(run(&one, false), Err(OnceError::Failed("planned")));
+    assert_eq!(run(&client, false), Err(OnceError::Failed("planned")));
     assert_eq!(run(&other, true), Ok(Ran::Done(true)));
-    assert_eq!(run(&one, true), Ok(Ran::Skipped));
+    assert_eq!(run(&client, true), Ok(Ran::Skipped));
     assert_eq!(
-        one.once("fenced", LONG)
+        client
+            .once("fenced", LONG)
             .fenced()
             .run(|lease| { Ok::<_, ()>(lease.fencing_token().as_u64() > 0) }),
         Ok(Ran::Done(true))
     );
-    let refused = one.once("job", Duration::ZERO).run(|_| Ok::<(), ()>(()));
+    let refused = client.once("job", Duration::ZERO).run(|_| Ok::<(), ()>(()));
     assert!(matches!(refused, Err(OnceError::NotAcquired(_))), "{refused:?}");
 }

@@ -32,7 +32,7 @@ fn start(conf: &str) -> Server {
     Server::start_with(&["--include", file.to_str().unwrap(), "--requirepass", PASSWORD])
 }
 
-fn as_told(value: &str) -> String {
+fn as_shown(value: &str) -> String {
     match value.strip_suffix("mb") {
         Some(megabytes) => (megabytes.parse::<u64>().unwrap() << 20).to_string(),
         None => value.trim_matches('"').to_owned(),
@@ -46,9 +46,9 @@ async fn both_configurations_are_taken_as_they_stand_and_are_fit() {
     for (conf, is_durable) in confs.into_iter().zip([false, true]) {
         let server = start(conf);
         for (name, value) in settings(conf) {
-            let told: HashMap<String, String> =
+            let shown: HashMap<String, String> =
                 witness::ask(&server, cmd("CONFIG").arg("GET").arg(name)).await.unwrap();
-            assert_eq!(told.get(name), Some(&as_told(value)), "{name}");
+            assert_eq!(shown.get(name), Some(&as_shown(value)), "{name}");
         }
         let url = server.url().replace("//", &format!("//:{PASSWORD}@"));
         // A busy machine answers late.
@@ -60,9 +60,13 @@ async fn both_configurations_are_taken_as_they_stand_and_are_fit() {
         let preflight = &report;
         assert!(preflight.is_ok(), "{preflight}");
         let findings: Vec<_> = preflight.into_iter().flat_map(|node| &node.findings).collect();
-        assert!(findings.iter().all(|one| one.severity == Severity::Note), "{preflight}");
+        assert!(findings.iter().all(|finding| finding.severity == Severity::Note), "{preflight}");
         let forgets = |kind: &FindingKind| matches!(kind, FindingKind::Forgets { .. });
-        assert_eq!(findings.iter().any(|one| forgets(&one.kind)), !is_durable, "{preflight}");
+        assert_eq!(
+            findings.iter().any(|finding| forgets(&finding.kind)),
+            !is_durable,
+            "{preflight}"
+        );
 
         let trusting = builder().restart_guard(RestartGuard::TrustPersistence).connect().await;
         match (trusting, is_durable) {
@@ -87,10 +91,10 @@ fn redis_cli_commands_of_the_page_work_as_it_says() {
         let host = words.iter().position(|word| *word == "10.0.0.1").expect("the host");
         words[host] = "127.0.0.1";
         let output = Command::new("redis-cli").args(["-p", &port]).args(words).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && !told.contains("ERR"), "{line}: {told}");
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !shown.contains("ERR"), "{line}: {shown}");
         let words = shows.split([' ', ',']).filter(|word| word.contains(['_', ':']));
-        words.for_each(|word| assert!(told.contains(word), "{line}: {told}"));
+        words.for_each(|word| assert!(shown.contains(word), "{line}: {shown}"));
     }
 }
 
@@ -173,7 +177,7 @@ fn read_all(folder: &Path, texts: &mut Vec<String>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             read_all(&path, texts);
-        } else if path.extension().is_some_and(|it| it == "rs") {
+        } else if path.extension().is_some_and(|suffix| suffix == "rs") {
             texts.push(std::fs::read_to_string(path).unwrap());
         }
     }

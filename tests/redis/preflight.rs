@@ -38,11 +38,11 @@ fn kinds(node: &NodePreflight, least: Severity) -> Vec<FindingKind> {
 
 /// Returns name and version as the server's program reports them.
 fn of_its_program(server: &Server) -> String {
-    let told = server.version().replace(" server v=", " ");
-    told.split(' ').take(2).collect::<Vec<_>>().join(" ")
+    let version = server.version().replace(" server v=", " ");
+    version.split(' ').take(2).collect::<Vec<_>>().join(" ")
 }
 
-fn told(node: &NodePreflight) -> String {
+fn name_and_version(node: &NodePreflight) -> String {
     format!("{} {}", node.server.as_deref().unwrap(), node.version.as_deref().unwrap())
 }
 
@@ -58,7 +58,7 @@ async fn five_good_masters_are_fit_and_tell_what_they_are() {
         assert_eq!(kinds(node, Warning), [], "{node}");
         let info = witness::info(server, "server").await;
         assert_eq!(*node.node, server.addr().to_string());
-        assert_eq!(told(node), of_its_program(server));
+        assert_eq!(name_and_version(node), of_its_program(server));
         assert_eq!(node.run_id.as_deref(), Some(&*info["run_id"]));
         assert_eq!((node.role, node.replicas), (Some(Role::Master), Some(0)));
         assert_eq!(node.persistence, Some(Persistence::Nothing));
@@ -95,12 +95,12 @@ async fn a_connected_handle_asks_the_same_over_connections_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_replica_and_who_has_one_are_found() {
+async fn a_replica_and_its_master_are_found() {
     let master = Server::start();
     let replica = Server::start_with(&["--replicaof", "127.0.0.1", &master.port().to_string()]);
     let synced = async || {
-        let told = witness::info(&replica, "replication").await;
-        told["master_link_status"] == "up" && told["master_sync_in_progress"] == "0"
+        let info = witness::info(&replica, "replication").await;
+        info["master_link_status"] == "up" && info["master_sync_in_progress"] == "0"
     };
     eventually("the replica is in sync", PATIENCE, synced).await;
     let attached = async || witness::info(&master, "replication").await["connected_slaves"] == "1";
@@ -140,8 +140,8 @@ async fn a_master_that_accepts_few_more_clients_is_found_before_it_is_full() {
 #[tokio::test]
 async fn one_server_under_two_names_is_a_failure_of_both() {
     let masters = Masters::start(2);
-    let (one, other) = (masters[0].url(), masters[1].url());
-    let report = preflight([one.clone(), other, one.replace("127.0.0.1", "localhost")]).await;
+    let (url, other) = (masters[0].url(), masters[1].url());
+    let report = preflight([url.clone(), other, url.replace("127.0.0.1", "localhost")]).await;
     let names: Vec<_> = report.into_iter().map(|node| node.node.clone()).collect();
     let found: Vec<_> = report.into_iter().map(|node| kinds(node, Warning)).collect();
     let same_as = |node: usize| vec![FindingKind::SameServer(names[node].clone())];
@@ -172,7 +172,7 @@ async fn a_master_that_evicts_is_a_failure_and_one_that_is_full_too() {
 }
 
 #[tokio::test]
-async fn what_a_master_keeps_over_a_restart_is_told() {
+async fn what_a_master_keeps_over_a_restart_is_reported() {
     let everysec = || Persistence::Later(Some("everysec".into()));
     for (arguments, expected) in [
         (&["--appendonly", "yes", "--appendfsync", "always"][..], Persistence::EveryWrite),
@@ -184,14 +184,14 @@ async fn what_a_master_keeps_over_a_restart_is_told() {
         let stays_away = Duration::from_millis(30_302);
         let forgets =
             FindingKind::Forgets { persistence: expected.clone(), stays_away: Some(stays_away) };
-        let told = kinds(&node, Note).contains(&forgets);
-        assert_eq!(told, expected != Persistence::EveryWrite, "{node}");
+        let found = kinds(&node, Note).contains(&forgets);
+        assert_eq!(found, expected != Persistence::EveryWrite, "{node}");
         assert!(node.is_ok(), "{node}");
     }
 }
 
 #[tokio::test]
-async fn one_that_is_down_keeps_nobody_from_being_asked() {
+async fn a_master_that_is_down_keeps_no_other_from_being_asked() {
     let masters = Masters::start(3);
     masters.kill(1);
     let report = preflight(masters.urls()).await;
@@ -202,7 +202,7 @@ async fn one_that_is_down_keeps_nobody_from_being_asked() {
 }
 
 #[tokio::test]
-async fn who_is_not_let_in_learns_why_and_no_secret_is_shown() {
+async fn a_client_that_is_not_let_in_learns_why_and_no_secret_is_shown() {
     let locked = Server::start_with(&["--requirepass", "opensesame"]);
     let open = Server::start();
     let name = locked.url();
@@ -265,7 +265,7 @@ async fn a_dial_that_panics_is_a_finding() {
 }
 
 #[tokio::test]
-async fn a_stopped_master_is_told_of_after_three_operation_timeouts() {
+async fn a_stopped_master_is_reported_after_three_operation_timeouts() {
     let masters = Masters::start(3);
     masters[2].stop();
     let began = Instant::now();
@@ -287,7 +287,7 @@ fn field(error: &PreflightError) -> Option<&str> {
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_is_an_error_and_nobody_is_asked() {
+async fn an_address_that_is_none_is_an_error_and_no_master_is_asked() {
     let master = Server::start();
     let before = witness::command_count(&master).await;
     let error = over([master.url(), "http://x".to_owned()]).preflight().await.unwrap_err();
@@ -414,7 +414,7 @@ async fn a_disagreement_is_reported_as_by_connect_and_left_untouched() {
     let disagreements = async |builder: &RedlockBuilder| {
         let report = builder.preflight().await.unwrap();
         let of = |node: &NodePreflight| {
-            node.findings.iter().filter(|it| it.is_failure()).cloned().collect()
+            node.findings.iter().filter(|finding| finding.is_failure()).cloned().collect()
         };
         let found: Vec<Vec<_>> = report.into_iter().map(of).collect();
         found
@@ -424,8 +424,8 @@ async fn a_disagreement_is_reported_as_by_connect_and_left_untouched() {
     for fit in [alike(), other_list().joint_with(also(2))] {
         assert_eq!(disagreements(&fit).await.concat(), []);
     }
-    let nobody = (BTreeMap::new(), -2);
-    assert_eq!(agreement(&masters[3]).await, nobody);
+    let empty = (BTreeMap::new(), -2);
+    assert_eq!(agreement(&masters[3]).await, empty);
     let second = Duration::from_secs(1);
     for (other, options) in [
         (first_three(), &["max_ttl"][..]),
@@ -437,17 +437,17 @@ async fn a_disagreement_is_reported_as_by_connect_and_left_untouched() {
         (other_list().max_ttl(2 * PATIENCE), &["max_ttl", "nodes"]),
     ] {
         let found = disagreements(&other).await;
-        let mut told = Vec::new();
+        let mut differing = Vec::new();
         for finding in &found[0] {
             let FindingKind::Disagrees(difference) = &finding.kind else { panic!("{finding}") };
             assert!(difference.lapses_in > second && difference.lapses_in < 6 * PATIENCE);
-            told.push(difference.option);
+            differing.push(difference.option);
         }
-        told.sort_unstable();
-        assert_eq!(told, options);
+        differing.sort_unstable();
+        assert_eq!(differing, options);
         let shown = other.connect().await.unwrap_err().to_string();
-        let said = |finding: &Finding| shown.contains(&finding.kind.to_string());
-        assert!(found[0].iter().any(said), "{shown}: {found:?}");
+        let is_shown = |finding: &Finding| shown.contains(&finding.kind.to_string());
+        assert!(found[0].iter().any(is_shown), "{shown}: {found:?}");
     }
     let after = agreement(&masters[0]).await;
     assert_eq!(after.0, before.0);

@@ -104,7 +104,7 @@ async fn each_withheld_right_is_found_and_nothing_stays_behind() {
     ] {
         let mut found = withheld(&server[0], &format!("~* &* +@all {rules}")).await;
         // Where there is such a command, it is not allowed on keys other than ours either.
-        found.retain(|(one, _)| ![Permission::DelIfEq, Permission::DelEx].contains(one));
+        found.retain(|(right, _)| ![Permission::DelIfEq, Permission::DelEx].contains(right));
         assert_eq!(found, expected, "{rules}");
         witness::assert_no_keys_now(&server).await;
     }
@@ -137,7 +137,7 @@ async fn the_patterns_of_the_page_cover_keys_and_channels() {
     let prefixed = |prefix| Redlock::builder().node(&*app).key_prefix(prefix);
     grant(&server, "~app:* resetchannels &quorumlock:free:* +@all").await;
     let report = prefixed("app:").preflight().await.unwrap();
-    assert!(report.nodes()[0].findings.iter().all(|it| it.severity == Note), "{report}");
+    assert!(report.nodes()[0].findings.iter().all(|finding| finding.severity == Note), "{report}");
     assert!(!report.to_string().contains("withheld"), "{report}");
     let of_two = Redlock::builder().node(format!("{app}/2")).key_prefix("app:");
     let report = of_two.preflight().await.unwrap();
@@ -168,10 +168,10 @@ async fn where_nothing_may_be_deleted_the_key_expires_in_a_moment() {
 #[tokio::test]
 async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
     let server = Server::start();
-    let told = async |rules| {
+    let report = async |rules| {
         grant(&server, rules).await;
-        let told = as_app(&server).await.findings.into_iter().map(|finding| finding.to_string());
-        told.collect::<Vec<_>>().join("\n")
+        let found = as_app(&server).await.findings.into_iter().map(|finding| finding.to_string());
+        found.collect::<Vec<_>>().join("\n")
     };
     for (rules, line) in [
         (
@@ -200,14 +200,14 @@ async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
              there",
         ),
     ] {
-        let told = told(rules).await;
-        let told = without_their_words(&told);
-        assert!(told.lines().any(|told| told == line), "{told}");
+        let report = report(rules).await;
+        let report = without_their_words(&report);
+        assert!(report.lines().any(|shown| shown == line), "{report}");
     }
 }
 
 /// Removes the wording, which differs between versions, except the code.
-fn without_their_words(told: &str) -> String {
+fn without_their_words(report: &str) -> String {
     let without = |line: &str| match (line.find(" ("), line.find("): grant")) {
         (Some(from), Some(to)) => {
             let code = if line[from..].starts_with(" (NOPERM ") { "NOPERM .." } else { ".." };
@@ -215,7 +215,7 @@ fn without_their_words(told: &str) -> String {
         }
         _ => line.to_owned(),
     };
-    told.lines().map(without).collect::<Vec<_>>().join("\n")
+    report.lines().map(without).collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]

@@ -35,15 +35,15 @@ pub(crate) fn start(test: &str, masters: &Masters) -> Child {
 /// Processes, and what all of them say. They are killed on drop.
 pub(crate) struct Processes {
     pub(crate) children: Vec<Child>,
-    said: Receiver<(usize, String)>,
+    lines: Receiver<(usize, String)>,
 }
 
 impl Processes {
     /// Starts so many, and waits until they are connected.
     pub(crate) fn start(test: &str, masters: &Masters, count: usize) -> Self {
-        let (sender, said) = channel();
+        let (sender, lines) = channel();
         let children = (0..count).map(|process| start_one(test, masters, process, &sender));
-        let processes = Self { children: children.collect(), said };
+        let processes = Self { children: children.collect(), lines };
         for _ in 0..count {
             assert_eq!(processes.next().1, "connected");
         }
@@ -52,7 +52,7 @@ impl Processes {
 
     /// Returns what a process says next, and which one.
     pub(crate) fn next(&self) -> (usize, String) {
-        self.said.recv_timeout(60 * SECOND).expect("a process that says something")
+        self.lines.recv_timeout(60 * SECOND).expect("a process that says something")
     }
 
     pub(crate) fn tell(&mut self, process: usize, line: &str) {

@@ -130,9 +130,9 @@ fn without_one_of_its_rights_a_script_of_readers_changes_nothing() {
             before.iter().for_each(|act| assert_eq!(real.act(act), Answer::Okay));
             let keys = real.keys();
             real.user(&format!("-{right}"));
-            let told = real.act(&act);
+            let answer = real.act(&act);
             real.user("+@all");
-            assert!(matches!(told, Answer::Error(_)), "{told:?} without {right}");
+            assert!(matches!(answer, Answer::Error(_)), "{answer:?} without {right}");
             assert_eq!(real.keys(), keys, "without {right}, {act:?}");
             let left = [LOCK, READERS].map(|key| real.ask(&["PTTL", key]));
             assert!(!left.contains(&Answer::Int(-1)), "forever without {right}, {act:?}: {left:?}");
@@ -149,8 +149,8 @@ fn a_master_without_memory_lets_no_reader_in_and_keeps_those_that_it_has() {
     }
     assert_eq!(real.ask(&["CONFIG", "SET", "maxmemory", "1"]), Answer::Okay);
     let before = real.keys();
-    let told = real.act(&read("late"));
-    assert!(matches!(&told, Answer::Error(error) if error.contains("OOM")), "{told:?}");
+    let answer = real.act(&read("late"));
+    assert!(matches!(&answer, Answer::Error(error) if error.contains("OOM")), "{answer:?}");
     assert_eq!(real.keys(), before);
     thread::sleep(Duration::from_millis(5));
     assert_eq!(real.act(&extend("a")), Answer::Int(1));

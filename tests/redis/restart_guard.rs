@@ -91,7 +91,7 @@ impl Outcome {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn restarts_under_a_lock_let_nobody_in_beside_it() {
+async fn restarts_under_a_lock_let_no_client_in_beside_it() {
     for n in [3, 5] {
         let outcome = restarts_under_a_lock(&Masters::start(n), guarded).await;
         assert_eq!(outcome.second_holders, 0, "{n} masters: {outcome:?}");
@@ -125,7 +125,7 @@ async fn after_restarts_the_next_holder_enters_once_the_guard_ends() {
     assert!(!guard.is_valid());
     // The third master had the key until it expired; next to it, one of the two is enough.
     assert!(waited + READING >= QUARANTINE, "after {waited:?}");
-    // A server tells its uptime in whole seconds, so it may be thought a second younger.
+    // A server reports its uptime in whole seconds, so it may be thought a second younger.
     let latest = QUARANTINE + Duration::from_secs(1) + AT_ONCE;
     assert!(since_second < latest, "after {since_second:?}");
 }
@@ -157,9 +157,9 @@ async fn an_acquire_on_fresh_masters_reports_how_long_they_warm_up() {
     let asked = Instant::now();
     let refused = redlock.try_acquire("r").await.unwrap_err();
     assert!(matches!(refused, AcquireError::NoQuorum(_)), "{refused}");
-    let told = warming(refused.nodes());
-    assert_eq!(told.len(), 3, "{refused}");
-    for remaining in &told {
+    let waits = warming(refused.nodes());
+    assert_eq!(waits.len(), 3, "{refused}");
+    for remaining in &waits {
         assert!(*remaining <= QUARANTINE && *remaining + SOON / 5 > QUARANTINE, "{refused}");
     }
     let text = refused.to_string();
@@ -170,9 +170,9 @@ async fn an_acquire_on_fresh_masters_reports_how_long_they_warm_up() {
     witness::eventually_none(&masters, |key| key == "r", SOON).await;
 
     // The reported wait was true: not before, and then without another pause.
-    let mut told = told;
-    told.sort_unstable();
-    let due = asked + told[1];
+    let mut waits = waits;
+    waits.sort_unstable();
+    let due = asked + waits[1];
     let guard = redlock.acquire("r").await.unwrap();
     let served = Instant::now();
     assert!(served + 50 * MS >= due, "{:?} too early", due - served);

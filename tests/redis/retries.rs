@@ -150,7 +150,7 @@ async fn an_extension_prolongs_a_minority_that_forgot_its_scripts() {
     let guard = redlock.acquire("r").await.unwrap();
     let everywhere = async || witness::holders(&masters, "r").await.len() == 5;
     eventually("it stands on all masters", SOON, everywhere).await;
-    let lives = async || join_all(masters.iter().map(|it| witness::pttl(it, "r"))).await;
+    let lives = async || join_all(masters.iter().map(|master| witness::pttl(master, "r"))).await;
     for _ in 0..10 {
         forget_scripts(&masters[..2]).await;
         let before = lives().await;

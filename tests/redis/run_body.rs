@@ -71,7 +71,7 @@ async fn a_body_is_dropped_once_its_lock_is_lost() {
 }
 
 #[tokio::test]
-async fn a_body_that_returns_after_the_loss_is_told_with_its_result() {
+async fn a_loss_before_the_body_returns_is_reported_with_its_result() {
     let (masters, redlock) = three().await;
     let run = redlock.acquire("r").keep_alive_for(TTL).run(async |lease| {
         // Blocks the task, as no body should: it can't be dropped in the meantime.

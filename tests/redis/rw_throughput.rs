@@ -73,10 +73,11 @@ async fn play(span: Duration) -> Vec<(&'static str, Done)> {
         join_all(connecting).await.into_iter().map(Result::unwrap).collect();
     let mixes =
         [("plain", None), ("1:0", Some(10)), ("9:1", Some(9)), ("1:1", Some(5)), ("0:1", Some(0))];
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for (name, mix) in mixes {
         let end = Instant::now() + span;
-        let tasks = clients.iter().flat_map(|one| (0..2).map(move |_| one.clone())).enumerate();
+        let tasks =
+            clients.iter().flat_map(|client| (0..2).map(move |_| client.clone())).enumerate();
         let tasks = tasks.map(|(task, redlock)| {
             tokio::spawn(work(redlock, format!("table:{name}"), task, mix, end))
         });
@@ -86,9 +87,9 @@ async fn play(span: Duration) -> Vec<(&'static str, Done)> {
             reads.all().iter().for_each(|wait| all.reads.record(*wait));
             writes.all().iter().for_each(|wait| all.writes.record(*wait));
         }
-        told.push((name, all));
+        results.push((name, all));
     }
-    told
+    results
 }
 
 fn figures(samples: &Samples) -> String {
@@ -100,9 +101,9 @@ fn figures(samples: &Samples) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_and_writers_of_any_mix_all_get_in() {
-    let told = play(Duration::from_secs(2)).await;
+    let results = play(Duration::from_secs(2)).await;
     let of =
-        |name: &str| told.iter().find_map(|(one, done)| (*one == name).then_some(done)).unwrap();
+        |name: &str| results.iter().find_map(|(mix, done)| (*mix == name).then_some(done)).unwrap();
     let (plain, readers) = (of("plain").writes.len(), of("1:0").reads.len());
     assert!(readers > plain, "{readers} reads side by side, {plain} plain sections");
     for mix in ["9:1", "1:1"] {

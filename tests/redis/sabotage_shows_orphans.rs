@@ -22,15 +22,15 @@ async fn left(sabotage: Sabotage, scenario: impl AsyncFnOnce(&Setup) -> usize) -
 
 async fn every_scenario(sabotage: Sabotage) -> [usize; 7] {
     let seed = Seed::from_env("QUORUMLOCK_SEED_SABOTAGE");
-    let (mut one, mut two) = (seed.rng(), seed.rng());
+    let (mut delays, mut cuts) = (seed.rng(), seed.rng());
     [
         left(sabotage, Setup::held_until_the_acquires_have_failed).await,
-        left(sabotage, async |it| it.delayed_beyond_the_timeout(&mut one).await).await,
+        left(sabotage, async |setup| setup.delayed_beyond_the_timeout(&mut delays).await).await,
         left(sabotage, Setup::held_until_the_connections_are_replaced).await,
         left(sabotage, Setup::held_until_the_locks_are_released).await,
         left(sabotage, Setup::answers_are_lost).await,
         left(sabotage, Setup::cut_behind_the_sets).await,
-        left(sabotage, async |it| it.cut_at_random(&mut two).await).await,
+        left(sabotage, async |setup| setup.cut_at_random(&mut cuts).await).await,
     ]
 }
 

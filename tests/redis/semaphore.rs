@@ -91,7 +91,7 @@ async fn a_miss_costs_one_more_attempt_and_one_look_and_a_full_one_no_second_att
 }
 
 #[tokio::test]
-async fn one_who_waits_is_told_which_permit_is_free() {
+async fn a_waiter_learns_which_permit_is_free() {
     let masters = Masters::start(5);
     let clients = clients(&masters, 2).await;
     let (theirs, ours) = (clients[0].semaphore("import", 4), clients[1].semaphore("import", 4));
@@ -136,7 +136,7 @@ async fn the_permit_of_a_client_that_is_gone_expires_by_itself_and_alone() {
 }
 
 #[tokio::test]
-async fn an_inspection_shows_who_has_which_permit_and_one_can_be_taken_away() {
+async fn an_inspection_shows_the_holder_of_each_permit_and_one_can_be_taken_away() {
     let masters = Masters::start(3);
     let clients = clients(&masters, 2).await;
     let semaphore = clients[0].semaphore("import", 3);
@@ -154,7 +154,11 @@ async fn an_inspection_shows_who_has_which_permit_and_one_can_be_taken_away() {
     let seen = looks.inspect().await.unwrap();
     assert_eq!(seen.iter().map(Inspection::slot).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
     for (slot, permit) in seen.iter().enumerate() {
-        let label = held.iter().zip(["a", "b"]).find(|(it, _)| it.slot() == slot).map(|it| it.1);
+        let label = held
+            .iter()
+            .zip(["a", "b"])
+            .find(|(guard, _)| guard.slot() == slot)
+            .map(|(_, label)| label);
         assert_eq!(permit.holder().and_then(Holder::label), label, "{permit}");
         assert_eq!(permit.resource(), "import");
         assert_eq!(permit.key(), format!("quorumlock:slot:{slot}:import"));

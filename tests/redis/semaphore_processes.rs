@@ -29,7 +29,7 @@ struct Had {
 }
 
 impl Had {
-    fn said(process: usize, words: &str) -> Option<Self> {
+    fn parse(process: usize, words: &str) -> Option<Self> {
         let numbers: Vec<u128> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
         let [task, waited, from, until] = numbers[..] else { return None };
         let (task, waited) = (task.try_into().ok()?, waited.try_into().ok()?);
@@ -65,7 +65,7 @@ async fn a_process_that_a_test_has_started() {
     let semaphore = redlock.await.unwrap().semaphore("import", PERMITS);
     say("connected");
     let mut lines = stdin().lines();
-    assert!(lines.next().is_some_and(|line| line.is_ok()), "it is told to begin");
+    assert!(lines.next().is_some_and(|line| line.is_ok()), "the test lets it begin");
     let ends = Arc::new(AtomicBool::new(false));
     let tasks = (0..TASKS).map(|task| tokio::spawn(work(task, semaphore.clone(), ends.clone())));
     let tasks: Vec<_> = tasks.collect();
@@ -82,7 +82,7 @@ fn share(mut processes: Processes, permits: usize) -> (Vec<Had>, Duration) {
     let mut all = Vec::with_capacity(permits);
     while all.len() < permits {
         let (process, words) = processes.next();
-        all.push(Had::said(process, &words).unwrap_or_else(|| panic!("{process}: {words}")));
+        all.push(Had::parse(process, &words).unwrap_or_else(|| panic!("{process}: {words}")));
     }
     let took = began.elapsed();
     processes.children.iter_mut().for_each(|child| drop(child.stdin.take()));

@@ -1,4 +1,4 @@
-//! Differences between servers and versions: how they are told apart, how they handle a preflight,
+//! Differences between servers and versions: how clients distinguish them, how they handle a preflight,
 //! and how a lock that was overwritten ends. `make test-servers` runs it on each of them.
 
 use crate::support::port::ReservedPort;
@@ -63,16 +63,16 @@ async fn six_preflights_cut_off_neither_a_subscriber_nor_a_replica() {
     let mut publish = cmd("PUBLISH");
     let heard: u8 = witness::ask(&master, publish.arg("news").arg("yes")).await.unwrap();
     assert_eq!(heard, 1);
-    let told = tokio::time::timeout(PATIENCE, subscriber.on_message().next()).await.unwrap();
-    assert_eq!(told.unwrap().get_payload::<String>().unwrap(), "yes");
+    let message = tokio::time::timeout(PATIENCE, subscriber.on_message().next()).await.unwrap();
+    assert_eq!(message.unwrap().get_payload::<String>().unwrap(), "yes");
 }
 
 #[tokio::test]
 async fn a_server_is_shown_by_its_own_name_and_version() {
     let server = Server::start();
     let node = preflight(&server.url()).await;
-    let told = format!("{} server v={} ", node.server.unwrap(), node.version.unwrap());
-    assert!(server.version().starts_with(&told), "{told}: {}", server.version());
+    let shown = format!("{} server v={} ", node.server.unwrap(), node.version.unwrap());
+    assert!(server.version().starts_with(&shown), "{shown}: {}", server.version());
 }
 
 async fn refused(url: &str) -> String {
@@ -85,8 +85,8 @@ async fn refused(url: &str) -> String {
 #[tokio::test]
 async fn a_node_of_a_cluster_is_refused_by_name() {
     let node = Server::start_with(&["--cluster-enabled", "yes"]);
-    let told = preflight(&node.url()).await;
-    assert_eq!(failures(&told), [FindingKind::Cluster], "{told}");
+    let found = preflight(&node.url()).await;
+    assert_eq!(failures(&found), [FindingKind::Cluster], "{found}");
     let error = refused(&node.url()).await;
     assert!(
         error.contains("a node of a cluster") && error.contains("independent masters"),
@@ -108,8 +108,8 @@ async fn a_sentinel_is_refused_by_name() {
     let answers =
         async || !matches!(failures(&preflight(&url).await)[..], [FindingKind::Unreachable(_)]);
     eventually("the Sentinel answers", PATIENCE, answers).await;
-    let told = preflight(&url).await;
-    assert_eq!(failures(&told), [FindingKind::Sentinel], "{told}");
+    let found = preflight(&url).await;
+    assert_eq!(failures(&found), [FindingKind::Sentinel], "{found}");
     let error = refused(&url).await;
     assert!(error.contains("a Sentinel, which keeps no keys"), "{error}");
 }
@@ -147,8 +147,8 @@ async fn where_nothing_can_be_written_one_finding_says_so() {
 /// A server with as many clients as it takes says so and closes; something that is not Redis speaks
 /// first.
 #[tokio::test]
-async fn what_is_said_instead_of_an_answer_is_understood() {
-    for (said, right) in [
+async fn what_comes_instead_of_an_answer_is_understood() {
+    for (answer, right) in [
         ("-ERR max number of clients reached\r\n", "takes no more clients"),
         ("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", "not a Redis server"),
         ("SSH-2.0-OpenSSH_9.2p1\r\n", "not a Redis server"),
@@ -160,14 +160,14 @@ async fn what_is_said_instead_of_an_answer_is_understood() {
             // Otherwise, closing the connection would discard the answer.
             let mut asked = [0; 1024];
             assert!(stream.read(&mut asked).await.unwrap() > 0);
-            stream.write_all(said.as_bytes()).await.unwrap();
+            stream.write_all(answer.as_bytes()).await.unwrap();
         });
         let node = preflight(&format!("redis://{}", port.address())).await;
         answering.await.unwrap();
         let found = failures(&node);
-        let told = found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        assert!(found.len() == 1 && told.starts_with(right), "{said:?}: {told}");
-        assert!(told.contains(said.trim_start_matches('-').lines().next().unwrap()), "{told}");
+        let text = found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(found.len() == 1 && text.starts_with(right), "{answer:?}: {text}");
+        assert!(text.contains(answer.trim_start_matches('-').lines().next().unwrap()), "{text}");
     }
 }
 

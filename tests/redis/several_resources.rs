@@ -102,12 +102,12 @@ async fn a_wait_for_several_ends_when_the_last_of_them_is_free() {
 
 #[tokio::test]
 async fn resources_named_in_any_order_never_deadlock() {
-    let (masters, one) = three_and_client().await;
+    let (masters, first) = three_and_client().await;
     let other = client(&masters).await;
     let sets: [&[&'static str]; 4] = [&["a", "b"], &["b", "a"], &["b", "c"], &["c", "a", "b"]];
     let tasks: Vec<_> = (0..8)
         .map(|task| {
-            let redlock = if task % 2 == 0 { one.clone() } else { other.clone() };
+            let redlock = if task % 2 == 0 { first.clone() } else { other.clone() };
             tokio::spawn(async move {
                 for round in 0..5 {
                     let acquire = redlock.acquire_all(sets[(task + round) % sets.len()]);

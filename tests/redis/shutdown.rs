@@ -55,7 +55,7 @@ async fn a_shutdown_waits_until_each_owed_release_is_confirmed() {
 }
 
 #[tokio::test]
-async fn a_shutdown_goes_on_when_nobody_waits_for_it() {
+async fn a_shutdown_goes_on_when_no_caller_waits_for_it() {
     let masters = Masters::start(5);
     let redlock = connect(&masters).await;
     drop(hold(&redlock, 50).await);
@@ -65,7 +65,7 @@ async fn a_shutdown_goes_on_when_nobody_waits_for_it() {
 }
 
 #[tokio::test]
-async fn what_a_stopped_master_has_not_confirmed_is_told_after_a_ttl() {
+async fn what_a_stopped_master_has_not_confirmed_is_reported_after_a_ttl() {
     let masters = Masters::start(5);
     let ttl = Duration::from_secs(1);
     let redlock = masters.builder().ttl(ttl).connect().await.unwrap();
@@ -130,13 +130,13 @@ async fn a_guard_held_at_a_shutdown_ends_and_its_key_stays_for_a_ttl() {
     let redlock = connect(&masters).await;
     let ttl = Duration::from_secs(2);
     let guard = redlock.acquire("r").ttl(ttl).await.unwrap();
-    let told = tokio::spawn({
+    let watching = tokio::spawn({
         let lease = guard.lease();
         async move { lease.lost().await }
     });
     redlock.shutdown().await.unwrap();
-    let told = timeout(SOON, told).await.expect("it is told").unwrap();
-    assert_eq!(told.reason, LossReason::Closed);
+    let lost = timeout(SOON, watching).await.expect("it is notified").unwrap();
+    assert_eq!(lost.reason, LossReason::Closed);
     assert!(witness::holders(&masters, "r").await.len() >= 3);
     is_over(&redlock, guard).await;
     witness::eventually_no_keys(&masters, ttl + GRACE).await;
@@ -156,8 +156,8 @@ fn a_redlock_whose_runtime_is_gone_is_closed_and_nothing_hangs() {
     });
     drop(theirs);
     ours.block_on(async {
-        let told = timeout(SOON, watching).await.expect("it is told").unwrap();
-        assert_eq!(told.reason, LossReason::Closed);
+        let lost = timeout(SOON, watching).await.expect("it is notified").unwrap();
+        assert_eq!(lost.reason, LossReason::Closed);
         let ended = timeout(SOON, waiting).await.expect("it is closed").unwrap();
         assert!(matches!(ended, Err(AcquireError::Closed(_))), "{ended:?}");
         is_over(&redlock, guard).await;

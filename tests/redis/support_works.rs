@@ -140,16 +140,16 @@ async fn the_witness_does_not_count_itself() {
 fn the_same_seed_gives_the_same_numbers() {
     let seed = Seed::from_env("QUORUMLOCK_SEED_OF_NO_TEST");
     assert_eq!(Seed::parse(&seed.to_string()), Some(seed));
-    let (mut one, mut two) = (seed.rng(), seed.rng());
-    assert_eq!(one.next(), two.next());
-    assert_ne!(one.fork().next(), one.next());
+    let (mut rng, mut same) = (seed.rng(), seed.rng());
+    assert_eq!(rng.next(), same.next());
+    assert_ne!(rng.fork().next(), rng.next());
     // The first number that the published SplitMix64 gives for 0.
     assert_eq!(Seed(0).rng().next(), 0xe220_a839_7b1d_cdaf);
     for _ in 0..1_000 {
-        assert!((3..6).contains(&one.within(3..6)));
+        assert!((3..6).contains(&rng.within(3..6)));
     }
     let mut items = [1, 2, 3, 4, 5];
-    one.shuffle(&mut items);
+    rng.shuffle(&mut items);
     items.sort_unstable();
     assert_eq!(items, [1, 2, 3, 4, 5]);
 }

@@ -41,7 +41,7 @@ async fn durable_masters_vote_at_once_and_still_hold_after_a_restart() {
 
 /// The same masters, with a client that does not trust them.
 #[tokio::test]
-async fn durable_masters_wait_for_who_does_not_trust_them() {
+async fn durable_masters_wait_for_clients_that_do_not_trust_them() {
     let masters = Masters::start_with(3, &DURABLE);
     let redlock = Redlock::builder().nodes(masters.urls()).connect().await.unwrap();
     let refused = redlock.try_acquire("r").await.unwrap_err();
@@ -92,7 +92,7 @@ async fn trust_in_masters_that_may_not_tell_their_configuration_waits() {
 /// Preflight says beforehand which servers forget a fenced lock because of what their user `default`
 /// may not do, and only those.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn preflight_finds_who_would_forget_a_fenced_lock() {
+async fn preflight_finds_masters_that_would_forget_a_fenced_lock() {
     let users = [
         ["--user", "app", "on", ">pass", "~*", "&*", "+@all"],
         ["--user", "default", "on", "nopass", "~*", "&*", "+@all"],
@@ -123,7 +123,7 @@ async fn preflight_finds_who_would_forget_a_fenced_lock() {
 }
 
 #[tokio::test]
-async fn who_may_not_ask_about_default_is_told_that() {
+async fn a_client_that_may_not_ask_about_default_learns_that() {
     let user = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", "-acl"];
     let masters = Masters::start_with(1, &[&DURABLE[..], &user].concat());
     let url = masters[0].url().replace("//", "//app:pass@");
@@ -131,8 +131,8 @@ async fn who_may_not_ask_about_default_is_told_that() {
     let trusting = with(RestartGuard::TrustPersistence).preflight().await.unwrap();
     assert!(trusting.is_ok(), "{trusting}");
     let asks = masters[0].version().contains("v=7.0");
-    let told = trusting.to_string();
-    assert!(!asks || told.contains("note: ACL DRYRUN is denied (NOPERM "), "{told}");
+    let text = trusting.to_string();
+    assert!(!asks || text.contains("note: ACL DRYRUN is denied (NOPERM "), "{text}");
     // Without that trust the question is not asked, so that it is not in the server's ACL log.
     let refused =
         async || witness::ask::<Vec<redis::Value>>(&masters[0], redis::cmd("ACL").arg("LOG")).await;

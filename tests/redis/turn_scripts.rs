@@ -86,8 +86,8 @@ fn why(reasons: &[i64], who: u64) -> i64 {
     reasons[usize::try_from(who).unwrap() - 1]
 }
 
-fn reason(told: &Answer) -> Option<i64> {
-    match told {
+fn reason(answer: &Answer) -> Option<i64> {
+    match answer {
         Answer::Okay => None,
         Answer::List(parts) => Some(parts[0].number()),
         other => panic!("{other:?}"),
@@ -164,8 +164,8 @@ fn chosen(rng: &mut Rng, now: u64) -> Vec<String> {
 }
 
 /// What two masters with their own clocks answer alike: neither lives nor stamps.
-fn without_times(told: Answer) -> Answer {
-    match told {
+fn without_times(answer: Answer) -> Answer {
+    match answer {
         Answer::List(parts) => {
             let times = |place: usize| matches!(place, 1 | 3 | 4);
             let kept = parts.into_iter().enumerate().filter(|(place, _)| !times(*place));
@@ -187,17 +187,17 @@ fn an_embedded_master_does_what_a_real_one_does() {
     let now = real.now();
     for step in 0..STEPS {
         if step % 60 == 0 {
-            for one in [&mut real, &mut embedded] {
-                assert_eq!(one.ask(&["FLUSHALL"]), Answer::Okay);
+            for master in [&mut real, &mut embedded] {
+                assert_eq!(master.ask(&["FLUSHALL"]), Answer::Okay);
             }
         }
         let words = chosen(&mut rng, now);
-        let [told, expected] =
-            [&mut embedded, &mut real].map(|one| without_times(one.does(&words)));
+        let [answer, expected] =
+            [&mut embedded, &mut real].map(|master| without_times(master.does(&words)));
         let shown = [&words[..1], &words[2..]].concat();
-        assert_eq!(told, expected, "{shown:?}");
+        assert_eq!(answer, expected, "{shown:?}");
         assert_eq!(embedded.stands(), real.stands(), "{shown:?}");
-        if let (true, Answer::List(parts)) = (words[1] == ASK, told) {
+        if let (true, Answer::List(parts)) = (words[1] == ASK, answer) {
             reasons.insert(parts[0].number());
         }
     }
@@ -244,9 +244,9 @@ fn without_one_of_its_rights_a_question_writes_nothing() {
                 real.ask(&["ACL", "SETUSER", "default", &format!("-{right}")]),
                 Answer::Okay
             );
-            let told = real.does(&asks(4, tries, "7", None));
+            let answer = real.does(&asks(4, tries, "7", None));
             real.ask(&["ACL", "SETUSER", "default", "+@all"]);
-            assert!(matches!(told, Answer::Error(_)), "{told:?} without {right}");
+            assert!(matches!(answer, Answer::Error(_)), "{answer:?} without {right}");
             assert_eq!(real.stands(), before, "without {right}");
         }
     }
@@ -262,9 +262,9 @@ fn without_one_of_its_rights_a_release_deletes_and_comes_to_an_end() {
             real.fill();
             assert_eq!(real.ask(&["SET", "r", "token 9"]), Answer::Okay);
             real.ask(&["ACL", "SETUSER", "default", &format!("-{right}")]);
-            let told = real.does(&leaves(9, kind, true, None));
+            let answer = real.does(&leaves(9, kind, true, None));
             real.ask(&["ACL", "SETUSER", "default", "+@all"]);
-            assert_eq!(told, Answer::Int(1), "without {right}");
+            assert_eq!(answer, Answer::Int(1), "without {right}");
             let next = if right == "publish" {
                 Answer::Text("quorumlock:next:waiter 2".into())
             } else {
@@ -296,8 +296,8 @@ fn without_memory_a_question_writes_nothing_and_a_release_hands_on() {
     let before = real.stands();
     assert_eq!(real.ask(&["CONFIG", "SET", "maxmemory", "1"]), Answer::Okay);
     for tries in [false, true] {
-        let told = real.does(&asks(4, tries, "7", None));
-        assert!(matches!(&told, Answer::Error(error) if error.contains("OOM")), "{told:?}");
+        let answer = real.does(&asks(4, tries, "7", None));
+        assert!(matches!(&answer, Answer::Error(error) if error.contains("OOM")), "{answer:?}");
     }
     assert_eq!(real.stands(), before);
     let now = real.now();
@@ -316,10 +316,10 @@ fn what_is_of_another_type_is_an_error_and_nothing_is_written() {
         real.ask(&["FLUSHALL"]);
         assert_eq!(real.ask(&["RPUSH", key, "x"]), Answer::Int(1));
         for tries in [false, true] {
-            let told = real.does(&asks(1, tries, "", Some(now)));
+            let answer = real.does(&asks(1, tries, "", Some(now)));
             assert!(
-                matches!(&told, Answer::Error(error) if error.contains("WRONGTYPE")),
-                "{told:?}"
+                matches!(&answer, Answer::Error(error) if error.contains("WRONGTYPE")),
+                "{answer:?}"
             );
             assert_eq!(real.ask(&["DBSIZE"]), Answer::Int(1), "{key}");
         }

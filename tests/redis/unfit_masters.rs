@@ -29,7 +29,7 @@ async fn independent(master: &Server) {
 }
 
 fn voting(status: &Status) -> usize {
-    status.into_iter().filter(|one| one.standing == NodeStanding::Voting).count()
+    status.into_iter().filter(|node| node.standing == NodeStanding::Voting).count()
 }
 
 async fn locks(redlock: &Redlock) {
@@ -85,10 +85,10 @@ async fn three_of_five_unfit_masters_are_refused_and_each_is_named() {
     }
     let error = patient(masters.urls()).connect().await.unwrap_err();
     assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
-    let told = without_ports(error, &masters);
+    let shown = without_ports(error, &masters);
     // Equal problems are one line.
     let problem = "127.0.0.1:<2>, 127.0.0.1:<3>, 127.0.0.1:<4> cannot be used: a replica of ";
-    assert_eq!(told.matches(problem).count(), 1, "{told}");
+    assert_eq!(shown.matches(problem).count(), 1, "{shown}");
 }
 
 #[tokio::test]

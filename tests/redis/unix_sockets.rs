@@ -1,4 +1,4 @@
-//! Masters behind Unix sockets: a lock's life, mistakes, and how masters are told apart.
+//! Masters behind Unix sockets: a lock's life, mistakes, and how clients distinguish masters.
 
 use crate::support::prelude::*;
 use quorumlock::{ConnectError, NodeStanding, Redlock, RedlockBuilder, Released, RestartGuard};
@@ -93,7 +93,7 @@ async fn one_server_by_its_socket_and_by_tcp_is_one_master() {
     assert!(says.contains(&path) && says.contains("each master counts once"), "{says}");
     // One of its two addresses votes, the other does not.
     let status = builder().nodes(urls).connect().await.unwrap().status().await.unwrap();
-    let voting = status.nodes().iter().filter(|one| one.standing == NodeStanding::Voting).count();
+    let voting = status.nodes().iter().filter(|node| node.standing == NodeStanding::Voting).count();
     assert_eq!((voting, status.can_acquire()), (2, true), "{status}");
 
     let twice = [masters.url(0), masters.url(0)];

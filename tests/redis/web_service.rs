@@ -31,11 +31,12 @@ impl Instance {
         let mut command = tokio::process::Command::new(example::program("web_service"));
         command.arg("127.0.0.1:0").args(arguments).stdout(Stdio::piped()).kill_on_drop(true);
         // Settings of the test run are not those of the service.
-        std::env::vars().map(|(name, _)| name).filter(|it| it.starts_with("QUORUMLOCK_")).for_each(
-            |name| {
+        std::env::vars()
+            .map(|(name, _)| name)
+            .filter(|name| name.starts_with("QUORUMLOCK_"))
+            .for_each(|name| {
                 command.env_remove(name);
-            },
-        );
+            });
         let mut process = command.envs(variables.iter().copied()).spawn().unwrap();
         let mut output = BufReader::new(process.stdout.take().unwrap()).lines();
         let line = timeout(SOON, output.next_line()).await.unwrap().unwrap().unwrap();
@@ -224,15 +225,15 @@ async fn sigterm_finishes_requests_and_leaves_no_lock() {
 #[tokio::test]
 async fn an_outage_is_a_503_and_ends_by_itself() {
     let world = World::start("2s").await;
-    let [one, _] = &world.instances[..] else { panic!("two instances") };
-    eventually("it is ready", SOON, async || one.health().await == Some(200)).await;
+    let [instance, _] = &world.instances[..] else { panic!("two instances") };
+    eventually("it is ready", SOON, async || instance.health().await == Some(200)).await;
     world.masters.kill(0);
     world.masters.kill(1);
-    eventually("it is not ready", SOON, async || one.health().await == Some(503)).await;
-    assert_eq!(one.charge(5).await, Some(503));
+    eventually("it is not ready", SOON, async || instance.health().await == Some(503)).await;
+    assert_eq!(instance.charge(5).await, Some(503));
     world.masters[0].restart();
-    eventually("it is ready again", SOON, async || one.health().await == Some(200)).await;
-    let charges = async || matches!(one.charge(5).await, Some(200 | 201));
+    eventually("it is ready again", SOON, async || instance.health().await == Some(200)).await;
+    let charges = async || matches!(instance.charge(5).await, Some(200 | 201));
     eventually("it charges again", SOON, charges).await;
     world.eventually_shipped(5).await;
 }
@@ -240,7 +241,7 @@ async fn an_outage_is_a_503_and_ends_by_itself() {
 #[tokio::test]
 async fn an_instance_stopped_in_a_charge_charges_nothing() {
     let world = World::start("2s").await;
-    let [one, other] = &world.instances[..] else { panic!("two instances") };
+    let [instance, other] = &world.instances[..] else { panic!("two instances") };
     for order in 1..=10 {
         let fence = format!("fence orders:{order} ");
         let stopping = async {
@@ -248,13 +249,13 @@ async fn an_instance_stopped_in_a_charge_charges_nothing() {
             let began = async || fs::read_to_string(&data).is_ok_and(|data| data.contains(&fence));
             eventually("the charge is under way", SOON, began).await;
             tokio::time::sleep(100 * MS).await; // It no longer holds the file lock of the store.
-            one.signal(Signal::STOP);
+            instance.signal(Signal::STOP);
             // The lock expires after 2 s. The file lock does not, if it was held all the same.
             let status = timeout(8 * SECOND, other.charge(order)).await.ok().flatten();
-            one.signal(Signal::CONT);
+            instance.signal(Signal::CONT);
             status
         };
-        match tokio::join!(one.charge(order), stopping) {
+        match tokio::join!(instance.charge(order), stopping) {
             (Some(409 | 503), Some(201)) => {
                 world.eventually_shipped(order).await;
                 assert_eq!(world.entries()[&format!("charge {order}")], 1);
@@ -270,14 +271,14 @@ async fn an_instance_stopped_in_a_charge_charges_nothing() {
 
 #[tokio::test]
 async fn without_addresses_it_starts_masters_of_its_own() {
-    let one = Instance::start(&[], &[]).await;
-    assert_eq!(one.health().await, Some(200));
-    assert_eq!(one.charge(42).await, Some(201));
-    assert_eq!(one.charge(42).await, Some(200));
-    assert_eq!(one.ask("POST", "/orders/x/charge").await.unwrap().0, 400);
-    assert_eq!(one.ask("GET", "/orders/42/charge").await.unwrap().0, 404);
-    one.signal(Signal::TERM);
-    let (code, lines) = one.end().await;
+    let instance = Instance::start(&[], &[]).await;
+    assert_eq!(instance.health().await, Some(200));
+    assert_eq!(instance.charge(42).await, Some(201));
+    assert_eq!(instance.charge(42).await, Some(200));
+    assert_eq!(instance.ask("POST", "/orders/x/charge").await.unwrap().0, 400);
+    assert_eq!(instance.ask("GET", "/orders/42/charge").await.unwrap().0, 404);
+    instance.signal(Signal::TERM);
+    let (code, lines) = instance.end().await;
     assert_eq!(code, Some(0), "{lines:?}");
     let second = "for a second instance: QUORUMLOCK_NODES=redis://127.0.0.1:";
     assert!(lines.iter().any(|line| line.starts_with(second)), "{lines:?}");
@@ -288,9 +289,9 @@ async fn the_store_of_the_service_refuses_a_late_token() {
     let folder = tempfile::tempdir().unwrap();
     let greatest = (1_u64 << 53) - 1; // A later holder has been here.
     fs::write(folder.path().join("data"), format!("fence orders:42 {greatest}\n")).unwrap();
-    let one = Instance::start(&[folder.path().to_str().unwrap()], &[]).await;
-    assert_eq!(one.charge(42).await, Some(409));
-    assert_eq!(one.charge(43).await, Some(201), "tokens of other orders are not compared");
+    let instance = Instance::start(&[folder.path().to_str().unwrap()], &[]).await;
+    assert_eq!(instance.charge(42).await, Some(409));
+    assert_eq!(instance.charge(43).await, Some(201), "tokens of other orders are not compared");
     let data = fs::read_to_string(folder.path().join("data")).unwrap();
     assert!(data.contains("charge 43") && !data.contains("charge 42"), "{data}");
 }

@@ -77,8 +77,8 @@ pub(crate) async fn set<'a>(masters: impl IntoIterator<Item = &'a Server>, ahead
 
 /// Returns how far the clock of a master is ahead of ours, in milliseconds.
 pub(crate) async fn ahead(server: &Server) -> i64 {
-    let told = witness::ask::<(i64, i64)>(server, &redis::cmd("TIME")).await;
-    let (seconds, micros) = told.expect("its time");
+    let reply = witness::ask::<(i64, i64)>(server, &redis::cmd("TIME")).await;
+    let (seconds, micros) = reply.expect("its time");
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
     seconds * 1_000 + micros / 1_000 - i64::try_from(now.as_millis()).expect("before the end")
 }

@@ -28,7 +28,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Acquires, increments and releases until told to stop. Some acquires are dropped on their
+    /// Acquires, increments and releases until it has to stop. Some acquires are dropped on their
     /// way, some holds are extended, and some guards are dropped instead of released.
     pub(crate) async fn work(&self, redlock: &Redlock, mut rng: Rng, stop: &AtomicBool) {
         while !stop.load(SeqCst) {

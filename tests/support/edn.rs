@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
                 Some('"') => break,
                 Some('\\') => match letters.next() {
                     Some('n') => Some('\n'),
-                    other => other.filter(|it| ['"', '\\'].contains(it)),
+                    other => other.filter(|letter| ['"', '\\'].contains(letter)),
                 },
                 other => other,
             };

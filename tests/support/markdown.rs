@@ -70,15 +70,15 @@ fn references(prose: &str, definitions: &[Link]) -> Vec<String> {
     let mut rest = prose;
     while let Some((_, bracket)) = rest.split_once('[') {
         let Some((inner, after)) = bracket.split_once(']') else { break };
-        let defined = definitions.iter().any(|it| it.label.as_deref() == Some(inner));
-        let label = match after.strip_prefix('[').and_then(|it| it.split_once(']')) {
+        let defined = definitions.iter().any(|known| known.label.as_deref() == Some(inner));
+        let label = match after.strip_prefix('[').and_then(|text| text.split_once(']')) {
             Some((label, _)) => Some(label),
             None => {
                 (!after.starts_with('(') && (defined || inner.ends_with(".md"))).then_some(inner)
             }
         };
         found.extend(label.map(str::to_owned));
-        let skip = if after.starts_with('[') { label.map_or(0, |it| it.len() + 2) } else { 0 };
+        let skip = if after.starts_with('[') { label.map_or(0, |text| text.len() + 2) } else { 0 };
         rest = after.get(skip..).unwrap_or("");
     }
     found
@@ -95,7 +95,7 @@ fn headings(text: &str) -> Vec<String> {
             continue;
         }
         let anchor = anchor(&without_targets(title.trim()));
-        let before = texts.iter().filter(|it| **it == anchor).count();
+        let before = texts.iter().filter(|text| **text == anchor).count();
         anchors.push(if before == 0 { anchor.clone() } else { format!("{anchor}-{before}") });
         texts.push(anchor);
     }
@@ -114,6 +114,6 @@ fn without_targets(title: &str) -> String {
 }
 
 fn anchor(title: &str) -> String {
-    let kept = title.chars().filter(|it| it.is_alphanumeric() || " -_".contains(*it));
-    kept.map(|it| if it == ' ' { '-' } else { it.to_ascii_lowercase() }).collect()
+    let kept = title.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
 }

@@ -23,7 +23,7 @@ impl Masters {
             let start =
                 |program: PathBuf| scope.spawn(move || Server::start_at(&program, arguments, None));
             let starting: Vec<_> = programs.map(start).collect();
-            starting.into_iter().map(|it| it.join().expect("a master that starts")).collect()
+            starting.into_iter().map(|start| start.join().expect("a master that starts")).collect()
         }))
     }
 

@@ -43,8 +43,8 @@ fn programs() -> Option<PathBuf> {
 fn user() -> Option<(u32, u32)> {
     let id = |arguments: &[&str]| -> u32 {
         let output = Command::new("id").args(arguments).output().expect("id");
-        let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        told.parse().unwrap_or_else(|_| panic!("id {arguments:?}: {told:?}"))
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        text.parse().unwrap_or_else(|_| panic!("id {arguments:?}: {text:?}"))
     };
     (id(&["-u"]) == 0).then(|| (id(&["-u", "postgres"]), id(&["-g", "postgres"])))
 }
@@ -139,13 +139,13 @@ impl Session {
     }
 
     pub(crate) fn end(&mut self) -> String {
-        let mut said = Vec::new();
+        let mut lines = Vec::new();
         loop {
             let mut line = String::new();
-            assert_ne!(self.answers.read_line(&mut line).unwrap(), 0, "psql has ended: {said:?}");
+            assert_ne!(self.answers.read_line(&mut line).unwrap(), 0, "psql has ended: {lines:?}");
             match line.trim_end() {
-                "told" => return said.join("\n"),
-                line => said.push(line.to_owned()),
+                "told" => return lines.join("\n"),
+                line => lines.push(line.to_owned()),
             }
         }
     }

@@ -65,7 +65,7 @@ impl Sabotaged {
             let command = self.incomplete.split_to(end);
             let word = |n: usize| arguments.get(n).map(|range| &command[range.clone()]);
             let is =
-                |n: usize, name: &[u8]| word(n).is_some_and(|it| it.eq_ignore_ascii_case(name));
+                |n: usize, name: &[u8]| word(n).is_some_and(|word| word.eq_ignore_ascii_case(name));
             // When sent by hash, an extension has one more argument.
             let is_release = is(0, b"EVAL") && !is(3, AGREEMENT.as_bytes())
                 || is(0, b"EVALSHA") && arguments.len() == 5

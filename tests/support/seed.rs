@@ -78,7 +78,7 @@ impl Rng {
 
     /// Returns a duration in the range, in whole microseconds.
     pub(crate) fn duration(&mut self, range: Range<Duration>) -> Duration {
-        let micros = |it: Duration| u64::try_from(it.as_micros()).expect("a sane duration");
+        let micros = |time: Duration| u64::try_from(time.as_micros()).expect("a sane duration");
         Duration::from_micros(self.within(micros(range.start)..micros(range.end)))
     }
 

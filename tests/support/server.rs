@@ -227,8 +227,8 @@ pub(crate) fn program() -> PathBuf {
 }
 
 fn version(program: &Path) -> String {
-    let told = Command::new(program).arg("--version").output().expect("the server's version");
-    String::from_utf8(told.stdout).expect("a version that is text")
+    let output = Command::new(program).arg("--version").output().expect("the server's version");
+    String::from_utf8(output.stdout).expect("a version that is text")
 }
 
 fn spawn(

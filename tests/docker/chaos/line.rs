@@ -28,9 +28,9 @@ impl fmt::Display for Entry {
         };
         let (client, id, kind, operation, value) = match &self.what {
             What::Asks { id, resources, claim, wait, cures } => {
-                let permits = resources.iter().map(|it| most_holders(it)).max().unwrap_or(1);
+                let permits = resources.iter().map(|name| most_holders(name)).max().unwrap_or(1);
                 let value = Edn::map([
-                    ("resources", Edn::Vector(resources.iter().map(|it| text(it)).collect())),
+                    ("resources", Edn::Vector(resources.iter().map(|name| text(name)).collect())),
                     ("claim", Edn::keyword(claim.word())),
                     ("permits", Edn::Integer(permits as u64)),
                     ("wait", Edn::Integer(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))),
@@ -95,7 +95,7 @@ impl Entry {
                 What::Asks {
                     id,
                     resources: resources
-                        .map(|it| Some(it.as_text()?.to_owned()))
+                        .map(|name| Some(name.as_text()?.to_owned()))
                         .collect::<Option<_>>()?,
                     claim: Claim::parse(claim)?,
                     wait: Duration::from_millis(value.get("wait").as_integer()?),

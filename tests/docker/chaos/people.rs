@@ -1,4 +1,4 @@
-//! The client processes and their faults: they are stopped, killed, told to end, and replaced.
+//! The client processes and their faults: they are stopped, killed, asked to end, and replaced.
 
 use super::client::{self, Orders, Party};
 use super::clock::now;
@@ -31,8 +31,8 @@ struct Person {
     process: Child,
     /// Stopped until this time.
     stopped: Option<Instant>,
-    /// The time at which it was told to end.
-    told: Option<Instant>,
+    /// The time at which it was asked to end.
+    asked_to_end: Option<Instant>,
 }
 
 /// All client processes: this many are running, others may be about to end. They must be used by
@@ -79,7 +79,7 @@ impl People {
             self.go_on(place);
         }
         while let Some(person) = self.places.pop() {
-            self.tell_to_end(person);
+            self.ask_to_end(person);
         }
         while !self.leaving.is_empty() {
             self.tick();
@@ -106,7 +106,7 @@ impl People {
         command.args(["--exact", client::TEST, "--ignored", "--nocapture"]);
         command.env(client::VARIABLE, orders.to_line()).stdin(Stdio::piped());
         let process = command.stdout(Stdio::null()).spawn().expect("a client process");
-        Person { name, process, stopped: None, told: None }
+        Person { name, process, stopped: None, asked_to_end: None }
     }
 
     pub(crate) fn deal(&mut self, place: usize, deed: Deed) {
@@ -128,7 +128,7 @@ impl People {
                 self.go_on(place);
                 let newcomer = self.newcomer(place);
                 let person = std::mem::replace(&mut self.places[place], newcomer);
-                self.tell_to_end(person);
+                self.ask_to_end(person);
             }
         }
     }
@@ -141,9 +141,9 @@ impl People {
         }
     }
 
-    fn tell_to_end(&mut self, mut person: Person) {
+    fn ask_to_end(&mut self, mut person: Person) {
         drop(person.process.stdin.take());
-        person.told = Some(Instant::now());
+        person.asked_to_end = Some(Instant::now());
         self.leaving.push(person);
     }
 
@@ -164,7 +164,7 @@ impl People {
             if let Some(status) = ended.filter(|status| !status.success()) {
                 journal.note(&person.name, What::Odd(format!("ended badly: {status}")));
             }
-            let late = person.told.is_some_and(|told| told.elapsed() > PATIENCE);
+            let late = person.asked_to_end.is_some_and(|asked| asked.elapsed() > PATIENCE);
             if late && ended.is_none() {
                 journal.note(&person.name, What::Odd(format!("not ended within {PATIENCE:?}")));
                 journal.note_at(now(), &person.name, What::Killed);

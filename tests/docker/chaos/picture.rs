@@ -15,9 +15,9 @@ pub(crate) fn timeline(
     footer: Vec<String>,
 ) -> Timeline {
     let drawn = Drawn { story, lanes: lanes(story) };
-    let found = violations.iter().map(|it| timeline::Violation {
-        span: drawn.span(it.at, it.until.unwrap_or(it.at)),
-        label: format!("{:?}: {}", it.kind, it.text),
+    let found = violations.iter().map(|violation| timeline::Violation {
+        span: drawn.span(violation.at, violation.until.unwrap_or(violation.at)),
+        label: format!("{:?}: {}", violation.kind, violation.text),
     });
     let holds = story.attempts.iter().filter(|attempt| attempt.hold.is_some()).count();
     let verdict = if violations.is_empty() {
@@ -108,14 +108,14 @@ impl Drawn<'_> {
             (None, None) => (hold.until.min(self.story.ended), Ended::Open),
         };
         let (span, deadline) = (self.span(hold.from, to), between(self.story.began, hold.until));
-        let one = |resource: &String| Hold {
+        let hold_of = |resource: &String| Hold {
             resource: resource.clone(),
             span,
             deadline: Some(deadline),
             fencing_token: hold.token,
             ended,
         };
-        attempt.resources.iter().map(one).collect()
+        attempt.resources.iter().map(hold_of).collect()
     }
 
     fn masters(&self) -> Vec<Master> {
@@ -136,7 +136,7 @@ impl Drawn<'_> {
             Fault { at, label: label.to_owned(), on: Some(on) }
         };
         let masters = self.story.masters.iter().flat_map(|(name, conditions)| {
-            let faults = conditions.iter().filter(|(_, it)| Condition::FAULTS.contains(it));
+            let faults = conditions.iter().filter(|(_, kind)| Condition::FAULTS.contains(kind));
             faults.map(|(at, condition)| mark(*at, condition.word(), name.clone()))
         });
         let clients = self.story.lives.iter().flat_map(|(name, life)| {
@@ -164,7 +164,7 @@ const fn state(condition: Condition) -> State {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{told::story, violations};
+    use super::super::check::{shorthand::story, violations};
     use super::*;
     use std::time::Duration;
 
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(ends, [Ended::Killed, Ended::Released]);
         // A violation that the checker found is drawn where it was.
         let span = Span::new(Duration::from_millis(8), Duration::from_millis(9));
-        assert_eq!(drawn.violations.iter().map(|it| it.span).collect::<Vec<_>>(), [span]);
+        assert_eq!(drawn.violations.iter().map(|found| found.span).collect::<Vec<_>>(), [span]);
         assert!(matches!(drawn.verdict, Verdict::Bad(_)));
         assert_eq!(drawn.faults.len(), 1);
     }

@@ -33,7 +33,7 @@ pub(crate) enum Deed {
     Stop(Duration),
     /// Kills it; another process takes its place.
     Kill,
-    /// Tells it to end; another process takes its place.
+    /// Asks it to end; another process takes its place.
     End,
 }
 
@@ -234,14 +234,15 @@ mod tests {
     fn every_fault_is_planned_and_none_strikes_an_absent_master() {
         for seed in 0..50 {
             let plan = Plan::new(Seed(seed).rng(), &SETTING);
-            let kinds: BTreeSet<_> = plan.blows.iter().flatten().map(|it| it.condition).collect();
+            let kinds: BTreeSet<_> =
+                plan.blows.iter().flatten().map(|blow| blow.condition).collect();
             assert_eq!(kinds, Condition::FAULTS.into_iter().collect(), "seed {seed}");
             for two in plan.blows.iter().flat_map(|blows| blows.windows(2)) {
                 assert!(two[1].at >= two[0].at + two[0].lasts + SETTING.recovery, "seed {seed}");
             }
-            let is = |wanted: fn(&Deed) -> bool| plan.deeds.iter().any(|(_, _, it)| wanted(it));
-            assert!(is(|it| *it == Deed::Kill) && is(|it| *it == Deed::End), "seed {seed}");
-            assert!(is(|it| matches!(it, Deed::Stop(lasts) if *lasts >= SETTING.ttl)));
+            let is = |wanted: fn(&Deed) -> bool| plan.deeds.iter().any(|(_, _, deed)| wanted(deed));
+            assert!(is(|deed| *deed == Deed::Kill) && is(|deed| *deed == Deed::End), "seed {seed}");
+            assert!(is(|deed| matches!(deed, Deed::Stop(lasts) if *lasts >= SETTING.ttl)));
         }
     }
 
@@ -250,9 +251,11 @@ mod tests {
         for seed in 0..50 {
             let plan = Plan::new(Seed(seed).rng(), &SETTING);
             let all = || plan.blows.iter().flatten();
-            let returns = |it: &Blow, at| (at..at + 200 * MS).contains(&(it.at + it.lasts));
-            let found = all().filter(|it| it.condition == Condition::Killed && it.lasts < 50 * MS);
-            let found = found.filter(|it| all().filter(|other| returns(other, it.at)).count() >= 2);
+            let returns = |blow: &Blow, at| (at..at + 200 * MS).contains(&(blow.at + blow.lasts));
+            let found =
+                all().filter(|blow| blow.condition == Condition::Killed && blow.lasts < 50 * MS);
+            let found =
+                found.filter(|blow| all().filter(|other| returns(other, blow.at)).count() >= 2);
             assert!(found.count() > 0, "seed {seed}");
         }
     }

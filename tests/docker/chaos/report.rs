@@ -46,7 +46,8 @@ impl Figures {
     pub(crate) fn of(story: &Story) -> Self {
         let held = |attempt: &&Attempt| attempt.hold.is_some();
         let acquired: Vec<&Attempt> = story.attempts.iter().filter(held).collect();
-        let count = |is: fn(Claim) -> bool| acquired.iter().filter(|it| is(it.claim)).count();
+        let count =
+            |is: fn(Claim) -> bool| acquired.iter().filter(|attempt| is(attempt.claim)).count();
         let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, why) in story.attempts.iter().filter_map(|attempt| attempt.failed) {
             *failed.entry(why.word()).or_default() += 1;
@@ -58,8 +59,10 @@ impl Figures {
             }
         }
         let key = |attempt: &Attempt| (process(&attempt.task).to_owned(), attempt.id);
-        let over: BTreeMap<_, _> =
-            acquired.iter().filter_map(|it| Some((key(it), it.hold?.end()))).collect();
+        let over: BTreeMap<_, _> = acquired
+            .iter()
+            .filter_map(|attempt| Some((key(attempt), attempt.hold?.end())))
+            .collect();
         let is_late = |write: &&super::story::Write| {
             let end = over.get(&(process(&write.by).to_owned(), write.id));
             write.accepted && end.is_some_and(|end| write.at >= *end)
@@ -72,7 +75,10 @@ impl Figures {
             fenced: count(Claim::is_fenced),
             shared: count(|claim| claim == Claim::Shared),
             fair: count(Claim::is_fair),
-            extended: acquired.iter().filter(|it| it.hold.is_some_and(|it| it.extended)).count(),
+            extended: acquired
+                .iter()
+                .filter(|attempt| attempt.hold.is_some_and(|hold| hold.extended))
+                .count(),
             failed,
             faults,
             processes: story.lives.len(),
@@ -88,7 +94,7 @@ impl Figures {
             turns: turns::figures(story),
             crowd: crowd::figures(story),
             by_party: Party::ALL.map(|party| {
-                let theirs = |it: &&&Attempt| Party::of(process(&it.task)) == Some(party);
+                let theirs = |attempt: &&&Attempt| Party::of(process(&attempt.task)) == Some(party);
                 acquired.iter().filter(theirs).count()
             }),
         }
@@ -181,7 +187,7 @@ impl Progress {
 
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let up = self.masters.values().filter(|it| **it == Condition::Up).count();
+        let up = self.masters.values().filter(|condition| **condition == Condition::Up).count();
         write!(
             f,
             "  {} acquired, {} faults at masters and {} at clients, {up} of {} masters well",

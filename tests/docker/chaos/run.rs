@@ -243,9 +243,9 @@ impl Outcome {
     pub(crate) fn of(history: PathBuf, title: String, again: String) -> Self {
         let story = Story::of(Reader::open(&history).read());
         let (figures, violations) = (Figures::of(&story), violations(&story));
-        let told = figures.to_string();
+        let summary = figures.to_string();
         let footer = [title.clone(), again.clone()].into_iter();
-        let footer = footer.chain(told.lines().map(str::to_owned)).collect();
+        let footer = footer.chain(summary.lines().map(str::to_owned)).collect();
         let drawn = timeline(&story, &violations, DRAWN.to_owned(), footer);
         let picture = history.with_extension("html");
         std::fs::write(&picture, drawn.to_html()).expect("a picture that can be written");

@@ -142,13 +142,13 @@ impl Story {
                 None => self.odd.push((at, format!("{who} enters {id}, which it never asked for"))),
             },
             What::Holds { id, until } => {
-                if let Some(hold) = known(id).and_then(|it| self.attempts[it].hold.as_mut()) {
+                if let Some(hold) = known(id).and_then(|n| self.attempts[n].hold.as_mut()) {
                     hold.extended |= until > hold.until;
                     hold.until = hold.until.max(until);
                 }
             }
             What::Leaves { id } => {
-                if let Some(hold) = known(id).and_then(|it| self.attempts[it].hold.as_mut()) {
+                if let Some(hold) = known(id).and_then(|n| self.attempts[n].hold.as_mut()) {
                     hold.left = Some(at);
                 }
             }
@@ -208,7 +208,7 @@ impl Story {
             return true;
         }
         let stopped = self.lives.get(process(task)).map_or(&[][..], |life| &life.stopped);
-        stopped.iter().any(|(began, ended)| *began <= to && ended.is_none_or(|it| it >= from))
+        stopped.iter().any(|(began, ended)| *began <= to && ended.is_none_or(|end| end >= from))
     }
 
     /// Returns the greatest number of masters that are no quorum.

@@ -72,11 +72,11 @@ impl Usage {
             let all = |of: fn(&Master) -> u64| {
                 let each = masters
                     .iter()
-                    .map(|it| it.as_ref().map_or("-".into(), |it| of(it).to_string()));
+                    .map(|seen| seen.as_ref().map_or("-".into(), |node| of(node).to_string()));
                 each.collect::<Vec<String>>().join(",")
             };
             let Client { memory, files } = client;
-            let (bytes, connections) = (all(|it| it.memory), all(|it| it.connections));
+            let (bytes, connections) = (all(|node| node.memory), all(|node| node.connections));
             lines.push_str(&format!("{seconds}\t{memory}\t{files}\t{bytes}\t{connections}\n"));
         }
         std::fs::write(path, lines).expect("samples that can be written");
@@ -103,9 +103,11 @@ fn growth(samples: &[Sample]) -> Option<String> {
     };
     grown("the client's bytes", MEMORY, |sample| Some(sample.client.memory))
         .or_else(|| grown("the client's files", FILES, |sample| Some(sample.client.files)))
-        .or_else(|| grown("the masters' bytes", MEMORY, |sample| sum(sample, |it| it.memory)))
+        .or_else(|| grown("the masters' bytes", MEMORY, |sample| sum(sample, |node| node.memory)))
         .or_else(|| {
-            grown("the masters' connections", 5 * FILES, |sample| sum(sample, |it| it.connections))
+            grown("the masters' connections", 5 * FILES, |sample| {
+                sum(sample, |node| node.connections)
+            })
         })
 }
 
@@ -151,7 +153,7 @@ impl fmt::Display for Usage {
         let (early, late) = samples.split_at(half);
         let both = |of: fn(&Sample) -> Option<u64>| {
             let each = [early, late].map(|half| median(half, of));
-            each.map(|it| it.map_or("?".to_owned(), |it| it.to_string())).join(", then ")
+            each.map(|half| half.map_or("?".to_owned(), |n| n.to_string())).join(", then ")
         };
         write!(
             f,
@@ -159,8 +161,8 @@ impl fmt::Display for Usage {
              {} KiB and {} connections",
             both(|sample| Some(sample.client.memory / 1024)),
             both(|sample| Some(sample.client.files)),
-            both(|sample| sum(sample, |it| it.memory / 1024)),
-            both(|sample| sum(sample, |it| it.connections)),
+            both(|sample| sum(sample, |node| node.memory / 1024)),
+            both(|sample| sum(sample, |node| node.connections)),
         )
     }
 }

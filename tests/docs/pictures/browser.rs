@@ -60,12 +60,12 @@ type Report = BTreeMap<String, Vec<String>>;
 fn measured(opened: &Opened) -> Report {
     let report = opened.dom.split("<pre id=\"report\">").nth(1).expect("the script has run");
     let report = report.split("</pre>").next().expect("its end");
-    let mut told = Report::new();
+    let mut values = Report::new();
     for line in report.lines() {
         let (name, value) = line.split_once('=').expect("a name and a value");
-        told.entry(name.to_owned()).or_default().push(value.to_owned());
+        values.entry(name.to_owned()).or_default().push(value.to_owned());
     }
-    told
+    values
 }
 
 /// With it, anything that a page would fetch is an error on the console.
@@ -92,9 +92,9 @@ fn faults_of(page: &str, light: Scheme) -> Option<(Vec<String>, Report)> {
         ("names on the axis", "0"),
     ];
     for (name, value) in expected {
-        let told = &report[name];
-        if *told != [value] {
-            faults.push(format!("{name}: {told:?}"));
+        let values = &report[name];
+        if *values != [value] {
+            faults.push(format!("{name}: {values:?}"));
         }
     }
     let outside = report.get("outside").into_iter().flatten();
@@ -121,7 +121,7 @@ fn a_browser_shows_all_of_it_and_finds_no_fault() {
 }
 
 #[test]
-fn a_dark_page_is_for_whom_prefers_it() {
+fn a_dark_page_is_for_readers_that_prefer_it() {
     if let Some((faults, _)) = faults_of(&broken().to_html(), Scheme::Dark) {
         assert!(faults.is_empty(), "{faults:#?}");
     }

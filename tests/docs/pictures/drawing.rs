@@ -11,8 +11,8 @@ use std::time::Duration;
 const LEFT: f64 = 150.0;
 const LONG: f64 = 1_030.0;
 
-fn near(one: f64, other: f64) -> bool {
-    (one - other).abs() < 0.02
+fn near(value: f64, other: f64) -> bool {
+    (value - other).abs() < 0.02
 }
 
 /// Draws the only bar of the only client.
@@ -52,9 +52,9 @@ fn the_time_past_its_deadline_is_no_part_of_the_bar() {
 #[test]
 fn keys_of_a_killed_client_stand_on_and_those_of_others_do_not() {
     for (ended, stand) in [(Ended::Killed, 2), (Ended::Released, 0)] {
-        let mut one = hold("x", 2_000, 3_000);
-        (one.deadline, one.ended) = (Some(ms(7_000)), ended);
-        let keys = rects(&run(vec![client("a", vec![one])]).to_svg(), "keys");
+        let mut hold = hold("x", 2_000, 3_000);
+        (hold.deadline, hold.ended) = (Some(ms(7_000)), ended);
+        let keys = rects(&run(vec![client("a", vec![hold])]).to_svg(), "keys");
         assert_eq!(keys.len(), stand, "with the resource and with the client");
         assert!(keys.iter().all(|keys| near(keys.width, 0.4 * LONG)), "{keys:?}");
     }
@@ -70,9 +70,9 @@ fn what_a_client_holds_at_a_time_stands_one_below_the_other() {
 
 #[test]
 fn a_resource_has_its_colour_with_every_client() {
-    let one = client("a", vec![hold("x", 0, 1_000), hold("y", 1_000, 2_000)]);
+    let first = client("a", vec![hold("x", 0, 1_000), hold("y", 1_000, 2_000)]);
     let other = client("b", vec![hold("y", 3_000, 4_000)]);
-    let bars = bars_of_clients(&run(vec![one, other]).to_svg());
+    let bars = bars_of_clients(&run(vec![first, other]).to_svg());
     assert_ne!(bars[0].class, bars[1].class);
     assert_eq!(bars[1].class, bars[2].class);
 }
@@ -131,8 +131,8 @@ fn every_state_of_a_master_has_its_pattern_and_its_word() {
     ];
     for (class, word) in words {
         let bands = rects(&picture, class);
-        let told = format!(": {word}, ");
-        assert!(bands.iter().any(|band| band.title.contains(&told)), "{class}: {bands:?}");
+        let text = format!(": {word}, ");
+        assert!(bands.iter().any(|band| band.title.contains(&text)), "{class}: {bands:?}");
         assert!(bands.iter().any(|band| band.title.is_empty()), "{class} is in the legend");
         assert!(height_of(&picture, word).is_some(), "{word} is to be read");
     }
@@ -152,7 +152,7 @@ fn the_legend_has_the_states_that_occur() {
 }
 
 #[test]
-fn a_fault_is_marked_on_the_row_of_whom_it_befell() {
+fn a_fault_is_marked_on_the_row_of_its_victim() {
     let mut run = run(vec![client("a", Vec::new()), client("b", Vec::new())]);
     run.faults = vec![Fault { at: ms(5_000), label: "killed".into(), on: Some("b".into()) }];
     let picture = run.to_svg();
@@ -199,8 +199,8 @@ fn thin_bars_become_one_that_says_how_many_it_is() {
     assert!(bars.iter().any(|bar| bar.class.contains("mixed") && bar.title.contains(" of y, ")));
     let several: Vec<_> = bars.iter().filter(|bar| bar.holds > 1).collect();
     let stand: usize = several.iter().map(|bar| bar.holds).sum();
-    let told = format!("{} bars stand for {stand} holds, too thin to tell", several.len());
-    assert!(height_of(&picture, &told).is_some(), "{told}");
+    let text = format!("{} bars stand for {stand} holds, too thin to tell", several.len());
+    assert!(height_of(&picture, &text).is_some(), "{text}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn ten_thousand_holds_fit_into_two_megabytes_without_omissions() {
 }
 
 #[test]
-fn the_order_in_which_things_are_told_is_not_seen() {
+fn the_order_in_which_things_are_listed_is_not_seen() {
     let mut run = broken();
     let picture = run.to_html();
     run.clients.iter_mut().for_each(|client| client.holds.reverse());
@@ -231,8 +231,8 @@ fn a_run_in_which_nothing_happened_has_a_picture() {
 }
 
 fn any_holds() -> impl Strategy<Value = Vec<Hold>> {
-    let one = (0..5_u8, 0..12_000_u64, 0..3_000_u64, 0..4_000_u64);
-    let hold = one.prop_map(|(kind, from, long, deadline)| {
+    let parts = (0..5_u8, 0..12_000_u64, 0..3_000_u64, 0..4_000_u64);
+    let hold = parts.prop_map(|(kind, from, long, deadline)| {
         let mut hold = hold(["x", "y", "z"][usize::from(kind % 3)], from, from + long);
         hold.deadline = (kind > 1).then(|| ms(from + deadline));
         hold.ended = [Ended::Released, Ended::Lapsed, Ended::Lost, Ended::Killed, Ended::Open]
@@ -251,10 +251,10 @@ proptest! {
             assert_eq!(bars.iter().map(|bar| bar.holds).sum::<usize>(), seen);
         }
         for class in ["hold", "over", "keys", "overlap"] {
-            let drawn = rects(&picture, class).into_iter().filter(|one| !one.title.is_empty());
-            for one in drawn {
-                let within = one.x >= LEFT - 0.01 && one.end() <= LEFT + LONG + 2.01;
-                assert!(within && one.width >= 0.0, "{one:?}");
+            let drawn = rects(&picture, class).into_iter().filter(|rect| !rect.title.is_empty());
+            for rect in drawn {
+                let within = rect.x >= LEFT - 0.01 && rect.end() <= LEFT + LONG + 2.01;
+                assert!(within && rect.width >= 0.0, "{rect:?}");
             }
         }
     }

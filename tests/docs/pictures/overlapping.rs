@@ -6,8 +6,8 @@ use super::timeline::{Client, Hold, Verdict, overlaps};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, proptest};
 
-fn two(one: Hold, other: Hold) -> Vec<Client> {
-    vec![client("a", vec![one]), client("b", vec![other])]
+fn two(first: Hold, other: Hold) -> Vec<Client> {
+    vec![client("a", vec![first]), client("b", vec![other])]
 }
 
 #[test]
@@ -23,12 +23,12 @@ fn it_is_red_in_the_row_of_its_resource_and_with_both_clients() {
     let picture = run(two(hold("x", 1_000, 3_000), hold("x", 2_500, 4_000))).to_svg();
     let bars = rects(&picture, "hold");
     let red = rects(&picture, "overlap");
-    let red: Vec<_> = red.iter().filter(|one| !one.title.is_empty()).collect();
+    let red: Vec<_> = red.iter().filter(|rect| !rect.title.is_empty()).collect();
     assert_eq!(red.len(), 4, "two in the row of the resource, one with each client: {red:?}");
-    for one in &red {
-        assert!((one.x - bars[1].x).abs() < 0.1, "{one:?} begins with the second: {bars:?}");
-        assert!((one.end() - bars[0].end()).abs() < 0.1, "{one:?} ends with the first: {bars:?}");
-        assert!(one.title.contains("x had two holders for 500 ms: a and b"), "{one:?}");
+    for rect in &red {
+        assert!((rect.x - bars[1].x).abs() < 0.1, "{rect:?} begins with the second: {bars:?}");
+        assert!((rect.end() - bars[0].end()).abs() < 0.1, "{rect:?} ends with the first: {bars:?}");
+        assert!(rect.title.contains("x had two holders for 500 ms: a and b"), "{rect:?}");
     }
 }
 
@@ -41,7 +41,7 @@ fn one_after_the_other_is_none() {
 }
 
 #[test]
-fn who_is_past_the_deadline_holds_nothing() {
+fn a_client_past_its_deadline_holds_nothing() {
     let late = |deadline| {
         let mut late = hold("x", 1_000, 3_000);
         late.deadline = Some(ms(deadline));
@@ -54,7 +54,7 @@ fn who_is_past_the_deadline_holds_nothing() {
 }
 
 #[test]
-fn an_overlap_that_the_verdict_does_not_know_of_is_told() {
+fn an_overlap_that_the_verdict_does_not_know_of_is_reported() {
     let mut run = broken();
     assert!(run.to_html().contains("<b>two holders at a time: 2 overlaps</b>"));
     run.verdict = Verdict::Good("all is well".to_owned());
@@ -66,8 +66,8 @@ fn an_overlap_that_the_verdict_does_not_know_of_is_told() {
 
 /// Makes holds of two resources, with random deadlines.
 fn some_holds() -> impl Strategy<Value = Vec<Hold>> {
-    let one = (0..2_u8, 0..60_u64, 0..12_u64, 0..20_u64);
-    let hold = one.prop_map(|(resource, from, long, deadline)| {
+    let parts = (0..2_u8, 0..60_u64, 0..12_u64, 0..20_u64);
+    let hold = parts.prop_map(|(resource, from, long, deadline)| {
         let mut hold = hold(["x", "y"][usize::from(resource)], from * 100, (from + long) * 100);
         hold.deadline = (deadline < 12).then(|| ms((from + deadline) * 100));
         hold
@@ -84,7 +84,7 @@ proptest! {
         let within = |(n, (resource, span)): (usize, &(&String, _))| {
             valid[..n].iter().any(|(other, before)| other == resource && before.common(*span).is_some())
         };
-        let expected = valid.iter().enumerate().filter(|one| within(*one)).count();
+        let expected = valid.iter().enumerate().filter(|entry| within(*entry)).count();
         let clients = holds.into_iter().enumerate().map(|(n, hold)| client(&format!("c{n}"), vec![hold]));
         assert_eq!(overlaps(&run(clients.collect())).len(), expected);
     }

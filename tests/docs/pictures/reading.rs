@@ -32,7 +32,7 @@ pub(crate) fn rects(picture: &str, class: &str) -> Vec<Rect> {
     let elements = picture.split("<rect").skip(1).filter_map(|rest| {
         let (element, after) = rest.split_once('>')?;
         let classes = attribute(element, "class")?;
-        classes.split(' ').any(|one| one == class).then(|| Rect {
+        classes.split(' ').any(|name| name == class).then(|| Rect {
             class: classes.to_owned(),
             x: number(element, "x"),
             y: number(element, "y"),

@@ -55,7 +55,7 @@ pub(crate) fn eventful() -> Timeline {
         hold.deadline = Some(ms(at));
         hold
     };
-    let mut one = client(
+    let mut first = client(
         "client 1",
         vec![
             hold("orders", 200, 1_900),
@@ -65,8 +65,8 @@ pub(crate) fn eventful() -> Timeline {
             ended(Ended::Open, hold("stock", 8_300, 10_000)),
         ],
     );
-    one.holds[1].fencing_token = Some(1_795_158_604_154_900);
-    let mut two = client(
+    first.holds[1].fencing_token = Some(1_795_158_604_154_900);
+    let mut second = client(
         "client 2",
         vec![
             hold("orders", 1_950, 3_150),
@@ -74,8 +74,8 @@ pub(crate) fn eventful() -> Timeline {
             ended(Ended::Lapsed, hold("invoices", 800, 2_800)),
         ],
     );
-    two.paused = vec![span(5_600, 7_900)];
-    let three = client(
+    second.paused = vec![span(5_600, 7_900)];
+    let third = client(
         "client 3",
         vec![
             deadline(6_500, ended(Ended::Killed, hold("orders", 5_050, 5_900))),
@@ -83,7 +83,7 @@ pub(crate) fn eventful() -> Timeline {
         ],
     );
     let thin = (0..150).map(|n| hold("invoices", 7_900 + 10 * n, 7_904 + 10 * n)).collect();
-    let mut run = run(vec![one, two, three, client("client 4", thin)]);
+    let mut run = run(vec![first, second, third, client("client 4", thin)]);
     let master = |name: &str, states: &[(u64, u64, State)]| Master {
         name: name.to_owned(),
         states: states.iter().map(|(from, to, state)| (span(*from, *to), *state)).collect(),
@@ -137,10 +137,10 @@ pub(crate) fn crowded(holds: u64) -> Timeline {
         let from = Duration::from_micros(turn * each + resource * each / 7);
         let to = from + Duration::from_micros(each * (2 + n * 7_919 % 7) / 10);
         let name = ["orders", "stock", "invoices", "payments", "mail"][resource as usize];
-        let mut one = hold(name, 0, 0);
-        one.span = Span::new(from, to);
-        one.fencing_token = Some(1_795_158_604_154_900 + n);
-        clients[(n * 104_729 % 30) as usize].holds.push(one);
+        let mut hold = hold(name, 0, 0);
+        hold.span = Span::new(from, to);
+        hold.fencing_token = Some(1_795_158_604_154_900 + n);
+        clients[(n * 104_729 % 30) as usize].holds.push(hold);
     }
     let mut run = run(clients);
     run.span = span(0, 601_000);

@@ -40,7 +40,7 @@ fn a_body_that_panics_releases_and_its_panic_goes_on() {
 }
 
 #[test]
-fn a_body_that_returns_after_the_loss_is_told_with_its_result() {
+fn a_loss_before_the_body_returns_is_reported_with_its_result() {
     let (masters, redlock) = three();
     let ttl = Duration::from_secs(1);
     let late = redlock.acquire("r").ttl(ttl).run(|lease| {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 #[test]
-fn a_thread_that_waits_for_the_loss_is_told_at_the_deadline() {
+fn a_thread_that_waits_for_the_loss_is_notified_at_the_deadline() {
     let (_masters, redlock) = three();
     let ttl = Duration::from_secs(1);
     let guard = redlock.acquire("r").ttl(ttl).lock().unwrap();
@@ -16,10 +16,10 @@ fn a_thread_that_waits_for_the_loss_is_told_at_the_deadline() {
         let lease = guard.lease();
         move || (lease.blocking_lost().unwrap(), Instant::now())
     });
-    let (lost, told) = watching.join().unwrap();
+    let (lost, noticed) = watching.join().unwrap();
     assert_eq!(lost.reason, LossReason::Lapsed);
-    assert!(told + Duration::from_millis(1) >= due, "told before it was due");
-    assert!(told < due + SOON, "told {:?} late", told - due);
+    assert!(noticed + Duration::from_millis(1) >= due, "notified before it was due");
+    assert!(noticed < due + SOON, "notified {:?} late", noticed - due);
     assert!(!guard.is_valid());
     assert_eq!(guard.blocking_lost_within(Duration::ZERO).unwrap(), Some(lost));
 }

@@ -69,8 +69,8 @@ fn several_resources_are_locked_together_and_each_of_them_alone() {
     let (masters, redlock) = three();
     let both = redlock.acquire_all(["b", "a"]).lock().unwrap();
     assert_eq!(both.resource(), "a, b");
-    for one in ["a", "b"] {
-        assert!(redlock.try_acquire(one).lock().unwrap_err().is_contended());
+    for name in ["a", "b"] {
+        assert!(redlock.try_acquire(name).lock().unwrap_err().is_contended());
     }
     both.release().unwrap();
     redlock.try_acquire("b").lock().unwrap().release().unwrap();
@@ -162,12 +162,12 @@ fn a_resource_that_cannot_be_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_semaphore_tells_who_has_its_permits() {
+fn a_semaphore_shows_the_holders_of_its_permits() {
     let (masters, redlock) = three();
     let semaphore = redlock.semaphore("import", 2);
     let permit = semaphore.acquire().label("worker-7").lock().unwrap();
     let seen = semaphore.inspect().unwrap();
-    let held: Vec<_> = seen.iter().filter(|one| one.holder().is_some()).collect();
+    let held: Vec<_> = seen.iter().filter(|slot| slot.holder().is_some()).collect();
     assert_eq!((seen.len(), held.len(), held[0].slot()), (2, 1, Some(permit.slot())));
     assert_eq!(held[0].holder().and_then(|holder| holder.label()), Some("worker-7"));
     assert_eq!((semaphore.permits(), semaphore.available_permits().unwrap()), (2, 1));

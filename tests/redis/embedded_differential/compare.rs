@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) const TOLERANCE_MS: i64 = 100;
 
 /// Longest part of an answer in a message: INFO is long.
-const MOST_TOLD: usize = 800;
+const MOST_SHOWN: usize = 800;
 
 /// Fields of INFO that belong to a server alone.
 const OWN_FIELDS: [&str; 6] = [
@@ -46,13 +46,13 @@ pub(crate) fn compare(
         return Ok(());
     }
     let command = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let told = |(answers, closed): Answers<'_>| {
+    let shown = |(answers, closed): Answers<'_>| {
         let answers = answers.iter().map(|answer| answer.escape_ascii().to_string());
         let mut answers = answers.collect::<Vec<_>>().join(" | ");
-        answers.truncate(MOST_TOLD);
+        answers.truncate(MOST_SHOWN);
         if closed { format!("{answers} (closed)") } else { answers }
     };
-    let (real, embedded) = (told(real), told(embedded));
+    let (real, embedded) = (shown(real), shown(embedded));
     Err(Box::new(Difference { command, real, embedded }))
 }
 
@@ -74,7 +74,7 @@ fn same(words: &[Word], real: &[Vec<u8>], embedded: &[Vec<u8>]) -> bool {
         ("EVAL", script) if script.contains("RETURN REDIS.CALL('PTTL'") => each(near),
         // The remaining ttl of the key that refuses, and the clock. No vote is as large a number.
         ("EVAL" | "EVALSHA", _) => each(|real, other| {
-            let has_time = real.starts_with(b"*") || number(real).is_some_and(|it| it > 1_000);
+            let has_time = real.starts_with(b"*") || number(real).is_some_and(|n| n > 1_000);
             has_time && near(real, other)
         }),
         // Scripts of ours give readers scores that are times.
@@ -111,7 +111,7 @@ fn close(real: &str, embedded: &str) -> bool {
         let digits = line.strip_prefix(',').unwrap_or(line);
         digits.parse().ok().filter(|millis| (1_000_000_000_000..2_000_000_000_000).contains(millis))
     };
-    let within = |most: i64| move |(one, other): (u64, u64)| one.abs_diff(other) <= most as u64;
+    let within = |most: i64| move |(real, other): (u64, u64)| real.abs_diff(other) <= most as u64;
     let scores = both(score);
     left.or(scores).is_some_and(within(TOLERANCE_MS))
         || clocks.is_some_and(within(1000 * TOLERANCE_MS))

@@ -77,9 +77,9 @@ impl Generator {
             self.plan_replica();
         }
         let words = self.command();
-        let first = |word: &[u8]| words.first().is_some_and(|it| is(it, word));
+        let first = |word: &[u8]| words.first().is_some_and(|verb| is(verb, word));
         let heard_by_all =
-            [&b"PUBLISH"[..], b"CLIENT", b"EVAL", b"EVALSHA"].iter().any(|it| first(it));
+            [&b"PUBLISH"[..], b"CLIENT", b"EVAL", b"EVALSHA"].iter().any(|word| first(word));
         Step::Send { on, words, heard_by_all }
     }
 
@@ -168,18 +168,18 @@ impl Generator {
     }
 
     fn on_hash(&mut self, key: &[u8]) -> Vec<Word> {
-        let (one, two) = (*self.rng.pick(&FIELDS), *self.rng.pick(&FIELDS));
+        let (field, other) = (*self.rng.pick(&FIELDS), *self.rng.pick(&FIELDS));
         let value = *self.rng.pick(&VALUES);
         let words: Vec<&[u8]> = match self.rng.within(0..11) {
-            0 => vec![b"HSET", key, one, value],
-            1 | 2 => vec![b"HSET", key, one, value, two, b"2"],
-            3 => vec![b"HSET", key, one, value, two],
-            4 => vec![b"HSETNX", key, one, value],
-            5 => vec![b"HGET", key, one],
-            6 => vec![b"HEXISTS", key, one],
+            0 => vec![b"HSET", key, field, value],
+            1 | 2 => vec![b"HSET", key, field, value, other, b"2"],
+            3 => vec![b"HSET", key, field, value, other],
+            4 => vec![b"HSETNX", key, field, value],
+            5 => vec![b"HGET", key, field],
+            6 => vec![b"HEXISTS", key, field],
             7 => vec![b"HLEN", key],
-            8 => vec![b"HDEL", key, one],
-            9 => vec![b"HDEL", key, one, two, one],
+            8 => vec![b"HDEL", key, field],
+            9 => vec![b"HDEL", key, field, other, field],
             _ => vec![b"HGETALL", key],
         };
         words.into_iter().map(Word::from).collect()
@@ -193,7 +193,7 @@ impl Generator {
     }
 
     /// Returns an option of SET and a moment for it, `number` ms ahead. Without a sensible number, it
-    /// is an error: a key that ends in the past counts in DBSIZE until somebody reads it.
+    /// is an error: a key that ends in the past counts in DBSIZE until a command reads it.
     fn moment(&mut self, number: &str) -> (&'static str, String) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
         let ahead = number.parse().ok().filter(|ahead| (30_000..1 << 40).contains(ahead));
@@ -250,13 +250,13 @@ impl Generator {
     }
 
     fn channels(&mut self) -> Vec<Word> {
-        let (one, two) = (*self.rng.pick(&CHANNELS), *self.rng.pick(&CHANNELS));
+        let (channel, other) = (*self.rng.pick(&CHANNELS), *self.rng.pick(&CHANNELS));
         let words = match self.rng.within(0..8) {
-            0 => vec!["SUBSCRIBE", one],
-            1 => vec!["SUBSCRIBE", one, two],
-            2 => vec!["UNSUBSCRIBE", one, two],
+            0 => vec!["SUBSCRIBE", channel],
+            1 => vec!["SUBSCRIBE", channel, other],
+            2 => vec!["UNSUBSCRIBE", channel, other],
             3 | 4 => vec!["UNSUBSCRIBE"],
-            _ => vec!["PUBLISH", one, "released"],
+            _ => vec!["PUBLISH", channel, "released"],
         };
         words.into_iter().map(Word::from).collect()
     }

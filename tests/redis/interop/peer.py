@@ -51,7 +51,7 @@ class RedisPy:
 
 
 def connect(url):
-    # A master that is down is told at once, not after retries.
+    # A master that is down is an error at once, not after retries.
     return Redis.from_url(
         url,
         retry=Retry(NoBackoff(), 0),

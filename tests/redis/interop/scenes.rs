@@ -62,7 +62,7 @@ pub(crate) async fn what_they_hold_is_contended_here<P: Peer>() {
             other => panic!("{other:?}"),
         }
     };
-    eventually("it is told how long yet", PATIENCE, learnt).await;
+    eventually("the waiter learns how long yet", PATIENCE, learnt).await;
 
     let fenced = world.ours.try_acquire("orders:42").fenced().await.unwrap_err();
     assert!(fenced.is_contended(), "{fenced}");
@@ -109,14 +109,14 @@ pub(crate) async fn what_we_hold_is_refused_there<P: Peer>() {
 pub(crate) async fn what_we_read_is_refused_there_until_the_last_reader_has_left<P: Peer>() {
     let world = World::<P>::start().await;
     let lock = world.ours.rw_lock("table");
-    let (one, two) = (lock.read().await.unwrap(), lock.read().await.unwrap());
+    let (first, second) = (lock.read().await.unwrap(), lock.read().await.unwrap());
     let ours = world.settled("table").await;
     world.assert_refused_there("table").await;
-    assert_eq!(one.release().await, Ok(Released::Confirmed));
+    assert_eq!(first.release().await, Ok(Released::Confirmed));
     world.assert_refused_there("table").await;
-    two.extend().await.unwrap();
+    second.extend().await.unwrap();
     assert_eq!(world.standing("table").await, ours, "the mark stands while one reads");
-    assert_eq!(two.release().await, Ok(Released::Confirmed));
+    assert_eq!(second.release().await, Ok(Released::Confirmed));
 
     let held = world.theirs("table").await;
     let theirs = world.settled("table").await;
@@ -137,7 +137,7 @@ pub(crate) async fn what_we_read_is_refused_there_until_the_last_reader_has_left
 pub(crate) async fn what_we_hold_or_keep_in_turn_is_refused_there<P: Peer>() {
     let world = World::<P>::start().await;
     let fair = || world.ours.acquire("printer").fair();
-    // Their release tells nothing: a waiter looks once a second.
+    // Their release notifies no waiter: it looks once a second.
     let held = world.theirs("printer").await;
     let theirs = world.settled("printer").await;
     let refused = fair().timeout(Duration::from_millis(300)).await.unwrap_err();

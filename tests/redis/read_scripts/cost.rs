@@ -47,7 +47,7 @@ fn the_cost_of_readers_in_microseconds_of_the_master() {
             0 => case.name.to_owned(),
             others => format!("{}, beside {others}", case.name),
         };
-        eprintln!("{name:<52} {:>9.1} {:>9.1}", median(|it| it.0), median(|it| it.1));
+        eprintln!("{name:<52} {:>9.1} {:>9.1}", median(|cost| cost.0), median(|cost| cost.1));
     }
 }
 
@@ -103,8 +103,11 @@ fn measured(real: &mut Real, case: &Case) -> (f64, f64) {
     let cpu_before = cpu_micros(real);
     for _ in 0..TIMES {
         for call in &case.calls {
-            let told = ask(real, call);
-            assert!(!matches!(told, Answer::Error(_) | Answer::Nil | Answer::Int(0)), "{told:?}");
+            let answer = ask(real, call);
+            assert!(
+                !matches!(answer, Answer::Error(_) | Answer::Nil | Answer::Int(0)),
+                "{answer:?}"
+            );
         }
     }
     let cpu = cpu_micros(real) - cpu_before;

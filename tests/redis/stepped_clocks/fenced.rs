@@ -37,7 +37,7 @@ fn above(first: FencingToken, second: FencingToken) -> Duration {
 
 /// Returns how many masters refused because they had seen a greater token.
 fn stale(error: &AcquireError) -> usize {
-    let stale = error.nodes().iter().filter(|one| one.answer == Answer::Refused(Refusal::Stale));
+    let stale = error.nodes().iter().filter(|node| node.answer == Answer::Refused(Refusal::Stale));
     stale.count()
 }
 
@@ -144,7 +144,7 @@ async fn clocks_set_back_further_close_fenced_locks_until_caught_up() {
 }
 
 #[tokio::test]
-async fn masters_of_which_no_quorum_agrees_on_the_time_are_told_apart() {
+async fn masters_of_which_no_quorum_agrees_on_the_time_are_distinguished() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
     let redlock = connect(masters.builder()).await;
     set(&masters, 0..1, HOUR).await;

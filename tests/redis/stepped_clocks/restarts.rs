@@ -69,13 +69,13 @@ async fn masters_set_back_look_young_only_to_new_clients() {
 
     let newcomer = connect(guarded(&masters, GUARD)).await;
     let asked = Instant::now();
-    let told = refused_as_young(&newcomer).await;
-    assert_eq!(told.len(), 3, "{told:?}");
+    let waits = refused_as_young(&newcomer).await;
+    assert_eq!(waits.len(), 3, "{waits:?}");
     // From the time it met them, and not for an hour.
-    assert!(told.iter().all(|left| *left <= GUARD + GUARD / 50), "{told:?}");
+    assert!(waits.iter().all(|left| *left <= GUARD + GUARD / 50), "{waits:?}");
     let voting = async || known.try_acquire("s").await.is_ok();
     eventually("who met them before has their votes, on new connections", SOON, voting).await;
-    assert!(asked.elapsed() < told[0], "after {:?}", asked.elapsed());
+    assert!(asked.elapsed() < waits[0], "after {:?}", asked.elapsed());
     newcomer.acquire("r").timeout(3 * GUARD).await.unwrap().release().await.unwrap();
-    assert!(asked.elapsed() + 500 * MS > told[0], "after {:?}", asked.elapsed());
+    assert!(asked.elapsed() + 500 * MS > waits[0], "after {:?}", asked.elapsed());
 }

@@ -1,4 +1,4 @@
-//! Those who wait in turn, beside one that wants a fencing token which no quorum would give it.
+//! Clients that wait in turn, beside one that wants a fencing token which no quorum would give it.
 
 use crate::support::clock;
 use crate::support::docker::tell;
@@ -8,8 +8,8 @@ use crate::turns::stand;
 use futures::future::join_all;
 use quorumlock::{FencingWindow, Redlock};
 
-/// No ballot suits masters whose clocks are apart, so one who wants a fencing token cannot win. It was
-/// first before that.
+/// No ballot suits masters whose clocks are apart, so a client that wants a fencing token cannot win. It
+/// was first before that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_head_whose_ballots_are_refused_holds_up_no_one() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };

@@ -32,7 +32,7 @@ async fn a_master_goes_by_the_clock_that_it_was_given() {
 }
 
 #[tokio::test]
-async fn a_minority_set_forward_lets_nobody_in_and_gets_its_keys_back() {
+async fn a_minority_set_forward_lets_no_client_in_and_gets_its_keys_back() {
     let Some(masters) = Masters::start_with_clocks(5) else { return };
     let [ours, theirs] = two(&masters).await;
     let guard = ours.acquire("r").ttl(LONG).await.unwrap();
@@ -70,7 +70,7 @@ async fn a_quorum_set_forward_lets_a_second_holder_in() {
 
 /// If the lock is kept alive, that lasts until the next extension, a third of the ttl.
 #[tokio::test]
-async fn a_holder_that_is_kept_alive_is_told_at_its_next_extension() {
+async fn a_holder_that_is_kept_alive_is_notified_at_its_next_extension() {
     let Some(masters) = Masters::start_with_clocks(3) else { return };
     let [ours, theirs] = two(&masters).await;
     let guard = ours.acquire("r").ttl(LONG).keep_alive().await.unwrap();
@@ -145,7 +145,7 @@ async fn a_dead_holder_keeps_a_set_back_quorum_closed_for_the_step() {
 }
 
 #[tokio::test]
-async fn a_minority_that_was_set_back_keeps_nobody_waiting() {
+async fn a_minority_that_was_set_back_keeps_no_client_waiting() {
     let Some(masters) = Masters::start_with_clocks(5) else { return };
     let [ours, theirs] = two(&masters).await;
     let left = ours.acquire("r").ttl(SHORT).await.unwrap();

@@ -30,7 +30,7 @@ fn assert_says(text: &str, all: &[&str]) {
 }
 
 #[tokio::test]
-async fn an_authority_that_nobody_told_us_of_says_where_to_name_it() {
+async fn an_authority_that_is_not_named_says_where_to_name_it() {
     let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
     let masters = Encrypted::start(1, &theirs, &theirs.issue(&["localhost"]));
     let builder = || Redlock::builder().node(masters.url(0)).tls_config(ours.config(None));
@@ -56,7 +56,8 @@ async fn one_certificate_that_is_not_accepted_costs_a_vote() {
     let redlock = builder().connect().await.unwrap();
     redlock.acquire("r").await.unwrap().release().await.unwrap();
     let status = redlock.status().await.unwrap();
-    let problems: Vec<_> = status.nodes().iter().filter_map(|it| it.standing.problem()).collect();
+    let problems: Vec<_> =
+        status.nodes().iter().filter_map(|node| node.standing.problem()).collect();
     assert_eq!(problems.len(), 1, "{status:?}");
     assert_says(problems[0], &["TLS: invalid peer certificate: UnknownIssuer"]);
     assert_says(&mistake(builder().strict(true)).await, &["cannot be used: TLS: "]);

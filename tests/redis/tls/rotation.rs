@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// The files of a period: who has signed in it, the masters' certificate and the client's.
+/// The files of a period: the authority that signs in it, the masters' certificate and the client's.
 struct Files {
     folder: TempDir,
 }

@@ -53,15 +53,15 @@ fn cases(hash: impl Fn(&str) -> String) -> Vec<Case> {
     let (ask, leave, release) = (hash(ASK), hash(LEAVE), hash(RELEASE));
     let keys = format!("3 r {} {}", super::QUEUE, super::ALIVE);
     let set = || words(format!("SET r {MINE} NX PX 20000"));
-    let plain = |told: &str| match told {
+    let plain = |prefix: &str| match prefix {
         "" => vec![words(format!("EVALSHA {release} 1 r {MINE}"))],
         _ => vec![
             words(format!("EVALSHA {release} 1 r {MINE}")),
-            words(format!("PUBLISH {told}r _")),
+            words(format!("PUBLISH {prefix}r _")),
         ],
     };
     let fair =
-        |told: &str| words(format!("EVALSHA {leave} {keys} {MINE} _ hold 3000 4000 _{told}"));
+        |prefix: &str| words(format!("EVALSHA {leave} {keys} {MINE} _ hold 3000 4000 _{prefix}"));
     let look = words(format!("EVALSHA {ask} {keys} _ 20000 {MINE} 9 3000 4000"));
     let free = || words("DEL r".to_owned());
     let case = |name, beside, calls: Vec<Vec<String>>| Case { name, beside, calls };
@@ -148,7 +148,7 @@ fn measured(server: &Server, connection: &mut Connection, case: &Case, times: u3
 
 /// The figures that were asked for, the cases in turn: `cargo nextest run --all-features --test redis
 /// turns::cost --run-ignored only --no-capture`. Executing is what the master counts for the commands that
-/// were sent; CPU includes reading and writing. What both tell of a SET inside a script counts twice in
+/// were sent; CPU includes reading and writing. What both report of a SET inside a script counts twice in
 /// executing.
 #[test]
 #[ignore = "measures"]
@@ -176,6 +176,6 @@ fn the_cost_of_turns_in_microseconds_of_the_master() {
             parts[ROUNDS / 2]
         };
         let name = format!("{}, beside {}", case.name, case.beside);
-        tell(&format!("{name:<44} {:>9.1} {:>9.1}", median(|it| it.1), median(|it| it.0)));
+        tell(&format!("{name:<44} {:>9.1} {:>9.1}", median(|cost| cost.1), median(|cost| cost.0)));
     }
 }

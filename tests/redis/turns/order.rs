@@ -1,5 +1,5 @@
-//! The order in which waiters are served, as the masters themselves tell it: a MONITOR on each shows when
-//! it stored whose ticket.
+//! The order in which waiters are served, as the masters themselves report it: a MONITOR on each shows
+//! when it stored whose ticket.
 
 use super::processes::SECTION;
 use super::{nanos, span};
@@ -20,7 +20,7 @@ const MASTERS: usize = 5;
 /// Two that come closer together than this may be stored in any order.
 const APART: Duration = Duration::from_millis(5);
 
-/// A command that a master executed, as it tells in nanoseconds of its clock.
+/// A command that a master executed, as it reports it, in nanoseconds of its clock.
 struct Seen {
     master: usize,
     at: u128,
@@ -180,20 +180,20 @@ async fn served(clients: usize, waits: usize) -> Pairs {
 
 /// Notes since when each wait stood at a quorum.
 fn note(clients: usize, all: &mut [Wait], seen: &[Seen]) {
-    let introduced = seen.iter().filter_map(|one| Some((&one.from, one.introduced()?)));
+    let introduced = seen.iter().filter_map(|command| Some((&command.from, command.introduced()?)));
     let connections: BTreeMap<&String, usize> = introduced.collect();
     // One that came late, or again, has not introduced itself: what it stores is not counted.
     let enough = clients * (MASTERS / 2 + 1);
     assert!(connections.len() >= enough, "a connection of each client to a quorum");
     let mut stored: Vec<Vec<(u128, usize)>> = vec![Vec::new(); clients];
-    for one in seen.iter().filter(|one| one.stores()) {
-        if let Some(client) = connections.get(&one.from) {
-            stored[*client].push((one.at, one.master));
+    for command in seen.iter().filter(|command| command.stores()) {
+        if let Some(client) = connections.get(&command.from) {
+            stored[*client].push((command.at, command.master));
         }
     }
     stored.iter_mut().for_each(|of_client| of_client.sort_unstable());
     for wait in all {
-        let during = |one: &&(u128, usize)| (wait.asked..wait.from).contains(&one.0);
+        let during = |entry: &&(u128, usize)| (wait.asked..wait.from).contains(&entry.0);
         let mut masters: Vec<usize> = Vec::new();
         let mut stored = stored[wait.client].iter().filter(during);
         wait.stood = stored.find_map(|(at, master)| {
@@ -206,7 +206,7 @@ fn note(clients: usize, all: &mut [Wait], seen: &[Seen]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_stands_at_a_quorum_is_served_before_who_comes_later() {
+async fn a_waiter_at_a_quorum_is_served_before_later_ones() {
     let pairs = served(12, 300).await;
     assert_eq!(pairs.broken, 0, "{pairs:?}");
     assert!(pairs.apart > 500, "{pairs:?}");
@@ -217,7 +217,7 @@ async fn who_stands_at_a_quorum_is_served_before_who_comes_later() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "measures"]
 async fn the_order_of_ten_thousand_pairs() {
-    // With few, the key is often free while one stands, and whose SET comes later may win. It is told only.
+    // With few, the key is often free while a waiter stands, and a later SET may win. It is only printed.
     served(3, 4_000).await;
     let pairs = served(12, 4_000).await;
     assert_eq!(pairs.broken, 0, "{pairs:?}");

@@ -1,4 +1,4 @@
-//! Processes that work under one lock, `r`, as a test tells them.
+//! Processes that work under one lock, `r`, as a test instructs them.
 
 use crate::processes::{self, say};
 use crate::support::poll::eventually_blocking;
@@ -133,7 +133,7 @@ impl Processes {
         left.iter().for_each(|process| self.all.tell(*process, "end"));
         while !left.is_empty() {
             let (process, words) = self.all.next();
-            left.retain(|one| *one != process || words != "over");
+            left.retain(|other| *other != process || words != "over");
         }
     }
 
@@ -150,7 +150,7 @@ impl Processes {
         };
         eventually_blocking("the process executes nothing", 10 * SECOND, || {
             let Ok(threads) = std::fs::read_dir(&threads) else { return true };
-            let mut stats = threads.flatten().map(|one| one.path().join("stat"));
+            let mut stats = threads.flatten().map(|thread| thread.path().join("stat"));
             stats.all(|stat| std::fs::read_to_string(stat).is_ok_and(rests))
         });
     }

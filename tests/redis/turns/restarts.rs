@@ -1,4 +1,4 @@
-//! Masters that come back empty, one after the other, under a leader beside two who wait in turn.
+//! Masters that come back empty, one after the other, under a leader beside two waiters in turn.
 
 use super::{queues, stand};
 use crate::support::docker::tell;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The ttl, and the longest that is allowed: two looks.
 const TTL: Duration = Duration::from_secs(2);
-/// Time for which a restarted master does not vote, as a server that tells its uptime in whole seconds
+/// Time for which a restarted master does not vote, as a server that reports its uptime in whole seconds
 /// may be thought younger than it is.
 const QUARANTINE: Duration = Duration::from_millis(3_100);
 
@@ -19,7 +19,7 @@ async fn client(masters: &Masters) -> Redlock {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rolling_restarts_cost_a_leader_nothing_beside_who_waits() {
+async fn rolling_restarts_cost_a_leader_nothing_beside_waiters() {
     let masters = Masters::start(5);
     let [leader, first, second] =
         [client(&masters).await, client(&masters).await, client(&masters).await];

@@ -3,7 +3,7 @@
 use super::{Backend, Cluster, LONG, SHORT, SOON, all, eventually};
 use quorumlock::{AcquireError, Released};
 
-pub(crate) async fn a_dead_minority_stops_nobody<B: Backend>() {
+pub(crate) async fn a_dead_minority_stops_no_client<B: Backend>() {
     let cluster = B::masters(5).await;
     cluster.kill(1).await;
     // One was down from the start, another dies later.

@@ -53,9 +53,9 @@ pub(crate) async fn an_extension_shortens_no_key<B: Backend>() {
 
 pub(crate) async fn an_extension_never_acquires_again_after_an_expiry<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let guard = one.acquire("r").ttl(SHORT).await.unwrap();
-    let between = two.acquire("r").timeout(SHORT + SOON).await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let guard = client.acquire("r").ttl(SHORT).await.unwrap();
+    let between = other.acquire("r").timeout(SHORT + SOON).await.unwrap();
     between.release().await.unwrap();
     cluster.eventually_gone("r").await;
     match guard.extend().await {
@@ -70,13 +70,13 @@ pub(crate) async fn an_extension_never_acquires_again_after_an_expiry<B: Backend
 /// from our own clock.
 pub(crate) async fn an_extension_never_acquires_again_after_another_holder<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let guard = one.acquire("r").ttl(LONG).await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let guard = client.acquire("r").ttl(LONG).await.unwrap();
     cluster.eventually_held_by("r", &all(&cluster)).await;
     for node in 0..3 {
         cluster.delete(node, "r").await;
     }
-    two.try_acquire("r").await.unwrap().release().await.unwrap();
+    other.try_acquire("r").await.unwrap().release().await.unwrap();
     cluster.eventually_gone("r").await;
     assert_gone(&guard).await;
     assert_eq!(cluster.values("r").await, [None, None, None]);

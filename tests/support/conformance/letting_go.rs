@@ -53,12 +53,12 @@ pub(crate) async fn a_release_deletes_only_ours<B: Backend>() {
 
 pub(crate) async fn a_release_after_the_end_says_so_and_spares_the_next_holder<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let guard = one.acquire("r").ttl(SHORT).await.unwrap();
-    let next = two.acquire("r").ttl(LONG).timeout(SHORT + SOON).await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let guard = client.acquire("r").ttl(SHORT).await.unwrap();
+    let next = other.acquire("r").ttl(LONG).timeout(SHORT + SOON).await.unwrap();
     assert_eq!(guard.release().await.unwrap_err().reason, LossReason::Lapsed);
     // On the same connections, after the release.
-    one.try_acquire("another").await.unwrap().release().await.unwrap();
+    client.try_acquire("another").await.unwrap().release().await.unwrap();
     next.extend().await.expect("a quorum still has the key of the next holder");
 }
 
@@ -103,13 +103,13 @@ pub(crate) async fn a_shutdown_waits_for_the_releases_and_ends_every_clone<B: Ba
 
 pub(crate) async fn work_that_ends_well_keeps_the_key_for_as_long_as_was_asked_for<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let acquire = || one.acquire("r").ttl(SHORT).min_hold(LONG);
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let acquire = || client.acquire("r").ttl(SHORT).min_hold(LONG);
     let guard = acquire().await.unwrap();
     cluster.eventually_held_by("r", &all(&cluster)).await;
     assert_eq!(guard.release().await, Ok(Released::Confirmed));
-    for client in [&one, &two] {
-        assert_contended(client.try_acquire("r").await);
+    for redlock in [&client, &other] {
+        assert_contended(redlock.try_acquire("r").await);
     }
     for node in 0..cluster.len() {
         let left = cluster.pttl(node, "r").await;

@@ -162,10 +162,10 @@ macro_rules! each_claim {
                 two_clients_exclude_each_other,
                 no_token_is_used_twice,
                 a_key_of_another_client_on_a_quorum_refuses_and_stays,
-                a_key_of_another_client_on_a_minority_refuses_nobody,
+                a_key_of_another_client_on_a_minority_refuses_no_client,
                 an_expired_key_frees_the_resource,
-                whoever_waits_is_next_when_the_holder_releases,
-                a_refusal_tells_what_every_master_said_and_for_how_long,
+                a_waiter_is_next_when_the_holder_releases,
+                a_refusal_reports_what_every_master_answered_and_for_how_long,
                 an_acquire_that_is_dropped_leaves_nothing,
             }
             holding {
@@ -196,15 +196,15 @@ macro_rules! each_claim {
                 a_writer_that_dies_while_it_waits_costs_readers_three_seconds,
                 a_reader_that_dies_expires_by_itself_and_others_stay,
                 readers_that_wait_get_in_when_the_writer_becomes_one,
-                who_reads_is_shown_and_taken_away_one_by_one,
+                readers_are_shown_and_taken_away_one_by_one,
             }
             turns {
-                those_who_wait_are_served_in_the_order_in_which_they_came,
-                one_that_is_cancelled_in_front_hands_on,
-                one_that_gives_up_is_told_how_many_are_ahead_and_leaves_nothing,
+                waiters_are_served_in_the_order_in_which_they_came,
+                a_cancelled_waiter_in_front_hands_on,
+                a_waiter_that_gives_up_learns_how_many_are_ahead_and_leaves_nothing,
                 fair_and_plain_acquires_exclude_each_other,
                 fencing_tokens_rise_from_turn_to_turn,
-                an_extension_is_no_turn_of_those_who_wait,
+                an_extension_is_no_turn_of_the_waiters,
                 a_kept_key_keeps_all_others_out_for_two_seconds,
                 one_attempt_takes_no_place,
             }
@@ -216,7 +216,7 @@ macro_rules! each_claim {
                 resources_that_look_alike_are_different,
             }
             failing {
-                a_dead_minority_stops_nobody,
+                a_dead_minority_stops_no_client,
                 a_master_that_returns_is_asked_again,
                 without_a_quorum_nothing_is_won_and_nothing_is_left,
             }

@@ -17,8 +17,8 @@ pub(crate) async fn a_key_is_the_prefix_and_the_resource<B: Backend>() {
 pub(crate) async fn clients_of_different_prefixes_do_not_meet<B: Backend>() {
     let cluster = B::masters(3).await;
     let with = async |prefix: &str| cluster.builder().key_prefix(prefix).connect().await.unwrap();
-    let (one, same, other) = (with("a:").await, with("a:").await, with("b:").await);
-    let guard = one.acquire("r").ttl(LONG).await.unwrap();
+    let (client, same, other) = (with("a:").await, with("a:").await, with("b:").await);
+    let guard = client.acquire("r").ttl(LONG).await.unwrap();
     assert_contended(same.try_acquire("r").await);
     assert!(other.try_acquire("r").await.unwrap().is_valid());
     assert!(guard.is_valid());

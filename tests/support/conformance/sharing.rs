@@ -37,12 +37,12 @@ async fn assert_closed_to_writers(redlock: &Redlock) {
 
 pub(crate) async fn readers_read_together_and_keep_every_writer_out<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let readers = [read(&one).await, read(&two).await, read(&one).await];
-    for redlock in [&one, &two] {
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let readers = [read(&client).await, read(&other).await, read(&client).await];
+    for redlock in [&client, &other] {
         assert_closed_to_writers(redlock).await;
     }
-    let write = two.rw_lock(TABLE).write().timeout(300 * MS).await.unwrap_err();
+    let write = other.rw_lock(TABLE).write().timeout(300 * MS).await.unwrap_err();
     assert!(write.to_string().starts_with("\"table:7\" is held by readers: "), "{write}");
     assert_eq!(write.holder(), None, "{write}");
     for (left, reader) in (0..3).rev().zip(readers) {
@@ -50,11 +50,11 @@ pub(crate) async fn readers_read_together_and_keep_every_writer_out<B: Backend>(
         reader.extend().await.unwrap();
         reader.release().await.unwrap();
         if left > 0 {
-            assert_closed_to_writers(&two).await;
+            assert_closed_to_writers(&other).await;
         }
     }
-    let writer = two.rw_lock(TABLE).write().await.unwrap();
-    for redlock in [&one, &two] {
+    let writer = other.rw_lock(TABLE).write().await.unwrap();
+    for redlock in [&client, &other] {
         assert!(redlock.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
     }
     writer.release().await.unwrap();
@@ -68,11 +68,11 @@ pub(crate) async fn readers_read_together_and_keep_every_writer_out<B: Backend>(
 
 pub(crate) async fn a_lock_of_any_kind_keeps_readers_out<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let plain = one.acquire(TABLE).await.unwrap();
-    assert!(two.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
-    assert!(one.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
-    let waiting = begin_to_read(&two);
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let plain = client.acquire(TABLE).await.unwrap();
+    assert!(other.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
+    assert!(client.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
+    let waiting = begin_to_read(&other);
     sleep(100 * MS).await;
     assert!(!waiting.is_finished());
     plain.release().await.unwrap();
@@ -81,15 +81,15 @@ pub(crate) async fn a_lock_of_any_kind_keeps_readers_out<B: Backend>() {
     for node in 0..2 {
         cluster.set_foreign(node, TABLE, "another client's", LONG).await;
     }
-    assert!(two.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
+    assert!(other.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
     assert_eq!(cluster.value(0, TABLE).await.as_deref(), Some("another client's"));
 }
 
 pub(crate) async fn a_writer_gets_in_beside_readers_that_overlap<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two, writes) =
+    let (client, other, writes) =
         (cluster.client().await, cluster.client().await, cluster.client().await);
-    let readers = [one.clone(), one, two.clone(), two].map(|redlock| {
+    let readers = [client.clone(), client, other.clone(), other].map(|redlock| {
         tokio::spawn(async move {
             let began = Instant::now();
             let mut times = 0;
@@ -118,17 +118,17 @@ pub(crate) async fn a_writer_gets_in_beside_readers_that_overlap<B: Backend>() {
 
 pub(crate) async fn a_new_reader_waits_behind_a_writer_that_waits<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two, three) =
+    let (client, other, third) =
         (cluster.client().await, cluster.client().await, cluster.client().await);
-    let first = read(&one).await;
-    let write = two.rw_lock(TABLE).write().timeout(LONG).into_future();
+    let first = read(&client).await;
+    let write = other.rw_lock(TABLE).write().timeout(LONG).into_future();
     let writer = tokio::spawn(async move { write.await.unwrap() });
     cluster.eventually_held_by(HINT, &[0, 1, 2]).await;
-    let error = three.rw_lock(TABLE).try_read().await.unwrap_err();
+    let error = third.rw_lock(TABLE).try_read().await.unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("\"table:7\" is wanted by a writer that waits: "), "{text}");
     assert!(error.is_contended() && error.holder().is_none(), "{text}");
-    let later = begin_to_read(&three);
+    let later = begin_to_read(&third);
     sleep(100 * MS).await;
     assert!(!writer.is_finished() && !later.is_finished());
     first.release().await.unwrap();
@@ -141,12 +141,12 @@ pub(crate) async fn a_new_reader_waits_behind_a_writer_that_waits<B: Backend>() 
 
 pub(crate) async fn a_writer_that_gives_up_lets_readers_in<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let first = read(&one).await;
-    let mut write = Box::pin(two.rw_lock(TABLE).write().timeout(LONG).into_future());
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let first = read(&client).await;
+    let mut write = Box::pin(other.rw_lock(TABLE).write().timeout(LONG).into_future());
     let _ = futures::poll!(&mut write);
     cluster.eventually_held_by(HINT, &[0, 1, 2]).await;
-    let waiting = begin_to_read(&one);
+    let waiting = begin_to_read(&client);
     sleep(50 * MS).await;
     assert!(!waiting.is_finished());
     let began = Instant::now();
@@ -161,13 +161,13 @@ pub(crate) async fn a_writer_that_gives_up_lets_readers_in<B: Backend>() {
 
 pub(crate) async fn a_writer_that_dies_while_it_waits_costs_readers_three_seconds<B: Backend>() {
     let cluster = B::masters(3).await;
-    let one = cluster.client().await;
+    let client = cluster.client().await;
     for node in 0..3 {
         cluster.set_foreign(node, HINT, "of the dead", HINT_LIFE).await;
     }
     let began = Instant::now();
-    assert!(one.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
-    let guard = one.rw_lock(TABLE).read().timeout(LONG).await.unwrap();
+    assert!(client.rw_lock(TABLE).try_read().await.unwrap_err().is_contended());
+    let guard = client.rw_lock(TABLE).read().timeout(LONG).await.unwrap();
     let took = began.elapsed();
     assert!((2_000 * MS..2 * HINT_LIFE).contains(&took), "{took:?}");
     guard.release().await.unwrap();
@@ -175,15 +175,15 @@ pub(crate) async fn a_writer_that_dies_while_it_waits_costs_readers_three_second
 
 pub(crate) async fn a_reader_that_dies_expires_by_itself_and_others_stay<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    one.rw_lock(TABLE).read().ttl(SHORT).await.unwrap().forget();
-    let stays = two.rw_lock(TABLE).read().ttl(2 * SHORT).await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    client.rw_lock(TABLE).read().ttl(SHORT).await.unwrap().forget();
+    let stays = other.rw_lock(TABLE).read().ttl(2 * SHORT).await.unwrap();
     sleep(SHORT + SHORT / 4).await;
     assert!(stays.check().is_ok());
-    assert_closed_to_writers(&one).await;
+    assert_closed_to_writers(&client).await;
     stays.forget();
     let began = Instant::now();
-    let writer = one.rw_lock(TABLE).write().timeout(LONG).await.unwrap();
+    let writer = client.rw_lock(TABLE).write().timeout(LONG).await.unwrap();
     assert!(began.elapsed() < SHORT + SHORT / 2, "{:?}", began.elapsed());
     writer.release().await.unwrap();
     // The names of the dead stay for a second more.
@@ -209,10 +209,10 @@ pub(crate) async fn readers_that_wait_get_in_when_the_writer_becomes_one<B: Back
 }
 
 /// Returns how long it takes ten readers that wait for a writer to get in beside it.
-async fn readers_get_in(cluster: &impl Cluster, [one, two, three]: &[Redlock; 3]) -> Duration {
-    let write = one.rw_lock(TABLE).write().ttl(LONG).await.unwrap();
+async fn readers_get_in(cluster: &impl Cluster, [client, other, third]: &[Redlock; 3]) -> Duration {
+    let write = client.rw_lock(TABLE).write().ttl(LONG).await.unwrap();
     let lease = write.lease();
-    let waiting: Vec<_> = (0..10).map(|n| begin_to_read([one, two, three][n % 3])).collect();
+    let waiting: Vec<_> = (0..10).map(|n| begin_to_read([client, other, third][n % 3])).collect();
     sleep(300 * MS).await;
     assert!(waiting.iter().all(|reader| !reader.is_finished()));
     let began = Instant::now();
@@ -223,29 +223,29 @@ async fn readers_get_in(cluster: &impl Cluster, [one, two, three]: &[Redlock; 3]
     }
     let took = began.elapsed();
     assert!(read.check().is_ok() && !lease.is_valid(), "no lease of the writer goes on");
-    assert_closed_to_writers(two).await;
+    assert_closed_to_writers(other).await;
     read.extend().await.unwrap();
     drop((read, readers));
     cluster.eventually_gone(TABLE).await;
     took
 }
 
-pub(crate) async fn who_reads_is_shown_and_taken_away_one_by_one<B: Backend>() {
+pub(crate) async fn readers_are_shown_and_taken_away_one_by_one<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let first = one.rw_lock(TABLE).read().ttl(LONG).label("worker-1").await.unwrap();
-    let second = two.rw_lock(TABLE).read().ttl(LONG / 2).label("worker-2").await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let first = client.rw_lock(TABLE).read().ttl(LONG).label("worker-1").await.unwrap();
+    let second = other.rw_lock(TABLE).read().ttl(LONG / 2).label("worker-2").await.unwrap();
     let seen = async || {
-        let inspection = two.inspect(TABLE).await.unwrap();
+        let inspection = other.inspect(TABLE).await.unwrap();
         inspection.holder().map_or(0, |holder| holder.readers().len())
     };
     eventually("both are seen", SOON, async || seen().await == 2).await;
-    let inspection = two.inspect(TABLE).await.unwrap();
+    let inspection = other.inspect(TABLE).await.unwrap();
     let holder = inspection.holder().unwrap();
-    let told: Vec<_> = holder.readers().iter().map(|it| it.label().unwrap()).collect();
-    assert_eq!(told, ["worker-1", "worker-2"]);
+    let labels: Vec<_> = holder.readers().iter().map(|reader| reader.label().unwrap()).collect();
+    assert_eq!(labels, ["worker-1", "worker-2"]);
     assert!(holder.readers()[1].remaining().unwrap() <= LONG / 2);
-    let mut list = two.list("");
+    let mut list = other.list("");
     let listed = list.next().await.unwrap().unwrap();
     assert!(list.next().await.is_none(), "the readers' own key is no lock");
     assert_eq!((listed.is_held(), listed.holder().readers().len()), (true, 2), "{listed}");
@@ -253,10 +253,10 @@ pub(crate) async fn who_reads_is_shown_and_taken_away_one_by_one<B: Backend>() {
         assert!(text.starts_with("\"table:7\" is read by worker-1 for "), "{text}");
         assert!(!text.contains("quorumlock:"), "{text}");
     }
-    two.force_release_reader(&inspection, &holder.readers()[1]).await.unwrap();
+    other.force_release_reader(&inspection, &holder.readers()[1]).await.unwrap();
     assert!(second.extend().await.is_err() && first.extend().await.is_ok());
-    assert_closed_to_writers(&two).await;
-    two.force_release(&two.inspect(TABLE).await.unwrap()).await.unwrap();
+    assert_closed_to_writers(&other).await;
+    other.force_release(&other.inspect(TABLE).await.unwrap()).await.unwrap();
     assert!(first.extend().await.is_err());
-    two.rw_lock(TABLE).try_write().await.unwrap().release().await.unwrap();
+    other.rw_lock(TABLE).try_write().await.unwrap().release().await.unwrap();
 }

@@ -26,16 +26,16 @@ pub(crate) async fn an_acquire_sets_one_token_with_the_ttl_on_every_master<B: Ba
 
 pub(crate) async fn two_clients_exclude_each_other<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let guard = one.acquire("r").await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let guard = client.acquire("r").await.unwrap();
     cluster.eventually_held_by("r", &all(&cluster)).await;
     let before = cluster.values("r").await;
-    assert_contended(two.try_acquire("r").await);
-    assert_contended(one.try_acquire("r").await);
+    assert_contended(other.try_acquire("r").await);
+    assert_contended(client.try_acquire("r").await);
     assert_eq!(cluster.values("r").await, before, "a refused attempt changes nothing");
     assert!(guard.is_valid());
     guard.release().await.unwrap();
-    assert!(two.try_acquire("r").await.unwrap().is_valid());
+    assert!(other.try_acquire("r").await.unwrap().is_valid());
 }
 
 pub(crate) async fn no_token_is_used_twice<B: Backend>() {
@@ -62,7 +62,7 @@ pub(crate) async fn a_key_of_another_client_on_a_quorum_refuses_and_stays<B: Bac
     }
 }
 
-pub(crate) async fn a_key_of_another_client_on_a_minority_refuses_nobody<B: Backend>() {
+pub(crate) async fn a_key_of_another_client_on_a_minority_refuses_no_client<B: Backend>() {
     let cluster = B::masters(5).await;
     for node in [1, 3] {
         cluster.set_foreign(node, "r", "theirs", LONG).await;
@@ -74,22 +74,22 @@ pub(crate) async fn a_key_of_another_client_on_a_minority_refuses_nobody<B: Back
 
 pub(crate) async fn an_expired_key_frees_the_resource<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let guard = one.acquire("r").ttl(SHORT).await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let guard = client.acquire("r").ttl(SHORT).await.unwrap();
     let began = Instant::now();
-    let next = two.acquire("r").ttl(LONG).timeout(SHORT + SOON).await.unwrap();
+    let next = other.acquire("r").ttl(LONG).timeout(SHORT + SOON).await.unwrap();
     assert!(!guard.is_valid(), "the first lapsed before the second was won");
     assert!(began.elapsed() < SHORT + Duration::from_secs(1), "{:?}", began.elapsed());
     assert!(next.is_valid());
 }
 
-pub(crate) async fn whoever_waits_is_next_when_the_holder_releases<B: Backend>() {
+pub(crate) async fn a_waiter_is_next_when_the_holder_releases<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let guard = one.acquire("r").ttl(LONG).await.unwrap();
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let guard = client.acquire("r").ttl(LONG).await.unwrap();
     cluster.eventually_held_by("r", &all(&cluster)).await;
     let first = cluster.calls(0, "set").await;
-    let waiting = tokio::spawn(two.acquire("r").timeout(SOON).into_future());
+    let waiting = tokio::spawn(other.acquire("r").timeout(SOON).into_future());
     // The waiter has asked and was refused: only then does it have something to wait for.
     let asked = async || cluster.calls(0, "set").await > first;
     eventually("the second client has asked", SOON, asked).await;
@@ -100,7 +100,7 @@ pub(crate) async fn whoever_waits_is_next_when_the_holder_releases<B: Backend>()
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
-pub(crate) async fn a_refusal_tells_what_every_master_said_and_for_how_long<B: Backend>() {
+pub(crate) async fn a_refusal_reports_what_every_master_answered_and_for_how_long<B: Backend>() {
     let cluster = B::masters(3).await;
     let client = cluster.client().await;
     for node in 0..3 {
@@ -115,7 +115,7 @@ pub(crate) async fn a_refusal_tells_what_every_master_said_and_for_how_long<B: B
     let lives = refused.nodes.iter().filter_map(|node| match node.answer {
         Answer::Refused(Refusal::Held { remaining }) => Some(remaining),
         Answer::Outstanding => None,
-        ref other => panic!("{} said {other:?}", node.node),
+        ref other => panic!("{} answered {other:?}", node.node),
     });
     let lives: Vec<_> = lives.collect();
     assert!(lives.len() >= 2, "a quorum refused: {refused}");

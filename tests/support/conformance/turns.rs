@@ -70,7 +70,7 @@ async fn one_is_silent(cluster: &impl Cluster, name: &str) {
     }
 }
 
-pub(crate) async fn those_who_wait_are_served_in_the_order_in_which_they_came<B: Backend>() {
+pub(crate) async fn waiters_are_served_in_the_order_in_which_they_came<B: Backend>() {
     let cluster = B::masters(3).await;
     let holder = hold(&cluster.client().await).await;
     let served = Arc::new(AtomicUsize::new(0));
@@ -87,13 +87,13 @@ pub(crate) async fn those_who_wait_are_served_in_the_order_in_which_they_came<B:
     }
     assert_eq!(served.load(SeqCst), 0, "beside the holder");
     holder.release().await.unwrap();
-    for one in waiting {
-        timeout(SOON, one).await.unwrap().unwrap();
+    for waiter in waiting {
+        timeout(SOON, waiter).await.unwrap().unwrap();
     }
     nothing_is_left(&cluster).await;
 }
 
-pub(crate) async fn one_that_is_cancelled_in_front_hands_on<B: Backend>() {
+pub(crate) async fn a_cancelled_waiter_in_front_hands_on<B: Backend>() {
     let cluster = B::masters(3).await;
     let holder = hold(&cluster.client().await).await;
     let first = begin_to_wait(&cluster.client().await);
@@ -108,16 +108,18 @@ pub(crate) async fn one_that_is_cancelled_in_front_hands_on<B: Backend>() {
     nothing_is_left(&cluster).await;
 }
 
-pub(crate) async fn one_that_gives_up_is_told_how_many_are_ahead_and_leaves_nothing<B: Backend>() {
+pub(crate) async fn a_waiter_that_gives_up_learns_how_many_are_ahead_and_leaves_nothing<
+    B: Backend,
+>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
+    let (client, other) = (cluster.client().await, cluster.client().await);
     let holder = hold(&cluster.client().await).await;
     let wait = 1_500 * MS;
-    let alone = assert_contended(two.acquire(PRINTER).fair().timeout(wait).await);
+    let alone = assert_contended(other.acquire(PRINTER).fair().timeout(wait).await);
     assert_eq!(alone.ahead, Some(0), "{alone}");
-    let stays = begin_to_wait(&one);
+    let stays = begin_to_wait(&client);
     stand(&cluster, 1, SOON).await;
-    let behind = assert_contended(two.acquire(PRINTER).fair().timeout(wait).await);
+    let behind = assert_contended(other.acquire(PRINTER).fair().timeout(wait).await);
     assert_eq!(behind.ahead, Some(1), "{behind}");
     assert!(behind.waited >= wait, "{:?}", behind.waited);
     stand(&cluster, 1, GIVEN_BACK).await;
@@ -168,13 +170,13 @@ pub(crate) async fn fair_and_plain_acquires_exclude_each_other<B: Backend>() {
 
 pub(crate) async fn fencing_tokens_rise_from_turn_to_turn<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
+    let (client, other) = (cluster.client().await, cluster.client().await);
     let fenced = |redlock: &Redlock| redlock.acquire(PRINTER).fair().fenced().ttl(LONG);
-    let plain = one.acquire(PRINTER).fenced().await.unwrap();
+    let plain = client.acquire(PRINTER).fenced().await.unwrap();
     let mut last = plain.fencing_token();
     plain.release().await.unwrap();
-    let mut holder = fenced(&one).await.unwrap();
-    for next in [&two, &one, &two] {
+    let mut holder = fenced(&client).await.unwrap();
+    for next in [&other, &client, &other] {
         assert!(holder.fencing_token() > last, "{:?} after {last:?}", holder.fencing_token());
         last = holder.fencing_token();
         let waits = tokio::spawn(fenced(next).timeout(LONG).into_future());
@@ -187,13 +189,13 @@ pub(crate) async fn fencing_tokens_rise_from_turn_to_turn<B: Backend>() {
     assert!(holder.fencing_token() > last);
     last = holder.fencing_token();
     holder.release().await.unwrap();
-    let plain = two.acquire(PRINTER).fenced().await.unwrap();
+    let plain = other.acquire(PRINTER).fenced().await.unwrap();
     assert!(plain.fencing_token() > last);
     plain.release().await.unwrap();
     nothing_is_left(&cluster).await;
 }
 
-pub(crate) async fn an_extension_is_no_turn_of_those_who_wait<B: Backend>() {
+pub(crate) async fn an_extension_is_no_turn_of_the_waiters<B: Backend>() {
     let cluster = B::masters(3).await;
     let holder = cluster.client().await.acquire(PRINTER).fair().ttl(LONG).await.unwrap();
     let token = cluster.value(1, PRINTER).await;
@@ -216,8 +218,8 @@ pub(crate) async fn an_extension_is_no_turn_of_those_who_wait<B: Backend>() {
 
 pub(crate) async fn a_kept_key_keeps_all_others_out_for_two_seconds<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let holder = hold(&one).await;
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let holder = hold(&client).await;
     one_is_silent(&cluster, "silent").await;
     let began = Instant::now();
     assert_eq!(holder.release().await, Ok(Released::Confirmed));
@@ -230,12 +232,12 @@ pub(crate) async fn a_kept_key_keeps_all_others_out_for_two_seconds<B: Backend>(
         let done: Option<String> = cluster.read(node, &set).await;
         assert_eq!(done, None, "node {node}");
     }
-    for redlock in [&one, &two] {
+    for redlock in [&client, &other] {
         assert_contended(redlock.try_acquire(PRINTER).await);
         assert_contended(redlock.try_acquire(PRINTER).fair().await);
     }
     assert!(is_kept().await || began.elapsed() > GIVEN_BACK, "a refused attempt changes nothing");
-    let guard = two.acquire(PRINTER).timeout(LONG).await.unwrap();
+    let guard = other.acquire(PRINTER).timeout(LONG).await.unwrap();
     let took = began.elapsed();
     assert!((GIVEN_BACK..LONG / 2).contains(&took), "{took:?}");
     guard.release().await.unwrap();
@@ -243,14 +245,14 @@ pub(crate) async fn a_kept_key_keeps_all_others_out_for_two_seconds<B: Backend>(
 
 pub(crate) async fn one_attempt_takes_no_place<B: Backend>() {
     let cluster = B::masters(3).await;
-    let (one, two) = (cluster.client().await, cluster.client().await);
-    let holder = hold(&one).await;
+    let (client, other) = (cluster.client().await, cluster.client().await);
+    let holder = hold(&client).await;
     cluster.eventually_held_by(PRINTER, &[0, 1, 2]).await;
     let before = cluster.values(PRINTER).await;
-    let refused = assert_contended(two.try_acquire(PRINTER).fair().await);
+    let refused = assert_contended(other.try_acquire(PRINTER).fair().await);
     assert_eq!((refused.ahead, refused.attempts), (None, 1), "{refused}");
     assert_eq!(cluster.values(PRINTER).await, before);
-    assert_eq!(two.inspect(PRINTER).await.unwrap().waiting(), Some(0));
+    assert_eq!(other.inspect(PRINTER).await.unwrap().waiting(), Some(0));
     for node in 0..3 {
         assert_eq!(cluster.keys(node).await, [PRINTER]);
     }

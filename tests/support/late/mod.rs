@@ -106,7 +106,8 @@ impl Setup {
             self.proxies.iter().all(|proxy| proxy.live() == 1 && proxy.waiting(ToServer) == 0)
         })
         .await;
-        let last_byte = self.proxies.iter().filter_map(|it| it.last_byte_delivered_at(ToServer));
+        let last_byte =
+            self.proxies.iter().filter_map(|proxy| proxy.last_byte_delivered_at(ToServer));
         let deadline = last_byte.max().expect("some byte was delivered") + GRACE;
         self.all_vote().await;
         loop {

@@ -181,7 +181,7 @@ impl Proxy {
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        if let Some(accepting) = self.accepting.lock().ok().and_then(|mut it| it.take()) {
+        if let Some(accepting) = self.accepting.lock().ok().and_then(|mut task| task.take()) {
             accepting.abort();
         }
         self.cut(Cut::Reset);

@@ -15,7 +15,7 @@ pub(crate) struct Pace {
     pub(crate) margin: i64,
 }
 
-/// For a clock that advances only when it is told to.
+/// For a clock that advances only when a test sets it.
 pub(crate) const EXACT: Pace =
     Pace { lives: &[1, 2, 30, 31, 60_000, 90_000], pauses: &[1, 1, 2, 29, 30, 61_000], margin: 0 };
 
@@ -70,7 +70,7 @@ impl<'a, M: Master> Walk<'a, M> {
         self.model.lapse(began);
         self.done.push(act);
         let act = &self.done[self.done.len() - 1];
-        let told = match act {
+        let answer = match act {
             Act::Pass { millis } => {
                 self.master.pass(*millis);
                 return Ok(());
@@ -89,7 +89,7 @@ impl<'a, M: Master> Walk<'a, M> {
         if self.model.ends().iter().any(|end| (began..seen).contains(end)) {
             return Err(Unclear);
         }
-        let compared = alike(&told, expected)
+        let compared = alike(&answer, expected)
             .and_then(|()| self.adopt(&readers, &latest, seen - began))
             .and_then(|()| self.compare_keys(stands, &readers, kept, [began, seen]));
         compared.unwrap_or_else(|difference| panic!("{difference}: {}", self.story()));
@@ -161,25 +161,25 @@ impl<'a, M: Master> Walk<'a, M> {
         Err(format!("{stands:?}, and {readers:?} for {kept} ms"))
     }
 
-    /// Tells what was done, and what should have come of it.
+    /// Describes what was done, and what should have come of it.
     fn story(&self) -> String {
         let acts: Vec<String> = self.done.iter().map(|act| format!("\n  {act:?}")).collect();
         format!("{:?} after{}", self.model, acts.concat())
     }
 }
 
-/// Compares a master's answer with those that it would have given first and last: a life that it tells
+/// Compares a master's answer with those that it would have given first and last: a life that it reports
 /// lies between them.
-fn alike(told: &Answer, [first, last]: [Answer; 2]) -> Result<(), String> {
-    let is_alike = match (told, &first, &last) {
-        (Answer::List(told), Answer::List(first), Answer::List(last)) => {
+fn alike(answer: &Answer, [first, last]: [Answer; 2]) -> Result<(), String> {
+    let is_alike = match (answer, &first, &last) {
+        (Answer::List(answer), Answer::List(first), Answer::List(last)) => {
             let left = last[1].number()..=first[1].number();
-            told.len() == first.len()
-                && left.contains(&told[1].number())
-                && told[0] == first[0]
-                && told[2..] == first[2..]
+            answer.len() == first.len()
+                && left.contains(&answer[1].number())
+                && answer[0] == first[0]
+                && answer[2..] == first[2..]
         }
-        _ => *told == first && first == last,
+        _ => *answer == first && first == last,
     };
-    if is_alike { Ok(()) } else { Err(format!("{told:?} and not {first:?}")) }
+    if is_alike { Ok(()) } else { Err(format!("{answer:?} and not {first:?}")) }
 }

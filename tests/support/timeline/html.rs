@@ -61,14 +61,14 @@ fn facts(timeline: &Timeline, overlaps: &[Overlap]) -> String {
 }
 
 fn violations(timeline: &Timeline, overlaps: &[Overlap]) -> Vec<(Duration, String)> {
-    let told = timeline.violations.iter();
-    let told = told.map(|violation| (violation.span.from, violation.label.clone()));
+    let found = timeline.violations.iter();
+    let found = found.map(|violation| (violation.span.from, violation.label.clone()));
     let seen = overlaps.iter().map(|both| {
-        let (Overlap { resource, span, clients: (one, other) }, from) = (both, both.span.from);
+        let (Overlap { resource, span, clients: (first, other) }, from) = (both, both.span.from);
         let long = length(span.length());
-        (from, format!("seen: {resource} had two holders for {long}, {one} and {other}"))
+        (from, format!("seen: {resource} had two holders for {long}, {first} and {other}"))
     });
-    let mut all: Vec<_> = told.chain(seen).collect();
+    let mut all: Vec<_> = found.chain(seen).collect();
     all.sort();
     all
 }

@@ -103,7 +103,7 @@ fn ends(canvas: &Canvas<'_>) -> Vec<Entry> {
 fn states(canvas: &Canvas<'_>) -> Vec<Entry> {
     let occurs = |state: &State| {
         let mut states = canvas.timeline.masters.iter().flat_map(|master| &master.states);
-        states.any(|(_, one)| one == state)
+        states.any(|(_, seen)| seen == state)
     };
     let entry = |state| {
         let (class, word) = named(state);

@@ -73,14 +73,14 @@ fn judge(story: &Story) -> (Availability, Vec<Violation>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::story;
+    use super::super::shorthand::story;
     use super::*;
 
     const FIVE: &str = "0 m0 is up\n0 m1 is up\n0 m2 is up\n0 m3 is up\n0 m4 is up\n";
     const TWO_AWAY: &str = "1 m0 is killed\n1 m1 is paused\n";
 
-    fn found(told: &str) -> (usize, usize, usize) {
-        let story = story(&format!("{FIVE}{TWO_AWAY}{told}"));
+    fn found(text: &str) -> (usize, usize, usize) {
+        let story = story(&format!("{FIVE}{TWO_AWAY}{text}"));
         let (figures, violations) = judge(&story);
         assert_eq!(figures.uncured, violations.len());
         (figures.answered, figures.no_quorum, figures.uncured)
@@ -88,12 +88,12 @@ mod tests {
 
     #[test]
     fn a_retry_that_others_have_forestalled_is_no_outage() {
-        let told = "9 c1.0 asks 1 r0 - 0 -\n10 c1.0 fails 1 no-quorum\n11 c1.0 asks 2 r0 - 2000 1\n\
+        let text = "9 c1.0 asks 1 r0 - 0 -\n10 c1.0 fails 1 no-quorum\n11 c1.0 asks 2 r0 - 2000 1\n\
                     12 c2.0 asks 1 r0 - 0 -\n13 c2.0 enters 1 30 -\n2012 c1.0 fails 2 no-quorum";
-        let other = told.replace("asks 1 r0 - 0 -\n13", "asks 1 r1 - 0 -\n13");
-        for (told, expected) in [(told, (1, 0)), (&other, (0, 1))] {
-            let (figures, violations) = judge(&story(&format!("{FIVE}{TWO_AWAY}{told}")));
-            assert_eq!((figures.outlasted, violations.len()), expected, "{told}");
+        let other = text.replace("asks 1 r0 - 0 -\n13", "asks 1 r1 - 0 -\n13");
+        for (text, expected) in [(text, (1, 0)), (&other, (0, 1))] {
+            let (figures, violations) = judge(&story(&format!("{FIVE}{TWO_AWAY}{text}")));
+            assert_eq!((figures.outlasted, violations.len()), expected, "{text}");
         }
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn an_outage_that_a_retry_does_not_cure_is_found() {
         let first = "9 c1.0 asks 1 r0 - 0 -\n10 c1.0 fails 1 no-quorum\n";
         let retry = "11 c1.0 asks 2 r0 - 2000 1\n";
-        for (told, expected) in [
+        for (text, expected) in [
             (format!("{first}{retry}12 c1.0 enters 2 30 -"), (2, 1, 0)),
             (format!("{first}{retry}12 c1.0 fails 2 contended"), (2, 1, 0)),
             (format!("{first}{retry}2012 c1.0 fails 2 no-quorum"), (2, 2, 1)),
@@ -121,7 +121,7 @@ mod tests {
             // The client itself is stopped.
             (format!("{first}{retry}20 c1 stopped\n2012 c1.0 fails 2 no-quorum"), (1, 1, 0)),
         ] {
-            assert_eq!(found(&told), expected, "{told}");
+            assert_eq!(found(&text), expected, "{text}");
         }
     }
 }

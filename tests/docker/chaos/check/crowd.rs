@@ -48,7 +48,7 @@ pub(crate) fn figures(story: &Story) -> Crowd {
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::story;
+    use super::super::shorthand::story;
 
     #[test]
     fn a_wait_counts_where_a_quorum_is_well() {

@@ -38,7 +38,7 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::{story, times};
+    use super::super::shorthand::{story, times};
 
     /// Checks a history in which the second holder enters at the tenth millisecond, whatever the
     /// first does.
@@ -70,43 +70,43 @@ mod tests {
 
     #[test]
     fn a_long_hold_overlaps_with_each_of_several_short_ones() {
-        let told = "0 c1.0 asks 1 r0 - 0 -\n1 c1.0 enters 1 100 -\n\
+        let text = "0 c1.0 asks 1 r0 - 0 -\n1 c1.0 enters 1 100 -\n\
                     2 c2.0 asks 1 r0 - 0 -\n10 c2.0 enters 1 20 -\n\
                     3 c3.0 asks 1 r0 - 0 -\n30 c3.0 enters 1 40 -\n\
                     4 c4.0 asks 1 r1 - 0 -\n35 c4.0 enters 1 40 -\n\
                     5 c5.0 asks 1 r0 - 0 -\n101 c5.0 enters 1 140 -";
-        assert_eq!(times(&super::violations(&story(told))), [10, 30]);
+        assert_eq!(times(&super::violations(&story(text))), [10, 30]);
     }
 
     #[test]
     fn of_two_permits_the_third_holder_is_one_too_many() {
-        let told = "0 c1.0 asks 1 p0 - 0 -\n1 c1.0 enters 1 100 -\n\
+        let text = "0 c1.0 asks 1 p0 - 0 -\n1 c1.0 enters 1 100 -\n\
                     2 c2.0 asks 1 p0 - 0 -\n10 c2.0 enters 1 20 -\n\
                     3 c3.0 asks 1 p0 - 0 -\n20 c3.0 enters 1 40 -\n\
                     4 c4.0 asks 1 p0 - 0 -\n39 c4.0 enters 1 200 -\n\
                     5 c5.0 asks 1 p0 - 0 -\n101 c5.0 enters 1 140 -";
-        let found = super::violations(&story(told));
+        let found = super::violations(&story(text));
         assert_eq!(times(&found), [39]);
         assert!(found[0].text.contains("c4.0 enters with 1 while c3.0"), "{found:?}");
     }
 
     #[test]
     fn readers_hold_beside_readers_and_beside_no_writer() {
-        let told = "0 c1.0 asks 1 w0 shared 0 -\n1 c1.0 enters 1 100 -\n\
+        let text = "0 c1.0 asks 1 w0 shared 0 -\n1 c1.0 enters 1 100 -\n\
                     2 c2.0 asks 1 w0 shared 0 -\n10 c2.0 enters 1 20 -\n\
                     3 c3.0 asks 1 w0 - 0 -\n30 c3.0 enters 1 40 -\n\
                     4 c4.0 asks 1 w0 shared 0 -\n35 c4.0 enters 1 36 -\n\
                     5 c5.0 asks 1 w0 - 0 -\n101 c5.0 enters 1 140 -";
-        let found = super::violations(&story(told));
+        let found = super::violations(&story(text));
         assert_eq!(times(&found), [30, 35]);
         assert!(found[1].text.contains("c4.0 enters with 1 while c3.0"), "{found:?}");
     }
 
     #[test]
     fn of_two_resources_locked_together_each_is_held() {
-        let told = "0 c1.0 asks 1 r0,r1 - 0 -\n1 c1.0 enters 1 100 -\n\
+        let text = "0 c1.0 asks 1 r0,r1 - 0 -\n1 c1.0 enters 1 100 -\n\
                     2 c2.0 asks 1 r1,r2 - 0 -\n10 c2.0 enters 1 20 -";
-        let found = super::violations(&story(told));
+        let found = super::violations(&story(text));
         assert_eq!(times(&found), [10]);
         assert!(found[0].text.starts_with("r1: c2.0 enters with 1 while c1.0"), "{found:?}");
     }

@@ -73,35 +73,35 @@ fn refused(story: &Story) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::{story, times};
+    use super::super::shorthand::{story, times};
 
     const TWO: &str = "0 c1.0 asks 1 r0 fenced 0 -\n0 c2.0 asks 1 r0 fenced 0 -\n";
 
-    fn found(told: &str) -> Vec<u64> {
-        times(&super::violations(&story(&format!("{TWO}{told}"))))
+    fn found(text: &str) -> Vec<u64> {
+        times(&super::violations(&story(&format!("{TWO}{text}"))))
     }
 
     #[test]
     fn a_later_win_has_a_greater_token() {
         for (token, expected) in [("8", &[][..]), ("7", &[5]), ("6", &[5]), ("-", &[5])] {
-            let told = format!(
+            let text = format!(
                 "1 c1.0 enters 1 9 7\n3 c1.0 leaves 1\n5 c2.0 enters 1 9 {token}\n7 c2.0 leaves 1"
             );
-            assert_eq!(found(&told), expected, "{token}");
+            assert_eq!(found(&text), expected, "{token}");
         }
     }
 
     #[test]
     fn a_token_that_fell_and_rose_again_is_below_the_greatest() {
-        let told = "1 c1.0 enters 1 2 7\n2 c2.0 enters 1 3 3\n\
+        let text = "1 c1.0 enters 1 2 7\n2 c2.0 enters 1 3 3\n\
                     3 c3.0 asks 1 r0 fenced 0 -\n4 c3.0 enters 1 5 5";
-        assert_eq!(found(told), [2, 4]);
+        assert_eq!(found(text), [2, 4]);
     }
 
     #[test]
     fn each_resource_has_its_own_order() {
-        let told = "1 c1.0 enters 1 2 7\n2 c3.0 asks 1 r1 fenced 0 -\n3 c3.0 enters 1 5 5";
-        assert!(found(told).is_empty());
+        let text = "1 c1.0 enters 1 2 7\n2 c3.0 asks 1 r1 fenced 0 -\n3 c3.0 enters 1 5 5";
+        assert!(found(text).is_empty());
     }
 
     #[test]

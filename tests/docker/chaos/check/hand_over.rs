@@ -46,7 +46,8 @@ pub(crate) fn figures(story: &Story) -> HandOvers {
             // If it was locked together with another resource, the client may have waited for that
             // one.
             let alone = next.resources.len() == 1;
-            let is_warm = [last, next].iter().all(|it| it.claim == Claim::Warm) && from >= end;
+            let is_warm =
+                [last, next].iter().all(|attempt| attempt.claim == Claim::Warm) && from >= end;
             if !(waited || is_warm)
                 || !alone
                 || away > minority
@@ -85,19 +86,19 @@ fn is_reused(before: Hold, hold: Hold) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::story;
+    use super::super::shorthand::story;
 
     const WELL: &str = "0 m0 is up\n0 m1 is up\n0 m2 is up\n0 c1.0 asks 1 r0 - 0 -\n\
                         0 c2.0 asks 1 r0 - 0 -\n1 c1.0 enters 1 100 -\n";
 
-    fn found(told: &str) -> [usize; 3] {
-        let found = super::figures(&story(&format!("{WELL}{told}")));
+    fn found(text: &str) -> [usize; 3] {
+        let found = super::figures(&story(&format!("{WELL}{text}")));
         [found.well.len(), found.minority.len(), found.lapsed.len()]
     }
 
     #[test]
-    fn a_hand_over_counts_where_somebody_waited() {
-        for (told, expected) in [
+    fn a_hand_over_counts_where_a_client_waited() {
+        for (text, expected) in [
             ("50 c1.0 leaves 1\n60 c2.0 enters 1 99 -", [1, 0, 0]),
             ("110 c2.0 enters 1 200 -", [0, 0, 1]),
             ("40 m0 is paused\n50 c1.0 leaves 1\n60 c2.0 enters 1 99 -", [0, 1, 0]),
@@ -105,14 +106,14 @@ mod tests {
             ("50 c1.0 leaves 1\n52 c2 stopped\n55 c2 continued\n60 c2.0 enters 1 99 -", [0; 3]),
             ("50 c1.0 leaves 1\n55 c3.0 asks 1 r0 - 0 -\n60 c3.0 enters 1 99 -", [0; 3]),
         ] {
-            assert_eq!(found(told), expected, "{told}");
+            assert_eq!(found(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn those_who_wait_in_turn_count_apart() {
-        let told = WELL.replace("r0 -", "t0 fair") + "50 c1.0 leaves 1\n60 c2.0 enters 1 99 -";
-        let found = super::figures(&story(&told));
+    fn waiters_in_turn_count_apart() {
+        let text = WELL.replace("r0 -", "t0 fair") + "50 c1.0 leaves 1\n60 c2.0 enters 1 99 -";
+        let found = super::figures(&story(&text));
         assert_eq!((found.well.len(), found.in_turn.p50().as_millis()), (0, 10));
     }
 
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn it_lasts_from_the_release_to_the_next_entry() {
-        let told = format!("{WELL}50 c1.0 leaves 1\n60 c2.0 enters 1 99 -");
-        assert_eq!(super::figures(&story(&told)).well.p50().as_millis(), 10);
+        let text = format!("{WELL}50 c1.0 leaves 1\n60 c2.0 enters 1 99 -");
+        assert_eq!(super::figures(&story(&text)).well.p50().as_millis(), 10);
     }
 }

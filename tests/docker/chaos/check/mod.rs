@@ -9,7 +9,7 @@
 //! | `availability.rs` | while a minority is away, a retry within one ttl cures a failed acquire |
 //! | `hand_over.rs` | the time from one holder to the next (a figure) |
 //! | `crowd.rs` | how long a client of a crowd waits, and how many go before it (a figure) |
-//! | `turns.rs` | who is served before one that had come earlier (a figure) |
+//! | `turns.rs` | how many waiters enter before an earlier one (a figure) |
 
 pub(crate) mod availability;
 pub(crate) mod crowd;
@@ -18,7 +18,7 @@ pub(crate) mod fences;
 pub(crate) mod hand_over;
 pub(crate) mod orphans;
 #[cfg(test)]
-pub(crate) mod told;
+pub(crate) mod shorthand;
 pub(crate) mod turns;
 
 use super::clock::Nanos;

@@ -102,10 +102,10 @@ fn left_behind(
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::{story, times};
+    use super::super::shorthand::{story, times};
 
-    fn found(told: &str) -> Vec<u64> {
-        times(&super::violations(&story(&format!("0 m1 is up\n0 c1 born\n{told}"))))
+    fn found(text: &str) -> Vec<u64> {
+        times(&super::violations(&story(&format!("0 m1 is up\n0 c1 born\n{text}"))))
     }
 
     #[test]
@@ -120,19 +120,19 @@ mod tests {
     #[test]
     fn a_killed_or_indebted_process_leaves_no_key_beyond_a_ttl() {
         for end in ["killed", "gone 2"] {
-            let told = format!("5 c1 {end}\n3200 m1 has r0 c1\n3306 m1 has r0 c1");
-            assert_eq!(found(&told), [3306], "{end}");
+            let text = format!("5 c1 {end}\n3200 m1 has r0 c1\n3306 m1 has r0 c1");
+            assert_eq!(found(&text), [3306], "{end}");
             // Its SET may have arrived when the master resumed.
             let paused = "4 m1 is paused\n1000 m1 is up";
-            let told = format!("{paused}\n5 c1 {end}\n7200 m1 has r0 c1\n7301 m1 has r0 c1");
-            assert_eq!(found(&told), [7301], "{end}");
+            let text = format!("{paused}\n5 c1 {end}\n7200 m1 has r0 c1\n7301 m1 has r0 c1");
+            assert_eq!(found(&text), [7301], "{end}");
         }
     }
 
     #[test]
     fn a_process_at_work_deletes_what_it_does_not_hold() {
         let asks = "10 c1.0 asks 1 r0 - 0 -\n";
-        for (told, expected) in [
+        for (text, expected) in [
             ("20 c1.0 enters 1 900 -\n30 c1.0 leaves 1\n1229 m1 has r0 c1", &[][..]),
             ("20 c1.0 enters 1 900 -\n30 c1.0 leaves 1\n1231 m1 has r0 c1", &[1231]),
             ("20 c1.0 enters 1 900 -\n1231 m1 has r0 c1", &[]),
@@ -147,7 +147,7 @@ mod tests {
         ] {
             // Whatever happens to it later.
             for end in ["", "\n9000 c1 gone 0", "\n9000 c1 killed"] {
-                assert_eq!(found(&format!("{asks}{told}{end}")), expected, "{told}{end}");
+                assert_eq!(found(&format!("{asks}{text}{end}")), expected, "{text}{end}");
             }
         }
     }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn at_the_end_there_is_none_at_all() {
-        let told = "10 c1.0 asks 1 r0 - 0 -\n20 c1.0 enters 1 900 -\n30 run empty\n31 m1 has r0 c1";
-        assert_eq!(found(told), [31]);
+        let text = "10 c1.0 asks 1 r0 - 0 -\n20 c1.0 enters 1 900 -\n30 run empty\n31 m1 has r0 c1";
+        assert_eq!(found(text), [31]);
     }
 }

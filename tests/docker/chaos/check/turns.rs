@@ -23,7 +23,7 @@ pub(crate) fn figures(story: &Story) -> Turns {
     let (impaired, mut turns) = (story.impaired(REDIALLED), Turns::default());
     let minority = story.minority();
     for (resource, holds) in story.holds_by_resource() {
-        let is_for_it = |it: &&Attempt| it.resources.iter().any(|it| it == resource);
+        let is_for_it = |attempt: &&Attempt| attempt.resources.iter().any(|name| name == resource);
         let asked: Vec<&Attempt> = story.attempts.iter().filter(is_for_it).collect();
         for two in holds.windows(2) {
             let ((last, before), (next, hold)) = (two[0], two[1]);
@@ -32,59 +32,60 @@ pub(crate) fn figures(story: &Story) -> Turns {
             if !(last.claim.is_fair() && next.claim.is_fair() && is_released && has_waited) {
                 continue;
             }
-            let is_passed = |one: &&&Attempt| {
-                is_first(one, next)
-                    && waits_alone(one, &asked, hold.from)
-                    && story.lives.get(process(&one.task)).is_none_or(|it| it.killed.is_none())
-                    && most_impaired(&impaired, one.asked, hold.from) <= minority
-                    && ![one, next]
+            let is_passed = |wait: &&&Attempt| {
+                is_first(wait, next)
+                    && waits_alone(wait, &asked, hold.from)
+                    && story.lives.get(process(&wait.task)).is_none_or(|life| life.killed.is_none())
+                    && most_impaired(&impaired, wait.asked, hold.from) <= minority
+                    && ![wait, next]
                         .iter()
-                        .any(|it| story.was_stopped(&it.task, one.asked, hold.from))
+                        .any(|attempt| story.was_stopped(&attempt.task, wait.asked, hold.from))
             };
             turns.served += 1;
-            turns.passed += usize::from(asked.iter().any(|one| is_passed(&one)));
+            turns.passed += usize::from(asked.iter().any(|wait| is_passed(&wait)));
         }
     }
     turns
 }
 
-/// Returns whether one had its place before the other came, from another process.
-fn is_first(one: &Attempt, other: &Attempt) -> bool {
-    one.claim.is_fair()
-        && process(&one.task) != process(&other.task)
-        && one.asked + nanos(PLACED) < other.asked
+/// Returns whether the first had its place before the other came, from another process.
+fn is_first(first: &Attempt, other: &Attempt) -> bool {
+    first.claim.is_fair()
+        && process(&first.task) != process(&other.task)
+        && first.asked + nanos(PLACED) < other.asked
 }
 
-/// Returns whether one still waits at that instant, and no other of its process has asked for it
-/// all along.
-fn waits_alone(one: &Attempt, asked: &[&Attempt], at: Nanos) -> bool {
-    let failed = |it: &Attempt| it.failed.map(|(at, _)| at);
-    let entered = one.hold.map(|hold| hold.from).or(failed(one));
-    let mut of_its_process =
-        asked.iter().filter(|it| process(&it.task) == process(&one.task) && it.id != one.id);
+/// Returns whether the wait still lasts at that instant, and no other of its process has asked for
+/// the same all along.
+fn waits_alone(wait: &Attempt, asked: &[&Attempt], at: Nanos) -> bool {
+    let failed = |other: &Attempt| other.failed.map(|(at, _)| at);
+    let entered = wait.hold.map(|hold| hold.from).or(failed(wait));
+    let mut of_its_process = asked
+        .iter()
+        .filter(|other| process(&other.task) == process(&wait.task) && other.id != wait.id);
     entered.is_none_or(|entered| entered > at)
-        && of_its_process.all(|it| {
-            let over = it.hold.map(|hold| hold.end()).or(failed(it));
-            it.asked > at || over.is_some_and(|over| over < one.asked)
+        && of_its_process.all(|other| {
+            let over = other.hold.map(|hold| hold.end()).or(failed(other));
+            other.asked > at || over.is_some_and(|over| over < wait.asked)
         })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::told::story;
+    use super::super::shorthand::story;
     use super::Turns;
 
     const TWO_WAIT: &str = "0 m0 is up\n0 m1 is up\n0 m2 is up\n0 c1.0 asks 1 t0 fair 0 -\n\
                             1 c1.0 enters 1 2000 -\n2 c2.0 asks 1 t0 fair 9000 -\n\
                             400 c3.0 asks 1 t0 fair 9000 -\n500 c1.0 leaves 1\n";
 
-    fn found(told: &str) -> (usize, usize) {
-        let Turns { served, passed } = super::figures(&story(&format!("{TWO_WAIT}{told}")));
+    fn found(text: &str) -> (usize, usize) {
+        let Turns { served, passed } = super::figures(&story(&format!("{TWO_WAIT}{text}")));
         (served, passed)
     }
 
     #[test]
-    fn one_that_enters_before_one_that_came_earlier_passes_it() {
+    fn a_waiter_that_enters_before_an_earlier_one_passes_it() {
         assert_eq!(
             found("502 c2.0 enters 1 900 -\n600 c2.0 leaves 1\n601 c3.0 enters 1 900 -"),
             (2, 0)
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_has_no_place_is_not_passed() {
+    fn a_waiter_without_a_place_is_not_passed() {
         for before in [
             "499 c2.0 fails 1 contended",
             "499 m1 is paused\n499 m2 is paused",

@@ -39,9 +39,9 @@ pub(crate) fn run_if_ordered() {
 /// Runs until standard input ends, and then for as long as it takes to release everything.
 async fn live(orders: Orders) {
     let journal = Arc::new(Journal::open(&orders.history));
-    let told_to_end = tokio::spawn(async { tokio::io::stdin().read(&mut [0; 1]).await });
+    let asked_to_end = tokio::spawn(async { tokio::io::stdin().read(&mut [0; 1]).await });
     // The tasks at work share a client. In the crowd each has one.
-    let connects = (0..=orders.crowd).map(|_| connect(&orders, &journal, &told_to_end));
+    let connects = (0..=orders.crowd).map(|_| connect(&orders, &journal, &asked_to_end));
     let clients: Option<Vec<Redlock>> = join_all(connects).await.into_iter().collect();
     let Some(clients) = clients else {
         journal.note(&orders.name, What::Gone { owed: 0 });
@@ -59,7 +59,7 @@ async fn live(orders: Orders) {
         let task = Task::new(who, place, redlock.clone(), rng.fork(), process.clone());
         tasks.push(tokio::spawn(async move { task.await.work().await }));
     }
-    let _ended = told_to_end.await;
+    let _ended = asked_to_end.await;
     end.send_replace(true);
     for task in tasks {
         task.await.expect("a task that does not panic");

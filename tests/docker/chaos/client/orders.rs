@@ -169,20 +169,20 @@ impl Orders {
             Party::Good | Party::OtherTtl => &self.nodes[..],
         };
         match self.spoiled {
-            Spoiled::Nothing => builder.nodes(nodes.iter().map(|it| format!("redis://{it}"))),
+            Spoiled::Nothing => builder.nodes(nodes.iter().map(|node| format!("redis://{node}"))),
             Spoiled::Rollback => {
-                nodes.iter().fold(builder, |it, node| through(it, node, Sabotage::Rollback))
+                nodes.iter().fold(builder, |built, node| through(built, node, Sabotage::Rollback))
             }
             Spoiled::Agreement => {
-                nodes.iter().fold(builder, |it, node| through(it, node, Sabotage::Agreement))
+                nodes.iter().fold(builder, |built, node| through(built, node, Sabotage::Agreement))
             }
             Spoiled::Quorum => {
                 let from = if self.seed.is_multiple_of(2) { 0 } else { 2 };
                 let three = &self.nodes[from..from + 3];
-                three.iter().fold(builder, |it, node| through(it, node, Sabotage::Agreement))
+                three.iter().fold(builder, |built, node| through(built, node, Sabotage::Agreement))
             }
             Spoiled::RestartGuard => {
-                let nodes = nodes.iter().map(|it| format!("redis://{it}"));
+                let nodes = nodes.iter().map(|node| format!("redis://{node}"));
                 builder.nodes(nodes).restart_guard(RestartGuard::Off)
             }
         }
@@ -202,7 +202,7 @@ mod tests {
                 seed: 3,
                 tasks: 2,
                 crowd: 4,
-                nodes: ["127.0.0.1:1", "127.0.0.1:2"].map(|it| it.parse().unwrap()).to_vec(),
+                nodes: ["127.0.0.1:1", "127.0.0.1:2"].map(|node| node.parse().unwrap()).to_vec(),
                 store: "127.0.0.1:3".parse().unwrap(),
                 durable: true,
                 at_odds: true,

@@ -80,7 +80,7 @@ impl Task {
         Self { who, place, redlock, rng, process, store }
     }
 
-    /// Works until it is told to end.
+    /// Works until its process is to end.
     pub(super) async fn work(mut self) {
         let max_ttl = self.process.orders.party.max_ttl();
         while !*self.process.ending.borrow() {

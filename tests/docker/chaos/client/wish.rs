@@ -62,11 +62,11 @@ impl Wish {
             73..85 => (&IN_TURN[..], *rng.pick(&[Claim::Fair, Claim::FairFenced])),
             _ => (&RARE[..], *rng.pick(&ALONE)),
         };
-        let one = *rng.pick(choice);
-        let is_rare = RARE.contains(&one);
-        let mut resources = vec![one.to_owned()];
+        let resource = *rng.pick(choice);
+        let is_rare = RARE.contains(&resource);
+        let mut resources = vec![resource.to_owned()];
         let other = *rng.pick(&FENCED);
-        if FENCED.contains(&one) && other != one && rng.chance(15) {
+        if FENCED.contains(&resource) && other != resource && rng.chance(15) {
             resources.push(other.to_owned());
             resources.sort();
         }

@@ -22,7 +22,7 @@ pub(super) fn deeds(
     let mut at = setting.from + MEETING;
     let mut last = Party::Good;
     while at < setting.until {
-        let parties: Vec<Party> = Party::ALL.into_iter().filter(|it| *it != last).collect();
+        let parties: Vec<Party> = Party::ALL.into_iter().filter(|party| *party != last).collect();
         last = *rng.pick(&parties);
         let mut over = at;
         for (place, free_at) in free_at.iter_mut().enumerate() {

@@ -33,7 +33,7 @@ pub(super) fn draw(
     };
     let colour = colour(colours.get(hold.resource.as_str()).copied().unwrap_or_default());
     let (from, to) = bar.x;
-    let title = told(canvas, hold, &whose(hold));
+    let title = title(canvas, hold, &whose(hold));
     // The part past the deadline is hatched: it was held by a client that did not know.
     let lapsed = canvas.scale.x(hold.valid().to).clamp(from, to);
     if lapsed < to {
@@ -80,7 +80,7 @@ fn many(canvas: &mut Canvas<'_>, colours: &Colours<'_>, bar: &Bar<'_>, top: f64)
         .holds
         .iter()
         .map(|hold| hold.span)
-        .reduce(|all, one| Span::new(all.from.min(one.from), all.to.max(one.to)));
+        .reduce(|all, span| Span::new(all.from.min(span.from), all.to.max(span.to)));
     let span = span.unwrap_or(Span::new(Duration::ZERO, Duration::ZERO));
     let each: Vec<String> = of.iter().map(|(name, times)| format!("{times} of {name}")).collect();
     let (from, to) = (canvas.when(span.from), canvas.when(span.to));
@@ -102,7 +102,7 @@ fn few(all: &[String]) -> String {
     if all.len() > FEW { format!("{shown} and {} more", all.len() - FEW) } else { shown }
 }
 
-fn told(canvas: &Canvas<'_>, hold: &Hold, client: &str) -> String {
+fn title(canvas: &Canvas<'_>, hold: &Hold, client: &str) -> String {
     let ended = match hold.ended {
         Ended::Released => "released",
         Ended::Lapsed => "lapsed",
@@ -111,12 +111,12 @@ fn told(canvas: &Canvas<'_>, hold: &Hold, client: &str) -> String {
         Ended::Open => "held at the end of the run",
     };
     let (from, to) = (canvas.when(hold.span.from), canvas.when(hold.span.to));
-    let mut told = format!("{}, {client}: {from} to {to} ", hold.resource);
-    told.push_str(&format!("({}), {ended}", length(hold.span.length())));
+    let mut text = format!("{}, {client}: {from} to {to} ", hold.resource);
+    text.push_str(&format!("({}), {ended}", length(hold.span.length())));
     if let Some(token) = hold.fencing_token {
-        told.push_str(&format!(", fencing token {token}"));
+        text.push_str(&format!(", fencing token {token}"));
     }
-    told
+    text
 }
 
 /// Marks the parts of it that another client held as well.
@@ -125,11 +125,11 @@ pub(super) fn overlapped(canvas: &mut Canvas<'_>, hold: &Hold, top: f64) {
     let common: Vec<_> = theirs
         .filter_map(|both| both.span.common(hold.valid()).map(|span| (span, both.clients.clone())))
         .collect();
-    for (span, (one, other)) in common {
+    for (span, (client, other)) in common {
         let Some((from, to)) = canvas.scale.ends(span) else { continue };
         let wide = (to - from).max(2.0);
         let (resource, length) = (&hold.resource, length(span.length()));
-        let title = format!("{resource} had two holders for {length}: {one} and {other}");
+        let title = format!("{resource} had two holders for {length}: {client} and {other}");
         canvas.rect("overlap", (from, top - 1.0), (wide, HIGH + 2.0), &title);
     }
 }

@@ -29,13 +29,13 @@ fn lane(canvas: &mut Canvas<'_>, colours: &Colours<'_>, client: &Client) {
     let y = |row: usize| top + PITCH * f64::from(u32::try_from(row).unwrap_or(u32::MAX));
     let end = y(rows);
     canvas.name(&client.name, (top + end) / 2.0 - 1.0);
-    for one in &thinned {
+    for bar in &thinned {
         let resource = |hold: &Hold| hold.resource.clone();
-        if one.holds.len() > 1 {
+        if bar.holds.len() > 1 {
             canvas.merged.0 += 1;
-            canvas.merged.1 += one.holds.len();
+            canvas.merged.1 += bar.holds.len();
         }
-        bar::draw(canvas, colours, one, y(one.row), resource, |_| client.name.clone());
+        bar::draw(canvas, colours, bar, y(bar.row), resource, |_| client.name.clone());
     }
     for (row, hold) in &placed {
         bar::overlapped(canvas, hold, y(*row));

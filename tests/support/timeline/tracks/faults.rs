@@ -20,29 +20,29 @@ pub(in super::super) fn draw(canvas: &mut Canvas<'_>) {
     let top = canvas.y;
     canvas.name("faults", top + 8.0);
     let mut free_from = [0.0_f64; LINES];
-    let mut untold = Vec::new();
+    let mut unlabelled = Vec::new();
     for fault in faults {
         let x = canvas.scale.x(fault.at);
         let text = caption(fault);
         let end = x + 8.0 + width(&text, SIZE);
         let free = free_from.iter().position(|free| *free <= x - 6.0);
         let Some(line) = free.filter(|_| end <= WIDTH) else {
-            untold.push(fault);
+            unlabelled.push(fault);
             continue;
         };
         let y = top + LINE * lines(line);
-        canvas.mark("fault", (x, y + 7.0), &told(canvas, fault));
+        canvas.mark("fault", (x, y + 7.0), &title(canvas, fault));
         canvas.text("fault-text", (x + 7.0, y + 10.5), &text);
         free_from[line] = end;
     }
     let used = free_from.iter().rposition(|free| *free > 0.0).map_or(0, |last| last + 1);
     canvas.y = top + LINE * lines(used);
-    if !untold.is_empty() {
+    if !unlabelled.is_empty() {
         let middle = canvas.y + 7.0;
-        for fault in &untold {
-            canvas.mark("fault", (canvas.scale.x(fault.at), middle), &told(canvas, fault));
+        for fault in &unlabelled {
+            canvas.mark("fault", (canvas.scale.x(fault.at), middle), &title(canvas, fault));
         }
-        canvas.name(&format!("{} more", untold.len()), middle);
+        canvas.name(&format!("{} more", unlabelled.len()), middle);
         canvas.y += LINE;
     }
     canvas.y += 4.0;
@@ -67,7 +67,7 @@ fn caption(fault: &Fault) -> String {
     }
 }
 
-fn told(canvas: &Canvas<'_>, fault: &Fault) -> String {
+fn title(canvas: &Canvas<'_>, fault: &Fault) -> String {
     format!("{}, {}", canvas.when(fault.at), caption(fault))
 }
 
@@ -75,6 +75,6 @@ fn told(canvas: &Canvas<'_>, fault: &Fault) -> String {
 pub(super) fn on_row(canvas: &mut Canvas<'_>, name: &str, top: f64) {
     for fault in seen(canvas).into_iter().filter(|fault| fault.on.as_deref() == Some(name)) {
         let x = canvas.scale.x(fault.at);
-        canvas.mark("fault", (x, top), &told(canvas, fault));
+        canvas.mark("fault", (x, top), &title(canvas, fault));
     }
 }

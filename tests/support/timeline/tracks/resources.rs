@@ -47,8 +47,8 @@ fn row(canvas: &mut Canvas<'_>, colours: &Colours<'_>, name: &str, holds: &[(&st
     let mut placed: Vec<(usize, &Hold)> = holds.iter().map(|(_, hold)| (0, *hold)).collect();
     placed.sort_by_key(|(_, hold)| hold.span);
     let thinned: Vec<Bar<'_>> = bars(&placed, canvas.scale, canvas.thin);
-    for one in &thinned {
-        bar::draw(canvas, colours, one, top, client, client);
+    for bar in &thinned {
+        bar::draw(canvas, colours, bar, top, client, client);
     }
     for (_, hold) in &placed {
         bar::overlapped(canvas, hold, top);
