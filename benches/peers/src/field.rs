@@ -21,8 +21,8 @@ pub(crate) struct Kind {
 
 impl Kind {
     /// Parses a line like `Valkey server v=9.1.2 sha=..`.
-    fn parse(told: &str) -> Self {
-        let mut words = told.split_whitespace();
+    fn parse(line: &str) -> Self {
+        let mut words = line.split_whitespace();
         let maker = words.next().unwrap_or_default();
         let version = words.find_map(|word| word.strip_prefix("v=")).unwrap_or_default();
         let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
@@ -92,18 +92,18 @@ mod tests {
 
     #[test]
     fn valkey_compares_and_deletes_from_9_on_and_redis_from_8_4_on() {
-        let kind = |told| Kind::parse(told);
+        let kind = |line| Kind::parse(line);
         let redis = kind("Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64");
         assert_eq!(redis, Kind { name: "Redis 7.0.15".to_owned(), release: Release::Hash });
         let valkey = kind("Valkey server v=9.1.2 sha=00000000:0 malloc=jemalloc-5.3.1");
         assert_eq!(valkey, Kind { name: "Valkey 9.1.2".to_owned(), release: Release::DelIfEq });
-        for (told, release) in [
+        for (line, release) in [
             ("Valkey server v=8.1.1 sha=00000000:0", Release::Hash),
             ("Valkey server v=10.0.0 sha=00000000:0", Release::DelIfEq),
             ("Redis server v=8.0.2 sha=00000000:0", Release::Hash),
             ("Redis server v=8.6.3 sha=00000000:0", Release::DelEx),
         ] {
-            assert_eq!(kind(told).release, release, "{told}");
+            assert_eq!(kind(line).release, release, "{line}");
         }
     }
 }

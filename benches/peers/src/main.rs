@@ -66,13 +66,14 @@ fn main() {
         return report::draw().unwrap_or_else(|why| leave(&why));
     }
     let kinds = Kind::all();
-    let scenes = Scene::all().into_iter().filter(|&one| plan.includes_scene(one));
-    let scenes: Vec<_> = scenes.filter(|&one| is_there(&kinds, one)).collect();
-    let trials: Vec<_> = Trial::ALL.into_iter().filter(|&one| plan.includes_trial(one)).collect();
+    let scenes = Scene::all().into_iter().filter(|&scene| plan.includes_scene(scene));
+    let scenes: Vec<_> = scenes.filter(|&scene| is_there(&kinds, scene)).collect();
+    let trials: Vec<_> =
+        Trial::ALL.into_iter().filter(|&trial| plan.includes_trial(trial)).collect();
     let expected = plan.expected_in_all(&scenes, &trials);
     eprintln!("planned: {} s, {} at most", expected.as_secs(), plan.limit.as_secs());
-    if plan.only_told {
-        return tell(&plan, &scenes, &trials);
+    if plan.only_printed {
+        return print_plan(&plan, &scenes, &trials);
     }
     let mut referee = Referee::new(plan.limit, expected);
     let mut summaries = Vec::new();
@@ -128,7 +129,7 @@ fn played_on(kinds: &[Kind]) -> String {
     missing.fold(servers, |all, line| all + line)
 }
 
-fn tell(plan: &Plan, scenes: &[Scene], trials: &[Trial]) {
+fn print_plan(plan: &Plan, scenes: &[Scene], trials: &[Trial]) {
     for scene in scenes {
         println!("{:24} {:5} s", scene.name(), plan.expected_in_all(&[*scene], &[]).as_secs());
     }
@@ -145,11 +146,12 @@ fn play(
     referee: &mut Referee,
 ) -> Option<Summary> {
     let contenders = scene.contenders().into_iter();
-    let contenders: Vec<_> = contenders.filter(|one| plan.includes(one.name())).collect();
+    let contenders: Vec<_> =
+        contenders.filter(|contender| plan.includes(contender.name())).collect();
     if contenders.is_empty() {
         return None;
     }
-    let names = contenders.iter().map(|one| one.name()).collect();
+    let names = contenders.iter().map(|contender| contender.name()).collect();
     let mut sheet = Sheet::new(scene.name(), scene.about(kind), scene.workload.metrics(), names);
     let masters = field.clear(scene.masters);
     let near = field::addresses(masters);
@@ -181,8 +183,10 @@ fn play_trials(
     let mut summaries = Vec::new();
     for trial in trials {
         let takes_part = |name: &str| plan.includes(name) && trial.suits(name);
-        let apart: Vec<_> =
-            contenders::apart().into_iter().filter(|one| takes_part(one.name())).collect();
+        let apart: Vec<_> = contenders::apart()
+            .into_iter()
+            .filter(|contender| takes_part(contender.name()))
+            .collect();
         if apart.is_empty() {
             continue;
         }
@@ -196,6 +200,6 @@ fn play_trials(
 fn be_a_worker(mut args: impl Iterator<Item = String>) {
     let name = args.next().expect("the name of a contender");
     let masters: Vec<_> = args.map(|arg| arg.parse().expect("an address")).collect();
-    let contender = contenders::apart().into_iter().find(|one| one.name() == name);
+    let contender = contenders::apart().into_iter().find(|contender| contender.name() == name);
     contender.expect("a contender of this name").serve(&masters);
 }

@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     /// Time limit for everything, including cells that are played again.
     pub(crate) limit: Duration,
     /// Only prints the plan and plays nothing.
-    pub(crate) only_told: bool,
+    pub(crate) only_printed: bool,
     /// Only draws the results of the last run again.
     pub(crate) only_drawn: bool,
     quick: bool,
@@ -47,7 +47,7 @@ const USAGE: &str = "usage: peers [--quick | --long] [--rounds N] [--millis N] [
   --millis N  how long each contender is measured in each round
   --longest N seconds at most, where tasks are measured until they have had their sections (W5)
   --minutes N disturbed cells are played again for as long as all of it ends within that: 60
-  --plan      say what would be played and how long that takes
+  --plan      print what would be played and how long that takes
   --draw      write the words and pictures again around the figures in results.md; measure nothing
   --write     write results.md and its pictures, as is done without --quick and NAME
   NAME        only this scene (w2-valkey), all of this workload (w1, w5) or contenders whose name
@@ -70,7 +70,7 @@ impl Plan {
                 "--longest" => plan.longest = Duration::from_secs(number().ok_or(USAGE)?.into()),
                 "--write" => plan.write = true,
                 "--minutes" => plan.limit = 60 * Duration::from_secs(number().ok_or(USAGE)?.into()),
-                "--plan" => plan.only_told = true,
+                "--plan" => plan.only_printed = true,
                 "--draw" => plan.only_drawn = true,
                 "--long" => plan.long = true,
                 "--bench" | "--quick" => {}
@@ -91,7 +91,7 @@ impl Plan {
             sections_per_task: 200.0,
             longest: Duration::from_secs(8),
             limit: Duration::from_secs(60 * 60),
-            only_told: false,
+            only_printed: false,
             only_drawn: false,
             quick: false,
             long: false,
@@ -161,13 +161,13 @@ impl Plan {
         let many = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let scenes = scenes.iter().map(|&scene| {
             let all = scene.contenders();
-            let contenders = all.iter().filter(|one| self.includes(one.name())).count();
+            let contenders = all.iter().filter(|contender| self.includes(contender.name())).count();
             many(self.rounds(scene) * contenders) * self.expected(scene)
         });
         let trials = trials.iter().map(|&trial| {
             let all = contenders::apart();
             let takes_part = |name: &str| self.includes(name) && trial.suits(name);
-            let contenders = all.iter().filter(|one| takes_part(one.name())).count();
+            let contenders = all.iter().filter(|contender| takes_part(contender.name())).count();
             many(self.trial_rounds * contenders) * trial.expected(self)
         });
         scenes.chain(trials).sum()
@@ -228,7 +228,9 @@ fn names(name: &str, scene: &str) -> bool {
 /// Checks a name: one that selects nothing would pass for a run without results.
 fn known(name: &str) -> Result<String, String> {
     let name = name.to_lowercase();
-    if is_scene(&name) || contenders::names().iter().any(|one| one.to_lowercase().contains(&name)) {
+    if is_scene(&name)
+        || contenders::names().iter().any(|contender| contender.to_lowercase().contains(&name))
+    {
         Ok(name)
     } else {
         Err(format!("no scene or contender is called {name}\n{USAGE}"))
@@ -236,8 +238,8 @@ fn known(name: &str) -> Result<String, String> {
 }
 
 fn is_scene(name: &str) -> bool {
-    Scene::all().iter().any(|one| names(name, &one.name()))
-        || Trial::ALL.iter().any(|one| names(name, &one.name()))
+    Scene::all().iter().any(|scene| names(name, &scene.name()))
+        || Trial::ALL.iter().any(|trial| names(name, &trial.name()))
 }
 
 fn millis(number: u32) -> Duration {
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_is_called_is_refused() {
+    fn unknown_arguments_are_refused() {
         for line in ["w99", "--nonsense", "--rounds", "--rounds 0"] {
             let words = line.split_whitespace().map(str::to_owned);
             assert!(Plan::from_args(words).is_err(), "{line}");

@@ -49,7 +49,7 @@ pub(crate) fn order(contenders: usize, round: usize) -> Vec<usize> {
 /// won in time. That ends the turn, and not a run of an hour.
 fn turn(masters: &[Server], contender: &dyn Contender, cell: &Cell) -> Result<Vec<f64>, Failed> {
     let measured = AssertUnwindSafe(|| measure(masters, contender, cell));
-    panic::catch_unwind(measured).map_err(|_told_already| {
+    panic::catch_unwind(measured).map_err(|_reported_already| {
         field::empty(masters);
         Failed::Dies
     })
@@ -131,8 +131,8 @@ impl Testimony {
 
 /// Returns the number after `field` in a line of `INFO commandstats`.
 fn number(stats: &str, field: &str) -> u64 {
-    let told = stats.split(',').find_map(|one| one.strip_prefix(field)?.parse().ok());
-    told.unwrap_or(0)
+    let value = stats.split(',').find_map(|pair| pair.strip_prefix(field)?.parse().ok());
+    value.unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_has_a_turn_in_each_round() {
+    fn every_contender_has_a_turn_in_each_round() {
         for round in 0..12 {
             let mut order = order(5, round);
             order.sort_unstable();

@@ -1,7 +1,7 @@
 //! The results of the rounds of a scene or trial, as text. Turns may have failed.
 
 use crate::contenders;
-use crate::report::{self, Cell, Line, Ratio, Summary, tell};
+use crate::report::{self, Cell, Line, Ratio, Summary, formatted};
 use crate::statistics::{highest, lowest, median};
 use crate::worker::Failed;
 use std::fmt;
@@ -54,7 +54,7 @@ impl Sheet {
             name: self.name.clone(),
             about: self.about.clone(),
             metrics: self.metrics.iter().map(|&metric| metric.to_owned()).collect(),
-            yardsticks: yardsticks.iter().map(|&one| self.names[one].to_owned()).collect(),
+            yardsticks: yardsticks.iter().map(|&place| self.names[place].to_owned()).collect(),
             lines: self.names.iter().enumerate().map(line).collect(),
         }
     }
@@ -66,16 +66,16 @@ impl Sheet {
         let figures = turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan());
         let figures: Vec<_> = figures.collect();
         let (lowest, highest) = (lowest(&figures), highest(&figures));
-        let beside = yardsticks.iter().map(|&one| self.ratio(contender, one, metric)).collect();
+        let beside = yardsticks.iter().map(|&other| self.ratio(contender, other, metric)).collect();
         (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, beside })
     }
 
     /// Returns the statistics of its ratio to another contender in each round.
     fn ratio(&self, contender: usize, yardstick: usize, metric: usize) -> Option<Ratio> {
         let both = self.turns[contender].iter().zip(&self.turns[yardstick]);
-        let ratios = both.filter_map(|(one, other)| {
-            let (one, other) = (one.as_ref().ok()?, other.as_ref().ok()?);
-            Some(one[metric] / other[metric])
+        let ratios = both.filter_map(|(own, other)| {
+            let (own, other) = (own.as_ref().ok()?, other.as_ref().ok()?);
+            Some(own[metric] / other[metric])
         });
         Ratio::of(&ratios.collect::<Vec<_>>())
     }
@@ -100,8 +100,8 @@ impl fmt::Display for Sheet {
         let Summary { name, about, metrics, yardsticks, lines } = self.summary();
         writeln!(f, "{name}: {about}")?;
         write!(f, "{:21} {:32} {:>10} {:>23}", "", "", "median", "min..max")?;
-        for one in yardsticks {
-            write!(f, " {:>34}", format!("/ {one}"))?;
+        for yardstick in yardsticks {
+            write!(f, " {:>34}", format!("/ {yardstick}"))?;
         }
         writeln!(f)?;
         for (metric, label) in metrics.iter().enumerate() {
@@ -112,8 +112,8 @@ impl fmt::Display for Sheet {
                     writeln!(f, "{:>10} {notes}", "-")?;
                     continue;
                 };
-                let range = format!("{}..{}", tell(*lowest), tell(*highest));
-                write!(f, "{:>10} {range:>23}", tell(*median))?;
+                let range = format!("{}..{}", formatted(*lowest), formatted(*highest));
+                write!(f, "{:>10} {range:>23}", formatted(*median))?;
                 for ratio in beside {
                     write!(f, " {:>34}", ratio.as_ref().map_or("-".to_owned(), Ratio::to_string))?;
                 }
@@ -158,11 +158,11 @@ mod tests {
     #[test]
     fn a_round_in_which_one_failed_is_none_of_the_ratio() {
         let mut sheet = sheet(&["first", "it"]);
-        for (round, [first, it]) in
+        for (round, [first, second]) in
             [[Ok(10.0), Ok(5.0)], [Err(Failed::Dies), Ok(1.0)]].into_iter().enumerate()
         {
             sheet.note(0, round, first.map(|figure| vec![figure]), false);
-            sheet.note(1, round, it.map(|figure| vec![figure]), false);
+            sheet.note(1, round, second.map(|figure| vec![figure]), false);
         }
         let summary = sheet.summary();
         assert_eq!(ratios(&summary, 1), [0.5]);

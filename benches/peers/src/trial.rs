@@ -161,7 +161,7 @@ impl Trial {
         plan: &Plan,
         referee: &mut Referee,
     ) -> Sheet {
-        let names = contenders.iter().map(|one| one.name()).collect();
+        let names = contenders.iter().map(|contender| contender.name()).collect();
         let mut sheet = Sheet::new(self.name(), self.about(), self.metrics(), names);
         for round in 0..plan.trial_rounds {
             for place in order(contenders.len(), round) {

@@ -68,7 +68,8 @@ impl Machine {
     /// first two.
     fn parse(stat: &str) -> Option<Self> {
         let line = stat.lines().next()?.strip_prefix("cpu ")?;
-        let fields: Vec<u64> = line.split_whitespace().map_while(|one| one.parse().ok()).collect();
+        let fields: Vec<u64> =
+            line.split_whitespace().map_while(|word| word.parse().ok()).collect();
         let whole: u64 = fields.get(..8)?.iter().sum();
         Some(Self { busy: ticks(whole - fields[3] - fields[4]), whole: ticks(whole) })
     }
@@ -134,17 +135,17 @@ mod tests {
 
     #[test]
     fn what_a_child_has_used_is_ours_alive_or_reaped() {
-        let before = used_by_ours().expect("a kernel that tells");
+        let before = used_by_ours().expect("a kernel that reports it");
         let mut child = std::process::Command::new("sh");
         let spin = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo; read _";
         child.args(["-c", spin]).stdin(std::process::Stdio::piped());
         let mut child = child.stdout(std::process::Stdio::piped()).spawn().expect("a shell");
-        let mut said = [0];
-        let stdout = child.stdout.as_mut().expect("what it says");
-        std::io::Read::read_exact(stdout, &mut said).expect("a line");
+        let mut byte = [0];
+        let stdout = child.stdout.as_mut().expect("its output");
+        std::io::Read::read_exact(stdout, &mut byte).expect("a line");
         let spent = cpu::used_by(child.id()).expect("a process that lives");
         // A tick is ten milliseconds or less.
-        let now = || used_by_ours().expect("a kernel that tells") + Duration::from_millis(20);
+        let now = || used_by_ours().expect("a kernel that reports it") + Duration::from_millis(20);
         let alive = now();
         assert!(alive >= before + spent, "{alive:?} {before:?} {spent:?}");
         child.wait().expect("a shell that ends");
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_has_ended_still_counts() {
-        let used = || Stat::of("self").expect("a kernel that tells").used;
+        let used = || Stat::of("self").expect("a kernel that reports it").used;
         let before = used();
         let spin = || {
             let until = cpu::used_by_this_thread() + ticks(20);

@@ -159,8 +159,9 @@ pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
 
 /// Returns all names, some more than once.
 pub(crate) fn names() -> Vec<&'static str> {
-    let within = Scene::all().into_iter().flat_map(Scene::contenders).map(|one| one.name());
-    within.chain(apart().iter().map(|one| one.name())).collect()
+    let within =
+        Scene::all().into_iter().flat_map(Scene::contenders).map(|contender| contender.name());
+    within.chain(apart().iter().map(|contender| contender.name())).collect()
 }
 
 pub(crate) fn one_thread() -> Runtime {

@@ -52,7 +52,7 @@ impl Several {
 
     fn ask(&self) -> Acquire<All> {
         match self.names.as_slice() {
-            [one] => self.redlock.acquire_all(one.clone()),
+            [name] => self.redlock.acquire_all(name.clone()),
             several => self.redlock.acquire_all(several),
         }
     }

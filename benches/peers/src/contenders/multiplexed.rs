@@ -59,7 +59,7 @@ impl Locker for FanOut {
         let token = token();
         let mut set = redis::cmd("SET");
         set.arg(&**resource).arg(&token).arg("NX").arg("PX").arg(TTL_MS);
-        let answers = self.connections.iter_mut().map(|one| set.query_async::<Value>(one));
+        let answers = self.connections.iter_mut().map(|master| set.query_async::<Value>(master));
         let answers = join_all(answers).await;
         let granted = answers.iter().filter(|answer| matches!(answer, Ok(Value::Okay))).count();
         assert!(granted > self.connections.len() / 2, "no quorum: {answers:?}");
@@ -70,7 +70,7 @@ impl Locker for FanOut {
         let Held { resource, token } = held;
         let mut script = self.release.key(&*resource);
         script.arg(token);
-        let answers = self.connections.iter_mut().map(|one| script.invoke_async::<u64>(one));
+        let answers = self.connections.iter_mut().map(|master| script.invoke_async::<u64>(master));
         let answers = join_all(answers).await;
         let deleted = answers.iter().filter(|answer| matches!(answer, Ok(1))).count();
         assert!(deleted > self.connections.len() / 2, "no quorum: {answers:?}");

@@ -30,8 +30,8 @@ impl Delay {
         let mut process =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a proxy");
         let mut line = String::new();
-        let mut said = BufReader::new(process.stdout.take().expect("its standard output"));
-        said.read_line(&mut line).expect("its addresses");
+        let mut stdout = BufReader::new(process.stdout.take().expect("its standard output"));
+        stdout.read_line(&mut line).expect("its addresses");
         let address = |word: &str| word.parse().expect("an address");
         let addresses: Vec<_> = line.split_whitespace().map(address).collect();
         assert_eq!(addresses.len(), masters.len(), "a proxy for each master");

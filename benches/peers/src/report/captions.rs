@@ -11,7 +11,7 @@ pub(super) struct Caption {
     pub(super) metric: &'static str,
     /// Which direction is better.
     better: &'static str,
-    /// What it shows; for `W5` without who contends.
+    /// What it shows; for `W5` without the competitors.
     says: &'static str,
 }
 
@@ -141,7 +141,7 @@ impl Caption {
         }
     }
 
-    /// Says how to read it, and where the figures are.
+    /// Describes how to read it, and where the figures are.
     pub(super) fn hint(&self, summary: &Summary) -> String {
         match self.metric {
             sweeps::METRIC => format!("{}: {}", ratios::NAME, self.better),
@@ -182,7 +182,8 @@ mod tests {
         });
         let summaries: Vec<_> = summaries.collect();
         for caption in &CAPTIONS {
-            let is_of = |one: &&Summary| of(one).iter().any(|shown| std::ptr::eq(*shown, caption));
+            let is_of =
+                |summary: &&Summary| of(summary).iter().any(|shown| std::ptr::eq(*shown, caption));
             let shown = summaries.iter().filter(is_of).count();
             let expected = if caption.name == "W5" { 6 } else { 1 };
             assert_eq!(shown, expected, "{}: {}", caption.name, caption.metric);

@@ -3,7 +3,7 @@
 use super::captions::{self, Caption};
 use super::panel::{Bar, Kind, Layout, Panel, arranged, rows};
 use super::svg::{sheet, text};
-use super::{Line, Summary, sweeps, tell};
+use super::{Line, Summary, formatted, sweeps};
 
 const TITLE: &str = "quorumlock next to other ways to lock";
 
@@ -55,8 +55,8 @@ fn panel(summary: &Summary, caption: &Caption) -> Option<Panel> {
 fn bar(line: &Line, at: usize) -> Bar {
     let (name, kind, cell) = (line.name.clone(), Kind::of(&line.name), line.cells[at].as_ref());
     let label = match cell {
-        Some(cell) if line.is_disturbed() => format!("{}*", tell(cell.median)),
-        Some(cell) => tell(cell.median),
+        Some(cell) if line.is_disturbed() => format!("{}*", formatted(cell.median)),
+        Some(cell) => formatted(cell.median),
         None => line.without_figure(),
     };
     let (figure, range) =

@@ -1,6 +1,6 @@
 //! One table for each workload.
 
-use super::{Cell, Line, Summary, ratios, tell};
+use super::{Cell, Line, Summary, formatted, ratios};
 
 const HEAD: &str = "# quorumlock next to other ways to lock
 
@@ -30,18 +30,18 @@ pub(super) fn text(summaries: &[Summary], how: &str) -> String {
 fn row(line: &Line) -> String {
     let notes = line.notes.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
     let cells: Vec<_> =
-        line.cells.iter().map(|one| one.as_ref().map_or("-".into(), cell)).collect();
+        line.cells.iter().map(|entry| entry.as_ref().map_or("-".into(), cell)).collect();
     format!("| {}{notes} | {} |\n", line.name, cells.join(" | "))
 }
 
 fn cell(cell: &Cell) -> String {
     let Cell { median, lowest, highest, beside } = cell;
     if lowest.is_infinite() {
-        return tell(*median);
+        return formatted(*median);
     }
     let first = beside.first().and_then(Option::as_ref);
-    let ratio = first.map(|ratio| format!(" {}x", tell(ratio.median))).unwrap_or_default();
-    format!("{} ({}..{}){ratio}", tell(*median), tell(*lowest), tell(*highest))
+    let ratio = first.map(|ratio| format!(" {}x", formatted(ratio.median))).unwrap_or_default();
+    format!("{} ({}..{}){ratio}", formatted(*median), formatted(*lowest), formatted(*highest))
 }
 
 fn sentence(about: &str) -> String {

@@ -46,7 +46,7 @@ pub(crate) struct Cell {
 
 impl Summary {
     fn column(&self, metric: &str) -> Option<usize> {
-        self.metrics.iter().position(|one| one == metric)
+        self.metrics.iter().position(|name| name == metric)
     }
 }
 
@@ -56,7 +56,7 @@ impl Line {
         self.notes.as_ref().is_some_and(|notes| notes.contains(DISTURBED))
     }
 
-    /// Says why one of its cells is empty.
+    /// Returns why one of its cells is empty.
     fn without_figure(&self) -> String {
         self.notes.clone().unwrap_or_else(|| "not measured".to_owned())
     }
@@ -65,9 +65,10 @@ impl Line {
 /// Returns every scene and trial, with its metrics.
 #[cfg(test)]
 fn measured() -> impl Iterator<Item = (String, &'static [&'static str])> {
-    let scenes =
-        crate::scene::Scene::all().into_iter().map(|one| (one.name(), one.workload.metrics()));
-    scenes.chain(crate::trial::Trial::ALL.into_iter().map(|one| (one.name(), one.metrics())))
+    let scenes = crate::scene::Scene::all()
+        .into_iter()
+        .map(|scene| (scene.name(), scene.workload.metrics()));
+    scenes.chain(crate::trial::Trial::ALL.into_iter().map(|trial| (trial.name(), trial.metrics())))
 }
 
 /// Median, lowest and highest of the ratios of one contender to another in each round. Rounds
@@ -80,9 +81,9 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// Returns the statistics of those that are numbers.
+    /// Returns the statistics of the ratios that are numbers.
     pub(crate) fn of(rounds: &[f64]) -> Option<Self> {
-        let rounds: Vec<f64> = rounds.iter().copied().filter(|one| one.is_finite()).collect();
+        let rounds: Vec<f64> = rounds.iter().copied().filter(|ratio| ratio.is_finite()).collect();
         let (lowest, highest) = (lowest(&rounds), highest(&rounds));
         (!rounds.is_empty()).then(|| Self { median: median(&rounds), lowest, highest })
     }
@@ -109,7 +110,7 @@ pub(crate) fn disturbed(rounds: usize, all: usize) -> Option<String> {
 
 const HANGS: &str = "hangs";
 
-pub(crate) fn tell(figure: f64) -> String {
+pub(crate) fn formatted(figure: f64) -> String {
     if figure.is_infinite() { HANGS.to_owned() } else { short(figure) }
 }
 

@@ -195,7 +195,7 @@ impl Scale {
         let largest = |figures: &[f64]| figures.iter().copied().fold(0.0, f64::max);
         let own = panel.bars.iter().filter(|bar| bar.kind == Kind::Own);
         let own: Vec<f64> =
-            own.filter_map(|bar| bar.figure).filter(|one| one.is_finite()).collect();
+            own.filter_map(|bar| bar.figure).filter(|figure| figure.is_finite()).collect();
         let own = largest(&own);
         let limit = if own > 0.0 { FAR * own } else { f64::MAX };
         let is_cut = panel.bars.iter().any(|bar| bar.figure.is_some_and(|figure| figure > limit));
@@ -241,11 +241,11 @@ mod tests {
         let near = panel(&[("quorumlock", 10.0), ("rslock", 40.0), ("bare sockets", 5.0)]);
         let scale = Scale::of(&near);
         assert!(!near.is_cut());
-        assert_eq!([40.0, 10.0, 5.0].map(|one| scale.share(one)), [1.0, 0.25, 0.125]);
+        assert_eq!([40.0, 10.0, 5.0].map(|bar| scale.share(bar)), [1.0, 0.25, 0.125]);
         let far = panel(&[("quorumlock", 10.0), ("rslock", 1000.0), ("redlock", f64::INFINITY)]);
         let scale = Scale::of(&far);
         assert!(far.is_cut() && scale.cuts(1000.0) && scale.cuts(f64::INFINITY));
-        assert_eq!([10.0, 1000.0, f64::INFINITY].map(|one| scale.share(one)), [0.2, 1.0, 1.0]);
+        assert_eq!([10.0, 1000.0, f64::INFINITY].map(|bar| scale.share(bar)), [0.2, 1.0, 1.0]);
     }
 
     #[test]

@@ -26,9 +26,9 @@ pub(super) fn table(summaries: &[Summary]) -> String {
 }
 
 fn rows(summary: &Summary) -> impl Iterator<Item = String> {
-    let told = summary.metrics.iter().enumerate();
-    let told = told.filter(|(_, metric)| METRICS.contains(&metric.as_str()));
-    told.flat_map(move |(at, metric)| {
+    let metrics = summary.metrics.iter().enumerate();
+    let metrics = metrics.filter(|(_, metric)| METRICS.contains(&metric.as_str()));
+    metrics.flat_map(move |(at, metric)| {
         let ours = summary.lines.iter().filter(|line| line.name.starts_with("quorumlock"));
         ours.filter_map(move |line| Some(row(summary, line, metric, line.cells[at].as_ref()?)))
     })
@@ -39,8 +39,8 @@ fn row(summary: &Summary, line: &Line, metric: &str, cell: &Cell) -> String {
     for (name, ratio) in summary.yardsticks.iter().zip(&cell.beside) {
         ratios[column(&floor(name))] = *ratio;
     }
-    let told = |ratio: Option<Ratio>| ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
-    let ratios = ratios.map(told).join(" | ");
+    let text = |ratio: Option<Ratio>| ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
+    let ratios = ratios.map(text).join(" | ");
     let notes = line.notes.as_ref().map(|notes| format!(" ({notes})")).unwrap_or_default();
     format!("| {} | {}{notes} | {metric} | {ratios} |\n", summary.name, line.name)
 }

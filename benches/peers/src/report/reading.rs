@@ -62,7 +62,7 @@ fn summary<'a>(
         name: name.to_owned(),
         about: about.trim_end_matches('.').to_owned(),
         metrics: metrics.iter().map(|&metric| metric.to_owned()).collect(),
-        yardsticks: yardsticks.iter().map(|&one| names[one].to_owned()).collect(),
+        yardsticks: yardsticks.iter().map(|&place| names[place].to_owned()).collect(),
         lines: lines.collect::<Result<_, _>>()?,
     })
 }
@@ -111,9 +111,9 @@ fn figure(text: &str) -> Result<f64, String> {
 fn compare(summaries: &mut [Summary], row: &Row<'_>) -> Result<(), String> {
     let wrong = || wrong(&row.join(" | "));
     let [scene, contender, metric, ratios @ ..] = row.as_slice() else { return Err(wrong()) };
-    let summary = summaries.iter_mut().find(|one| one.name == *scene).ok_or_else(wrong)?;
+    let summary = summaries.iter_mut().find(|summary| summary.name == *scene).ok_or_else(wrong)?;
     let at = summary.column(metric).ok_or_else(wrong)?;
-    let line = summary.lines.iter_mut().find(|one| one.name == named(contender).0);
+    let line = summary.lines.iter_mut().find(|line| line.name == named(contender).0);
     let cell = line.and_then(|line| line.cells[at].as_mut()).ok_or_else(wrong)?;
     for (beside, yardstick) in cell.beside.iter_mut().zip(&summary.yardsticks) {
         let text = ratios.get(column(&floor(yardstick))).ok_or_else(wrong)?;
@@ -143,7 +143,7 @@ mod tests {
             name: name.to_owned(),
             about: "64 tasks; 5 masters, Redis 7.0.15".to_owned(),
             metrics: metrics.iter().map(|&metric| metric.to_owned()).collect(),
-            yardsticks: yardsticks.iter().map(|&one| names[one].to_owned()).collect(),
+            yardsticks: yardsticks.iter().map(|&place| names[place].to_owned()).collect(),
             lines,
         }
     }

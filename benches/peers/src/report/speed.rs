@@ -1,4 +1,4 @@
-//! `speed.svg`, for the README: four questions of someone who chooses a lock.
+//! `speed.svg`, for the README: four questions of a reader who chooses a lock.
 
 use super::panel::{Bar, Kind, Layout, Panel, arranged, rows};
 use super::svg::{sheet, text, wrapped};
@@ -10,7 +10,7 @@ struct Question {
     title: &'static str,
     hint: &'static str,
     /// Formats a figure with its unit.
-    told: fn(f64) -> String,
+    format: fn(f64) -> String,
 }
 
 const QUESTIONS: [Question; 4] = [
@@ -19,28 +19,28 @@ const QUESTIONS: [Question; 4] = [
         metric: "cycles/s",
         title: "64 tasks lock and unlock 64 resources: locks per second",
         hint: "more is better",
-        told: grouped,
+        format: grouped,
     },
     Question {
         scene: "W1",
         metric: "acquire p50 us",
         title: "One task locks a free resource: how long it waits",
         hint: "less is better",
-        told: span,
+        format: span,
     },
     Question {
         scene: "W3",
         metric: "stopped p50 us",
         title: "One of five masters hangs: how long one task waits for a free resource",
         hint: "less is better",
-        told: span,
+        format: span,
     },
     Question {
         scene: "W5t-4x8",
         metric: "of ideal %",
         title: "32 tasks in four processes compete for one lock: share of the best possible rate",
         hint: "2 ms under the lock, then 10 ms of pause; more is better",
-        told: percentage,
+        format: percentage,
     },
 ];
 
@@ -69,7 +69,8 @@ const FOOT: usize = 138;
 const TITLE: &str = "Speed of quorumlock, rslock, redlock and redsync";
 
 pub(super) fn drawing(summaries: &[Summary]) -> String {
-    let panels: Vec<_> = QUESTIONS.iter().filter_map(|one| one.panel(summaries)).collect();
+    let panels: Vec<_> =
+        QUESTIONS.iter().filter_map(|question| question.panel(summaries)).collect();
     let about: Vec<_> = panels.iter().map(Panel::in_words).collect();
     let mut foot = foot(summaries);
     if panels.iter().any(Panel::is_cut) {
@@ -109,7 +110,7 @@ impl Question {
             let figure = line.cells[at].as_ref().map(|cell| cell.median);
             let label = match figure {
                 Some(figure) if figure.is_infinite() => HANGS.to_owned(),
-                Some(figure) => (self.told)(figure),
+                Some(figure) => (self.format)(figure),
                 None => line.without_figure(),
             };
             let name = (*shown).to_owned();
@@ -123,7 +124,7 @@ impl Question {
 }
 
 impl Panel {
-    /// Says the same to readers that cannot see it.
+    /// Describes the same to readers that cannot see it.
     fn in_words(&self) -> String {
         let bars = self.bars.iter().map(|bar| format!("{} {}", bar.name, bar.label));
         format!("{}: {}.", self.title, bars.collect::<Vec<_>>().join(", "))

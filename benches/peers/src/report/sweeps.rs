@@ -58,16 +58,16 @@ const FLOORS: [(&str, &str); 2] = [
 pub(super) fn all(summaries: &[Summary]) -> Vec<Summary> {
     let scene = |name: &str| summaries.iter().find(|summary| summary.name == name);
     let by_floor = FLOORS.iter().filter_map(|(name, says)| {
-        let lines = ours(scene(name)?).flat_map(|(who, ratios)| {
-            ratios.map(move |one| line(format!("{who} / {}", one.floor), one))
+        let lines = ours(scene(name)?).flat_map(|(variant, ratios)| {
+            ratios.map(move |beside| line(format!("{variant} / {}", beside.floor), beside))
         });
         Some((format!("{name} by floor"), lines.collect::<Vec<_>>(), *says))
     });
     let sweeps = SWEEPS.iter().map(|Sweep { name, scenes, says }| {
         let lines = scenes.iter().filter_map(|(what, name)| Some((what, scene(name)?)));
         let lines = lines.flat_map(|(what, summary)| {
-            let floor = |(who, mut ratios): (String, Ratios<'_>)| {
-                Some(line(format!("{what}, {who}"), ratios.next()?))
+            let floor = |(variant, mut ratios): (String, Ratios<'_>)| {
+                Some(line(format!("{what}, {variant}"), ratios.next()?))
             };
             ours(summary).filter_map(floor).collect::<Vec<_>>()
         });
@@ -96,14 +96,14 @@ type Ratios<'a> = Box<dyn Iterator<Item = Beside> + 'a>;
 fn ours(summary: &Summary) -> impl Iterator<Item = (String, Ratios<'_>)> {
     let rate = summary.column(RATE);
     summary.lines.iter().filter_map(move |line| {
-        let who = line.name.strip_prefix("quorumlock, ")?.to_owned();
+        let variant = line.name.strip_prefix("quorumlock, ")?.to_owned();
         let ratios = summary.yardsticks.iter().zip(&line.cells[rate?].as_ref()?.beside);
         let beside = ratios.filter_map(move |(name, ratio)| {
-            let of_floor = || summary.lines.iter().find(|one| one.name == *name)?.notes.clone();
+            let of_floor = || summary.lines.iter().find(|other| other.name == *name)?.notes.clone();
             let notes = line.notes.clone().or_else(of_floor);
             Some(Beside { floor: floor(name), ratio: (*ratio)?, notes })
         });
-        Some((who, Box::new(beside) as Ratios<'_>))
+        Some((variant, Box::new(beside) as Ratios<'_>))
     })
 }
 
@@ -156,6 +156,6 @@ mod tests {
     #[test]
     fn what_was_not_played_is_not_drawn() {
         assert!(all(&[]).is_empty());
-        assert!(!all(&[played("W2", &[1.0])]).iter().any(|one| one.name.contains("valkey")));
+        assert!(!all(&[played("W2", &[1.0])]).iter().any(|sweep| sweep.name.contains("valkey")));
     }
 }

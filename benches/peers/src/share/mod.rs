@@ -29,7 +29,7 @@ const METRICS: [&str; 3] = ["share %", "sections/s", "longest wait s"];
 /// pottery puts this before the name of each lock.
 const RESOURCE: &str = "redlock:bench:share";
 
-/// Time for all to connect, and for those that wait to have had the lock once more.
+/// Time for all to connect, and for waiters to have had the lock once more.
 const ASIDE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {

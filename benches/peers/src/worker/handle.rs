@@ -66,7 +66,7 @@ impl Worker {
         let (sender, answers) = mpsc::channel();
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
-                let _nobody_listens_any_more = sender.send(line);
+                let _receiver_has_gone = sender.send(line);
             }
         });
         let worker = Self { process, orders, answers };

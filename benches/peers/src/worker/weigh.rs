@@ -129,8 +129,8 @@ async fn release<C: Client>(client: &C, held: Vec<C::Held>) {
         givers[number % TAKERS as usize].push(held);
     }
     let givers = givers.into_iter().map(async |held| {
-        for one in held {
-            client.release(one).await;
+        for lock in held {
+            client.release(lock).await;
         }
     });
     join_all(givers).await;

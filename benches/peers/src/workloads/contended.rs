@@ -38,7 +38,7 @@ impl Rivals {
         }
     }
 
-    fn who(&self) -> String {
+    fn competitors(&self) -> String {
         match self.processes {
             1 => format!("{} tasks", self.tasks),
             processes => format!("{processes} processes with {} tasks each", self.tasks),
@@ -48,13 +48,13 @@ impl Rivals {
     /// Describes it as the title of a picture.
     pub(crate) fn in_words(&self) -> String {
         let pause = if self.thinking { " and pause 10 ms after each turn" } else { "" };
-        format!("{} compete for one lock{pause}", self.who())
+        format!("{} compete for one lock{pause}", self.competitors())
     }
 
     pub(crate) fn about(&self) -> String {
-        let who = self.who();
+        let competitors = self.competitors();
         let pause = if self.thinking { ", 10 ms between release and acquire" } else { "" };
-        format!("one resource, {who}: 2 ms of work under the lock{pause}")
+        format!("one resource, {competitors}: 2 ms of work under the lock{pause}")
     }
 
     /// Plays a turn; returns one figure for each metric.

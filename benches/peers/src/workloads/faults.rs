@@ -7,7 +7,8 @@ use crate::support::server::Server;
 use crate::worker::{Failed, Worker};
 use std::time::Duration;
 
-pub(crate) const STOPPED: &str = "one of five masters is stopped (SIGSTOP), nobody else wants it";
+pub(crate) const STOPPED: &str =
+    "one of five masters is stopped (SIGSTOP), no other client wants it";
 pub(crate) const KILLED: &str = "one of five masters is killed, then restarted empty";
 
 pub(crate) const WHILE_STOPPED: [&str; 4] =

@@ -63,7 +63,7 @@ mod tests {
         let samples: Samples = (1..=2000).map(Duration::from_micros).collect();
         let at = |share| samples.per_mille(share).as_micros();
         assert_eq!(RANKS.map(at), [1000, 1980, 1998, 2000]);
-        let one: Samples = [Duration::from_micros(1)].into_iter().collect();
-        assert_eq!(one.per_mille(999), Duration::from_micros(1));
+        let single: Samples = [Duration::from_micros(1)].into_iter().collect();
+        assert_eq!(single.per_mille(999), Duration::from_micros(1));
     }
 }

@@ -39,6 +39,6 @@ fn main() {
 
 fn read(arguments: &[String]) -> Option<(Case, u64)> {
     let [case, cycles] = arguments else { return None };
-    let case = Case::ALL.into_iter().find(|one| one.name() == case)?;
+    let case = Case::ALL.into_iter().find(|known| known.name() == case)?;
     Some((case, cycles.parse().ok()?))
 }

@@ -2,7 +2,7 @@
 //! other replies are read with those of the next round.
 
 use super::socket::Socket;
-use super::wire::{Commands, TOLD, due};
+use super::wire::{Commands, NO_SUBSCRIBERS, due};
 use crate::workloads::Locker;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -50,9 +50,9 @@ impl Alone {
             lane.socket.queue(command);
             lane.due.push_back(Some(self.step));
         }
-        if let Some((teller, publish)) = self.commands.told(self.step, self.lanes.len()) {
-            self.lanes[teller].socket.queue(publish);
-            self.lanes[teller].due.push_back(None);
+        if let Some((node, publish)) = self.commands.notification(self.step, self.lanes.len()) {
+            self.lanes[node].socket.queue(publish);
+            self.lanes[node].due.push_back(None);
         }
     }
 
@@ -68,7 +68,7 @@ impl Alone {
                         assert_eq!(reply, due(step), "a lock that was not won");
                         *answered = step;
                     }
-                    None => assert_eq!(reply, TOLD),
+                    None => assert_eq!(reply, NO_SUBSCRIBERS),
                 }
             }
             votes += usize::from(*answered == self.step);

@@ -2,7 +2,7 @@
 //! commands that follow are queued, and each socket is written once.
 
 use super::socket::Socket;
-use super::wire::{Commands, TOLD, Way, due};
+use super::wire::{Commands, NO_SUBSCRIBERS, Way, due};
 use crate::cell::Cell;
 use crate::meter::Meter;
 use crate::workloads::Measured;
@@ -66,9 +66,9 @@ impl Crowd {
             socket.queue(command);
             due.push_back(Some((client, *step)));
         }
-        if let Some((teller, publish)) = commands.told(*step, self.sockets.len()) {
-            self.sockets[teller].queue(publish);
-            self.due[teller].push_back(None);
+        if let Some((node, publish)) = commands.notification(*step, self.sockets.len()) {
+            self.sockets[node].queue(publish);
+            self.due[node].push_back(None);
         }
     }
 
@@ -82,7 +82,7 @@ impl Crowd {
                 while let Some(reply) = self.sockets[node].next() {
                     let due_now = self.due[node].pop_front().expect("a reply that is due");
                     let Some((client, step)) = due_now else {
-                        assert_eq!(reply, TOLD);
+                        assert_eq!(reply, NO_SUBSCRIBERS);
                         continue;
                     };
                     assert_eq!(reply, due(step), "a lock that was not won");

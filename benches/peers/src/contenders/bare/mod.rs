@@ -34,7 +34,7 @@ pub(super) struct Bare {
     fenced: bool,
 }
 
-const BY_SCRIPT: Way = Way { release: Release::Full, tells: false };
+const BY_SCRIPT: Way = Way { release: Release::Full, notifies: false };
 
 pub(super) const PLAIN: Bare =
     Bare { name: FLOOR, runtime: one_thread, way: BY_SCRIPT, fenced: false };
@@ -56,8 +56,8 @@ pub(super) const RELEASING: [&str; 6] = [
     "bare sockets, DELEX + PUBLISH",
 ];
 
-pub(super) const fn releasing(release: Release, tells: bool) -> Bare {
-    let name = match (release, tells) {
+pub(super) const fn releasing(release: Release, notifies: bool) -> Bare {
+    let name = match (release, notifies) {
         (Release::Full, _) => FLOOR,
         (Release::Hash, false) => RELEASING[0],
         (Release::Hash, true) => RELEASING[1],
@@ -66,7 +66,7 @@ pub(super) const fn releasing(release: Release, tells: bool) -> Bare {
         (Release::DelEx, false) => RELEASING[4],
         (Release::DelEx, true) => RELEASING[5],
     };
-    Bare { name, way: Way { release, tells }, ..PLAIN }
+    Bare { name, way: Way { release, notifies }, ..PLAIN }
 }
 
 /// The floor where tasks of one process wait for each other.

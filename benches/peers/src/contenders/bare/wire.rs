@@ -37,7 +37,7 @@ pub(crate) enum Release {
 pub(super) struct Way {
     pub(super) release: Release,
     /// Set if one master notifies waiters in other processes. There are none.
-    pub(super) tells: bool,
+    pub(super) notifies: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ pub(super) const fn due(step: u64) -> Reply {
 }
 
 /// The expected reply to a notification: there are no subscribers.
-pub(super) const TOLD: Reply = Reply::Integer(0);
+pub(super) const NO_SUBSCRIBERS: Reply = Reply::Integer(0);
 
 /// Returns the first reply in `bytes`, and its length. Panics at any reply that means a lock was
 /// not won.
@@ -102,10 +102,10 @@ impl Commands {
             Release::DelEx => &["DELEX", resource, "IFEQ", &token],
         };
         let template = |command: &[&str]| Template::new(command, &token, None);
-        let publish = way.tells.then(|| {
+        let publish = way.notifies.then(|| {
             // One master for each resource, all equally often, as quorumlock does it.
-            let teller = resource.bytes().map(usize::from).sum();
-            (teller, encode(&["PUBLISH", &format!("{CHANNELS}{resource}"), ""]))
+            let node = resource.bytes().map(usize::from).sum();
+            (node, encode(&["PUBLISH", &format!("{CHANNELS}{resource}"), ""]))
         });
         let (acquire, release) = (template(&set), template(release));
         Self { acquire, release, publish, cycles: 0, ballot: 0 }
@@ -127,9 +127,9 @@ impl Commands {
     }
 
     /// Returns the notification after this step, and its master among this many.
-    pub(super) fn told(&self, step: u64, masters: usize) -> Option<(usize, &[u8])> {
-        let (teller, publish) = self.publish.as_ref().filter(|_| step.is_multiple_of(2))?;
-        Some((teller % masters, publish))
+    pub(super) fn notification(&self, step: u64, masters: usize) -> Option<(usize, &[u8])> {
+        let (node, publish) = self.publish.as_ref().filter(|_| step.is_multiple_of(2))?;
+        Some((node % masters, publish))
     }
 
     /// Returns the command of this step; each acquire has its own token.
@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn each_way_to_release_is_sent_as_itself() {
         let release = |release| {
-            let mut commands = Commands::new("it", Way { release, tells: false });
+            let mut commands = Commands::new("it", Way { release, notifies: false });
             assert!(text(commands.step(1)).starts_with("*6\r\n$3\r\nSET\r\n$2\r\nit\r\n"));
-            assert_eq!(commands.told(2, 5), None);
+            assert_eq!(commands.notification(2, 5), None);
             text(commands.step(2))
         };
         assert!(release(Release::Full).starts_with("*5\r\n$4\r\nEVAL\r\n"));
@@ -219,11 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn one_master_tells_behind_a_release_and_not_behind_an_acquire() {
-        let commands = Commands::new("it", Way { release: Release::DelIfEq, tells: true });
-        assert_eq!(commands.told(1, 5), None);
-        let (teller, publish) = commands.told(2, 5).expect("a connection that publishes");
-        assert!(teller < 5);
+    fn one_master_notifies_after_a_release_and_not_after_an_acquire() {
+        let commands = Commands::new("it", Way { release: Release::DelIfEq, notifies: true });
+        assert_eq!(commands.notification(1, 5), None);
+        let (node, publish) = commands.notification(2, 5).expect("a connection that publishes");
+        assert!(node < 5);
         let channel = "*3\r\n$7\r\nPUBLISH\r\n$20\r\nquorumlock:free:0:it\r\n$0\r\n\r\n";
         assert_eq!(text(publish), channel);
     }
