@@ -21,9 +21,9 @@ impl World {
         while self.violation.is_none() && self.agenda.now < self.calm_from {
             self.pass(self.calm_from);
         }
-        self.say(|| "all is well, and everybody goes".into());
+        self.say(|| "all is well, and every client goes".into());
         self.widen_lines();
-        self.everybody_goes();
+        self.every_client_goes();
         self.only_one_kind_stays();
         self.come_to_rest();
         self.find_orphans();
@@ -42,8 +42,8 @@ impl World {
         self.history.end(self.agenda.now);
     }
 
-    fn everybody_goes(&mut self) {
-        self.everybody_goes = true;
+    fn every_client_goes(&mut self) {
+        self.every_client_goes = true;
         for place in 0..self.clients.len() {
             self.cancel_adoptions(place);
             let asked: Vec<u64> = self.clients[place].asked.keys().copied().collect();
@@ -193,9 +193,9 @@ impl World {
             }
         }
         let all = |world: &Self| {
-            let looks = |one: &Client| world.setup.kind(one.seat).only_looks;
-            let has_all = |one: &Client| one.won == RESOURCES.len() || looks(one);
-            world.clients.iter().all(|one| one.machine.is_none() || has_all(one))
+            let looks = |client: &Client| world.setup.kind(client.seat).only_looks;
+            let has_all = |client: &Client| client.won == RESOURCES.len() || looks(client);
+            world.clients.iter().all(|client| client.machine.is_none() || has_all(client))
         };
         while self.violation.is_none() && self.agenda.now < until && !all(self) {
             self.pass(self.agenda.now + nanos(PACE));

@@ -71,7 +71,7 @@ fn had(world: &World, until: Duration) -> usize {
 }
 
 #[test]
-fn a_newcomer_with_other_lists_is_refused_and_stops_nobody() {
+fn a_newcomer_with_other_lists_is_refused_and_stops_no_client() {
     for seed in (0..SEEDS).map(Seed) {
         let mut plan = vec![comes(millis(3_000))];
         let moments = (1..=10).map(|turn| millis(turn * 2_000));

@@ -17,7 +17,7 @@ use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The permits of the semaphore, on the two resources: those that lock a resource compete with them.
+/// The permits of the semaphore, on the two resources: callers that lock a resource compete with them.
 pub(super) const PERMITS: usize = 2;
 
 fn permits() -> Keys {

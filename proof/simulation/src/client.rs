@@ -53,16 +53,16 @@ pub(super) fn named(text: &str) -> String {
 /// Returns a text for a violation or a log, with tokens by their names.
 pub(super) fn with_names(text: &str) -> String {
     let is_hex = |letter: char| letter.is_ascii_hexdigit();
-    let mut told = String::new();
+    let mut output = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(is_hex) {
-        told.push_str(&rest[..at]);
+        output.push_str(&rest[..at]);
         let tail = &rest[at..];
         let end = tail.find(|letter| !is_hex(letter)).unwrap_or(tail.len());
-        told.push_str(&named(&tail[..end]));
+        output.push_str(&named(&tail[..end]));
         rest = &tail[end..];
     }
-    told + rest
+    output + rest
 }
 
 pub(super) fn name(client: usize) -> String {
@@ -243,7 +243,7 @@ impl Client {
     /// Returns the place of a master of the world in the client's own order; only of one that it
     /// knows.
     pub(super) fn own(&self, node: usize) -> usize {
-        self.nodes.iter().position(|one| *one == node).expect("a master that it knows")
+        self.nodes.iter().position(|known| *known == node).expect("a master that it knows")
     }
 
     /// Ends an acquire: it is answered, or its caller has gone.
@@ -303,7 +303,7 @@ impl Line {
 }
 
 #[test]
-fn a_token_tells_who_drew_it() {
+fn a_token_shows_which_client_drew_it() {
     let mut dice = Dice { client: 2, tokens: Arc::default(), rng: super::seed::Seed(1).rng() };
     dice.bits();
     let token = format!("{:032x}:me", dice.bits().unwrap());

@@ -40,7 +40,7 @@ static HASHES: LazyLock<Vec<(String, Deed)>> = LazyLock::new(|| {
     scripts.map(|(script, about)| (redis::Script::new(script).get_hash().to_owned(), about)).into()
 });
 
-/// The scripts of readers, and of those that wait in turn.
+/// The scripts of readers, and of waiters in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Script {
     AcquireRead,
@@ -65,9 +65,9 @@ impl Script {
             all.map(|(script, text)| (script, text, hashed(text))).into()
         });
         let called = words.get(1)?;
-        let is_meant = |one: &&(Self, &str, String)| match &words[0][..] {
-            b"EVALSHA" => one.2.as_bytes() == called,
-            b"EVAL" => one.1.as_bytes() == called,
+        let is_meant = |(_, text, hash): &&(Self, &str, String)| match &words[0][..] {
+            b"EVALSHA" => hash.as_bytes() == called,
+            b"EVAL" => text.as_bytes() == called,
             _ => false,
         };
         ALL.iter().find(is_meant).map(|(script, ..)| *script)
@@ -86,7 +86,7 @@ impl Deed {
                 let known = HASHES.iter().find(|(hash, _)| hash.as_bytes() == script);
                 known.map_or(Self::Other, |(_, about)| *about)
             }
-            Some(b"EVAL") if [ASK, TOP_UP].iter().any(|one| script == one.as_bytes()) => {
+            Some(b"EVAL") if [ASK, TOP_UP].iter().any(|text| script == text.as_bytes()) => {
                 Self::Acquire
             }
             Some(b"EVAL") if script == LEAVE.as_bytes() => Self::Release,

@@ -126,7 +126,7 @@ struct Scene {
 struct Figures {
     commands: f64,
     deliveries: f64,
-    /// The deliveries of the sections before those that count: while clients connect, others know of none that waits.
+    /// The deliveries of the sections before those that count: while clients connect, others know of no waiter.
     deliveries_at_first: f64,
     sections_per_second: f64,
     /// In parts of the time in which each client could have had one section.

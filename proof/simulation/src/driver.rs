@@ -138,12 +138,12 @@ impl World {
                 }
             }
             if self.is_loud() {
-                self.tell(id, &words);
+                self.log_command(id, &words);
             }
         }
     }
 
-    fn tell(&mut self, id: LineId, words: &[Vec<u8>]) {
+    fn log_command(&mut self, id: LineId, words: &[Vec<u8>]) {
         let (from, to) = (name(self.lines[id.0].client), self.lines[id.0].node + 1);
         let verb = String::from_utf8_lossy(&words[0]);
         let (about, skips) = (Deed::of(words), Deed::skips(words));

@@ -78,7 +78,7 @@ impl World {
         let script = Script::of(words)?;
         let (keys, rest) = split(words);
         let key =
-            KEYS.into_iter().find(|key| keys.first().is_some_and(|one| one == key.as_bytes()))?;
+            KEYS.into_iter().find(|key| keys.first().is_some_and(|name| name == key.as_bytes()))?;
         let beside = self.masters[node].beside(key, self.agenda.now);
         Some(Called { key, script, words: rest.iter().map(|word| text(word)).collect(), beside })
     }

@@ -21,8 +21,8 @@ pub(super) struct Cut {
 impl Cut {
     pub(super) fn concerns(&self, seat: usize, node: usize, direction: Direction) -> bool {
         self.node == node
-            && self.seat.is_none_or(|one| one == seat)
-            && self.direction.is_none_or(|one| one == direction)
+            && self.seat.is_none_or(|only| only == seat)
+            && self.direction.is_none_or(|only| only == direction)
     }
 }
 
@@ -204,9 +204,9 @@ impl World {
             return;
         }
         self.masters[node].kill(silent);
-        let lines = self.ends.iter().filter(|((one, _), _)| *one == node);
+        let lines = self.ends.iter().filter(|((at, _), _)| *at == node);
         let lines: Vec<LineId> = lines.map(|(_, id)| *id).collect();
-        self.ends.retain(|(one, _), _| *one != node);
+        self.ends.retain(|(at, _), _| *at != node);
         for id in lines {
             self.lines[id.0].server = None;
             // The kernel closes the process's connections.

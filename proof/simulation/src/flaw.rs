@@ -23,9 +23,9 @@ pub(super) enum Flaw {
     /// Masters report that they have deleted, and have not.
     KeepsWhatIsReleased,
     /// Masters delete the key whatever its value.
-    DeletesForAnybody,
+    DeletesForAnyClient,
     /// Masters report that they have killed a connection, and have not.
-    KillsNobody,
+    KillsNothing,
     /// No client may kill a connection: SAFETY describes what is then possible.
     DeniesKill,
     /// A ttl is relied on to its end.
@@ -56,9 +56,9 @@ pub(super) enum Flaw {
     ProlongedOnce,
     /// A client that only looks notes its settings.
     ReadersNote,
-    /// A guard that was detached still says that it is valid.
+    /// A guard that was detached still reports that it is valid.
     DetachedStaysValid,
-    /// Who adopts a lock holds it at once, and not from the extension on.
+    /// A client that adopts a lock holds it at once, and not from the extension on.
     HoldsBeforehand,
     /// An adopted lock keeps the deadline that it had elsewhere, by another clock.
     AdoptsTheDeadline,
@@ -74,7 +74,7 @@ pub(super) enum Flaw {
     KeepsForNone,
     /// Masters delete what is left in turn whatever its value.
     LeavesUncompared,
-    /// Those that have died stay in their places.
+    /// Waiters that have died stay in their places.
     PlacesStay,
     /// A queue never expires.
     QueuesStay,
@@ -84,7 +84,7 @@ pub(super) enum Flaw {
     KeptRefusesTopUp,
     /// Readers without a mark count.
     MarklessCount,
-    /// A key that is kept is another's to a reader that extends.
+    /// A key that is kept is another client's to a reader that extends.
     KeptIsTaken,
     /// All that come after the last have its stamp.
     OneStamp,
@@ -94,11 +94,11 @@ pub(super) enum Flaw {
     OldPlacesStay,
     /// A key is kept for the dead.
     KeptForTheDead,
-    /// A key is kept for who has left its queue.
+    /// A key is kept for a waiter that has left its queue.
     KeptForTheGone,
     /// A try that is refused leaves the key open.
     RefusedKeepsNothing,
-    /// Who releases what it holds stays in its place.
+    /// A holder that releases stays in its place.
     WinnerStays,
     /// The next guard of a fenced hold has the number of the guard before it.
     NumberTwice,
@@ -113,8 +113,8 @@ pub(super) const FLAWS: [(Flaw, &str); 46] = [
     (Flaw::ClocksBeyondDrift, "both hold"),
     (Flaw::StepsForward, "both hold"),
     (Flaw::KeepsWhatIsReleased, "is left"),
-    (Flaw::DeletesForAnybody, "not by its owner"),
-    (Flaw::KillsNobody, "is left"),
+    (Flaw::DeletesForAnyClient, "not by its owner"),
+    (Flaw::KillsNothing, "is left"),
     (Flaw::DeniesKill, "is left"),
     (Flaw::NoDrift, "more than its ttl less the drift"),
     (Flaw::ForgetsFences, "not above"),
@@ -195,7 +195,7 @@ impl Flaw {
         matches!(self, Self::MarklessCount | Self::OldPlacesStay)
     }
 
-    /// Returns whether it is about those that wait in turn.
+    /// Returns whether it is about waiters in turn.
     pub(super) fn is_about_turns(self) -> bool {
         matches!(
             self,
@@ -235,7 +235,7 @@ impl Flaw {
                 setup.set_guard(RestartGuard::Off, true);
                 setup.faults_per_mille = 300;
             }
-            Self::KillsNobody | Self::StepsForward => setup.faults_per_mille = 400,
+            Self::KillsNothing | Self::StepsForward => setup.faults_per_mille = 400,
             Self::DeniesKill => {
                 setup.denied = &["client|kill"];
                 setup.denies = NodeSet::first(setup.masters);
@@ -265,7 +265,7 @@ impl Flaw {
                 | Self::NoRestartGuard
                 | Self::ClocksBeyondDrift
                 | Self::StepsForward
-                | Self::DeletesForAnybody
+                | Self::DeletesForAnyClient
                 | Self::DetachedStaysValid
                 | Self::HoldsBeforehand
                 | Self::MarkOfTheLast
@@ -281,8 +281,8 @@ impl Flaw {
         matches!(
             self,
             Self::KeepsWhatIsReleased
-                | Self::DeletesForAnybody
-                | Self::KillsNobody
+                | Self::DeletesForAnyClient
+                | Self::KillsNothing
                 | Self::ExtendsNothing
                 | Self::DeletesWhatStays
                 | Self::ListsCostOneVote
@@ -338,8 +338,8 @@ impl Flaw {
         }
         let (keys, script): (usize, &[u8]) = match self {
             Self::KeepsWhatIsReleased if deed == Deed::Release => (0, b"return 1"),
-            Self::KillsNobody if words[0] == b"CLIENT" => (0, b"return 1"),
-            Self::DeletesForAnybody if deed == Deed::Release => {
+            Self::KillsNothing if words[0] == b"CLIENT" => (0, b"return 1"),
+            Self::DeletesForAnyClient if deed == Deed::Release => {
                 (1, b"return redis.call('DEL', KEYS[1])")
             }
             Self::DeletesWhatStays if deed == Deed::Shorten => {

@@ -89,9 +89,9 @@ impl World {
         };
         let (token, asked, ballot) = (held.token.clone(), held.asked.clone(), held.ballot);
         if lock.keys.queue().is_some() {
-            // Who releases it elsewhere knows of no queue.
-            let told = format!("{token} is detached with its place in a queue");
-            return self.find(Err(told));
+            // The client that releases it elsewhere knows of no queue.
+            let violation = format!("{token} is detached with its place in a queue");
+            return self.find(Err(violation));
         }
         let parcel =
             Parcel { asked, token, ballot, lock: *lock, deadline: held.deadline, tries: 0 };
@@ -112,7 +112,7 @@ impl World {
         let place = self.seats[seat];
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
-        if client.machine.is_none() || client.is_ending || self.everybody_goes {
+        if client.machine.is_none() || client.is_ending || self.every_client_goes {
             return;
         }
         if client.paused > 0 {

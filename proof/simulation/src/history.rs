@@ -102,8 +102,9 @@ fn a_masters_states_follow_each_other_without_a_gap() {
     history.enters(0, MasterState::Down, 10);
     history.enters(0, MasterState::WarmingUp, 20);
     history.end(30);
-    let told: Vec<_> = history.masters.iter().map(|one| (one.from, one.to, one.state)).collect();
+    let spans: Vec<_> =
+        history.masters.iter().map(|span| (span.from, span.to, span.state)).collect();
     let expected =
         [(0, 10, MasterState::Up), (10, 20, MasterState::Down), (20, 30, MasterState::WarmingUp)];
-    assert_eq!(told, expected);
+    assert_eq!(spans, expected);
 }

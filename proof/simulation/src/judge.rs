@@ -5,7 +5,7 @@ use super::client::{Held, owner};
 use super::clock::{Time, millis};
 use super::flaw::Flaw;
 use super::invariants::{
-    Change, Holder, Left, Stood, Verdict, at_most, is_told_in_time, marks_stand, on_a_quorum,
+    Change, Holder, Left, Stood, Verdict, at_most, is_reported_in_time, marks_stand, on_a_quorum,
     one_holder,
 };
 use super::master::MARK;
@@ -34,7 +34,7 @@ impl World {
                 client.paused == 0 && now > client.resumed_at + 2 * super::clock::nanos(lateness);
             for held in client.holds.values().filter(|held| !held.is_over) {
                 if awake {
-                    is_told_in_time(&held.token, held.deadline, local, lateness)?;
+                    is_reported_in_time(&held.token, held.deadline, local, lateness)?;
                 }
                 if !held.is_valid(local) || self.invariants.owners.is_named(&held.token) {
                     continue;
@@ -55,7 +55,7 @@ impl World {
         if !self.is_at_odds() {
             at_most(PERMITS, &permits)?;
         }
-        one_holder(&valid, |one, other| self.grounds.excuse(&self.setup, one, other))?;
+        one_holder(&valid, |token, other| self.grounds.excuse(&self.setup, token, other))?;
         self.judge_wanted()?;
         self.judge_queues()
     }
@@ -81,7 +81,7 @@ impl World {
         state.load().judge(state.open(), attempts + withdrawn, self.masters.len())
     }
 
-    /// Notes who may have set a resource where others wait in turn.
+    /// Notes which client may have set a resource where others wait in turn.
     pub(super) fn note_change(&mut self, at: (usize, &str), before: &Stood, after: &Stood) {
         if !self.has_turns {
             return;
@@ -148,8 +148,8 @@ impl World {
         after: Option<&str>,
     ) -> Verdict {
         let now = self.agenda.now;
-        // A writer that becomes a reader holds on, and readers are judged apart. Who a key is kept
-        // for does not hold it.
+        // A writer that becomes a reader holds on, and readers are judged apart. A waiter that a key
+        // is kept for does not hold it.
         let is_holders = |before: &&str| *before != MARK && !before.starts_with(NEXT);
         if let Some(before) = before.filter(is_holders) {
             let (owner, is_held) = (self.owner_of(before), self.is_held(before));

@@ -160,7 +160,7 @@ pub(super) fn draw(rng: &mut Rng, flaw: Option<Flaw>) -> (usize, Vec<Kind>, Stor
 fn kinds(rng: &mut Rng, about: About) -> (usize, Vec<Kind>) {
     let list = |nodes: &[usize]| nodes.iter().copied().collect::<NodeSet>();
     let joint =
-        |one: &[usize], two: &[usize]| Membership::joint(list(one), list(two)).expect("lists");
+        |new: &[usize], old: &[usize]| Membership::joint(list(new), list(old)).expect("lists");
     let alone = |nodes: &[usize]| joint(nodes, nodes);
     let window = |wide: u64| FencingWindow { back: millis(wide), ahead: millis(wide) };
     let short = (millis(1_000), window(50));
@@ -171,17 +171,17 @@ fn kinds(rng: &mut Rng, about: About) -> (usize, Vec<Kind>) {
     // Of six masters the lists have four in common, of four they have two.
     let (six, four) = (([0, 1, 2, 3, 4], [0, 1, 2, 3, 5]), ([0, 1, 2], [1, 2, 3]));
     let is_wide = rng.chance(40);
-    let (masters, one, two): (usize, &[usize], &[usize]) = match is_wide {
+    let (masters, old, new): (usize, &[usize], &[usize]) = match is_wide {
         true => (6, &six.0, &six.1),
         false => (4, &four.0, &four.1),
     };
     let (masters, seats) = match about {
         // Like a rolling change in which one client skipped the intermediate step.
         About::Lists if rng.chance(25) => {
-            (masters, vec![(alone(one), same), (joint(two, one), same), (alone(two), same)])
+            (masters, vec![(alone(old), same), (joint(new, old), same), (alone(new), same)])
         }
-        About::Lists => (masters, vec![(alone(one), same), (alone(two), same)]),
-        About::Both => (masters, vec![(alone(one), other), (alone(two), short)]),
+        About::Lists => (masters, vec![(alone(old), same), (alone(new), same)]),
+        About::Both => (masters, vec![(alone(old), other), (alone(new), short)]),
         About::Numbers => (3, vec![(alone(&[0, 1, 2]), other), (alone(&[0, 1, 2]), short)]),
     };
     let kind = |(members, (max_ttl, window))| Kind::new(members, max_ttl, window, false);
@@ -192,8 +192,8 @@ fn kinds(rng: &mut Rng, about: About) -> (usize, Vec<Kind>) {
 fn lists_count_places_in_their_own_order_and_show_master_names() {
     let list = |nodes: [usize; 3]| nodes.into_iter().collect::<NodeSet>();
     let window = FencingWindow { back: millis(10), ahead: millis(10) };
-    let kind = |one, two| {
-        let members = Membership::joint(list(one), list(two)).unwrap();
+    let kind = |new, old| {
+        let members = Membership::joint(list(new), list(old)).unwrap();
         Kind::new(members, millis(1_000), window, false)
     };
     let (old, joint) = (kind([0, 1, 2], [0, 1, 2]), kind([1, 2, 3], [0, 1, 2]));

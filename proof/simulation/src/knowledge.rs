@@ -86,8 +86,8 @@ impl World {
         let status =
             self.clients[client].machine.as_ref().map(|machine| machine.masters().status(local));
         let standing = status.as_ref().map(|status| &status.nodes()[own].standing);
-        let told = matches!(standing, Some(NodeStanding::Disagrees(_)));
-        if !told {
+        let is_notified = matches!(standing, Some(NodeStanding::Disagrees(_)));
+        if !is_notified {
             self.disturb(client, node);
         }
     }
@@ -149,15 +149,15 @@ impl World {
         match nodes.find(|node| self.stands(*node, self.clients[place].seat)) {
             None => Ok(()),
             Some(node) => {
-                let who = name(place);
-                Err(format!("{who} was refused, and what it has noted stands at n{}", node + 1))
+                let client = name(place);
+                Err(format!("{client} was refused, and what it has noted stands at n{}", node + 1))
             }
         }
     }
 
     /// Returns whether the note is there, and every client with a link to the master has been
     /// notified of it.
-    fn is_told_of(&self, node: usize, seat: usize) -> bool {
+    fn is_notified_of(&self, node: usize, seat: usize) -> bool {
         // Of two kinds, the client that noted second was notified at once. With three, the third
         // may keep a note out, and the client that is kept out asks again in time.
         let at_once = self.setup.seats() < 3;
@@ -183,7 +183,7 @@ impl World {
         let (seat, alive) = (self.clients[place].seat, line.server.is_some());
         let nodes = self.setup.kind(seat).nodes();
         let up: Vec<usize> = nodes.into_iter().filter(|node| self.is_up(place, *node)).collect();
-        let heard = |seat: &usize| up.iter().any(|node| self.is_told_of(*node, *seat));
+        let heard = |seat: &usize| up.iter().any(|node| self.is_notified_of(*node, *seat));
         let heard_of: Kinds = self.at_odds_with(seat).filter(heard).collect();
         let beside = |seat: &usize| alive && self.stands(node, *seat);
         let beside: Kinds = self.at_odds_with(seat).filter(beside).collect();
@@ -210,18 +210,18 @@ impl World {
 
 impl Grounds {
     /// Returns whether two locks may both be valid: their holders are at odds, and could not know.
-    pub(super) fn excuse(&self, setup: &Setup, one: &str, other: &str) -> bool {
-        let (Some(one), Some(other)) = (self.0.get(one), self.0.get(other)) else {
+    pub(super) fn excuse(&self, setup: &Setup, token: &str, other: &str) -> bool {
+        let (Some(own), Some(other)) = (self.0.get(token), self.0.get(other)) else {
             return false;
         };
-        let (ours, theirs) = (setup.kind(one.seat), setup.kind(other.seat));
+        let (ours, theirs) = (setup.kind(own.seat), setup.kind(other.seat));
         let neither_knew =
-            !one.sent.heard_of.contains(other.seat) && !other.sent.heard_of.contains(one.seat);
+            !own.sent.heard_of.contains(other.seat) && !other.sent.heard_of.contains(own.seat);
         if !ours.shares_a_list(theirs) && neither_knew {
             return true;
         }
         let (earlier, later) =
-            if one.sent.at <= other.sent.at { (one, other) } else { (other, one) };
+            if own.sent.at <= other.sent.at { (own, other) } else { (other, own) };
         !ours.shares_numbers(theirs)
             && !later.sent.heard_of.contains(earlier.seat)
             && !earlier.sent.beside.contains(later.seat)

@@ -44,6 +44,7 @@ mod play;
 mod processes;
 mod replaced;
 mod report;
+mod results;
 mod schedules;
 #[allow(dead_code)] // Other tests use the rest of it.
 #[path = "../../../tests/support/seed.rs"]
@@ -52,7 +53,6 @@ mod setup;
 mod shrink;
 #[path = "../../../tests/support/timeline/mod.rs"]
 mod timeline;
-mod told;
 mod trials;
 mod turns;
 mod waiters;

@@ -114,7 +114,7 @@ impl Line {
 fn what_was_sent_first_arrives_first_and_in_pieces() {
     let mut pipe = Pipe::default();
     pipe.send(50, Piece::Bytes(b"abc".to_vec()));
-    assert_eq!(pipe.send(10, Piece::Bytes(b"d".to_vec())), 50, "it overtakes nobody");
+    assert_eq!(pipe.send(10, Piece::Bytes(b"d".to_vec())), 50, "it overtakes no other");
     pipe.send(60, Piece::End);
     assert!(pipe.receive(49, 9, 49).is_none());
     let mut read = Vec::new();

@@ -190,10 +190,10 @@ impl Master {
         let alive = self.machine.sorted_set(format!("{ALIVE}{key}").as_bytes(), now);
         let least = whole_millis(now).as_millis() as f64;
         let lives = |waiter: &[u8]| {
-            alive.iter().any(|(one, until)| one == waiter && (least..=least + MOST).contains(until))
+            alive.iter().any(|(id, until)| id == waiter && (least..=least + MOST).contains(until))
         };
         let living = places.iter().filter(|(waiter, _)| lives(waiter));
-        living.map(|(one, at)| (String::from_utf8_lossy(one).into_owned(), *at as u64)).collect()
+        living.map(|(id, at)| (String::from_utf8_lossy(id).into_owned(), *at as u64)).collect()
     }
 
     /// Returns the readers of a resource that have not expired, and how long each lives. Those that

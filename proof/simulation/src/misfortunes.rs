@@ -46,7 +46,7 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Fault {
         Some(Flaw::PlacesStay) if rng.chance(80) => {
             return Fault::KillsClient { seat, back_after: long };
         }
-        Some(Flaw::KillsNobody | Flaw::DeniesKill) if rng.chance(60) => {
+        Some(Flaw::KillsNothing | Flaw::DeniesKill) if rng.chance(60) => {
             return Fault::Strays { seat, node, by: long };
         }
         // Only few worlds have such clocks.

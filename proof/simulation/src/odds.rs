@@ -62,13 +62,13 @@ impl Plan<'_> {
     }
 
     /// Ensures that no master is reached from both seats.
-    fn part(&mut self, one: usize, other: usize, from: Duration, until: Duration) {
+    fn part(&mut self, seat: usize, other: usize, from: Duration, until: Duration) {
         let nodes = |seat: usize| self.setup.kind(seat).nodes().into_iter().collect::<NodeSet>();
-        let common = nodes(one).intersection(nodes(other));
+        let common = nodes(seat).intersection(nodes(other));
         for node in common.iter() {
             // Sometimes the partition leaves a master to both.
             match self.rng.within(0..20) {
-                0..9 => self.cut(one, node, from, until),
+                0..9 => self.cut(seat, node, from, until),
                 9..18 => self.cut(other, node, from, until),
                 _ => {}
             }
@@ -87,68 +87,68 @@ impl Plan<'_> {
 
     /// Lets the clients begin apart; then the partition heals.
     fn split(&mut self, from: Duration) {
-        let one = self.any_seat();
-        let other = self.any_other(one);
+        let seat = self.any_seat();
+        let other = self.any_other(seat);
         let length = self.setup.length;
         let until = from + self.rng.duration(millis(2_000)..length.saturating_sub(millis(5_000)));
-        self.part(one, other, from, until);
+        self.part(seat, other, from, until);
         let soon = self.span(500, 2_000);
-        self.everybody_wants(from + soon);
-        self.everybody_wants(until.saturating_sub(millis(300)));
+        self.every_client_wants(from + soon);
+        self.every_client_wants(until.saturating_sub(millis(300)));
         // Until every client has been notified.
         for _ in 0..3 {
             let later = self.span(0, 16_000);
-            self.everybody_wants((until + later).min(length));
+            self.every_client_wants((until + later).min(length));
         }
     }
 
     /// Stops one client; another comes when the note of the first has lapsed.
     fn stop(&mut self, splits: bool) {
-        let (one, at) = (self.any_seat(), self.span(600, 3_000));
-        let other = self.any_other(one);
+        let (seat, at) = (self.any_seat(), self.span(600, 3_000));
+        let other = self.any_other(seat);
         let more = self.span(1_500, 8_000);
-        let until = at + self.stands(one) + more;
-        let fault = Fault::PausesClient { seat: one, span: until - at };
+        let until = at + self.stands(seat) + more;
+        let fault = Fault::PausesClient { seat, span: until - at };
         self.at(at, Act::Fault(fault));
         if self.setup.flaw.is_none() && self.rng.chance(50) {
             let early = self.span(0, 3_000);
-            self.everybody_wants(at.saturating_sub(early));
+            self.every_client_wants(at.saturating_sub(early));
         }
         if self.rng.chance(70) {
-            let back_after = at + self.stands(one) + self.span(0, 500) - millis(200);
+            let back_after = at + self.stands(seat) + self.span(0, 500) - millis(200);
             self.at(Duration::ZERO, Act::Fault(Fault::KillsClient { seat: other, back_after }));
         }
         if splits {
             let later = self.span(0, 10_000);
-            self.keep_away(other, one, at, until + later);
+            self.keep_away(other, seat, at, until + later);
         }
         if self.rng.chance(50) {
             let early = self.span(0, 1_000);
             self.wants(other, until - early);
         }
-        self.wants(one, until);
+        self.wants(seat, until);
         self.restarts(until);
         let later = self.span(0, 2_000);
         self.wants(other, until + later);
         let later = self.span(500, 3_000);
-        self.wants(one, until + later);
+        self.wants(seat, until + later);
         let later = self.span(0, 3_000);
-        self.everybody_wants(until + later);
+        self.every_client_wants(until + later);
     }
 
     /// Stops one client while it connects: it reads much later what was answered then.
     fn late(&mut self) {
-        let (one, from) = (self.any_seat(), self.rng.duration(millis(1) / 5..millis(6)));
-        let other = self.any_other(one);
+        let (seat, from) = (self.any_seat(), self.rng.duration(millis(1) / 5..millis(6)));
+        let other = self.any_other(seat);
         let read_at = self.span(13_000, 15_500);
-        let fault = Fault::PausesClient { seat: one, span: read_at - from };
+        let fault = Fault::PausesClient { seat, span: read_at - from };
         self.at(from, Act::Fault(fault));
-        let back_after = self.stands(one) + self.span(0, 3_000);
+        let back_after = self.stands(seat) + self.span(0, 3_000);
         self.at(Duration::ZERO, Act::Fault(Fault::KillsClient { seat: other, back_after }));
-        self.keep_away(other, one, back_after - millis(100), self.setup.length);
+        self.keep_away(other, seat, back_after - millis(100), self.setup.length);
         for _ in 0..3 {
             let later = self.span(100, 8_000);
-            self.everybody_wants(back_after + later);
+            self.every_client_wants(back_after + later);
         }
     }
 
@@ -160,7 +160,7 @@ impl Plan<'_> {
         }
         for _ in 0..3 {
             let at = self.rng.duration(Duration::ZERO..self.setup.length);
-            self.everybody_wants(at);
+            self.every_client_wants(at);
             self.at(at, Act::Inspect { seat: 0, key: "a" });
         }
     }
@@ -176,9 +176,9 @@ impl Plan<'_> {
         }
         for _ in 0..2 {
             let at = self.rng.duration(Duration::ZERO..self.setup.length);
-            self.everybody_wants(at);
+            self.every_client_wants(at);
             let later = self.span(500, 10_000);
-            self.everybody_wants(back_after + later);
+            self.every_client_wants(back_after + later);
         }
         if self.rng.chance(50) {
             let later = self.span(0, 10_000);
@@ -205,7 +205,7 @@ impl Plan<'_> {
     }
 
     /// Lets every client want the same, from a moment on.
-    fn everybody_wants(&mut self, moment: Duration) {
+    fn every_client_wants(&mut self, moment: Duration) {
         for seat in 0..self.setup.seats() {
             if self.rng.chance(85) {
                 self.wants(seat, moment);

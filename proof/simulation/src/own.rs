@@ -29,7 +29,7 @@ impl World {
             self.invariants.own.asks(&waiter, &ticket, lists)?;
         }
         let token = token(words);
-        self.invariants.tells.judge(client, self.agenda.now)?;
+        self.invariants.notifies.judge(client, self.agenda.now)?;
         if Script::of(words) == Some(Script::Leave) {
             self.note_release(client, &token, split(words).1);
         }
@@ -59,13 +59,14 @@ impl World {
         if !self.setup.wake_ups || words.get(2).is_none_or(|word| word != b"hold") {
             return;
         }
-        let tells = words.get(4).is_some_and(|channel| !channel.is_empty());
+        let notifies = words.get(4).is_some_and(|channel| !channel.is_empty());
         let is_well = self.setup.denied.is_empty()
             && !self.is_calm
             && self.is_untroubled(WELL_AFTER)
-            && self.is_linked(client);
+            && self.is_linked(client)
+            && !self.is_at_odds();
         let at = (self.agenda.now, self.clients[client].nodes.len());
-        self.invariants.tells.releases(client, token, at, (tells, is_well && !self.is_at_odds()));
+        self.invariants.notifies.releases(client, token, at, (notifies, is_well));
     }
 
     /// Returns since when no caller has wanted anything of the client of a line that takes all at
@@ -112,7 +113,7 @@ impl World {
             return Err(format!("{} tries {token}, and no caller wants it", name(place)));
         }
         let (keys, _) = split(words);
-        let concerns = |key: &&str| keys.iter().any(|one| one == key.as_bytes());
+        let concerns = |key: &&str| keys.iter().any(|word| word == key.as_bytes());
         let mine = client.holds.values().find(|held| {
             held.is_valid(local)
                 && !held.is_given_up
@@ -137,7 +138,7 @@ impl World {
         }
     }
 
-    /// Checks that no master has made a reader of one that is told that it is a writer still.
+    /// Checks that no master has made a reader of a writer whose caller hears that it writes still.
     pub(super) fn judge_writer(&self, token: &str) -> Verdict {
         let now = self.agenda.now;
         for (node, master) in self.masters.iter().enumerate() {

@@ -45,8 +45,9 @@ pub(super) fn timeline(seed: Seed, world: &World) -> Timeline {
         client.paused.push(span(*from, *to));
     }
     let master = |node: usize| {
-        let states = world.history.masters.iter().filter(|one| one.node == node);
-        let states = states.map(|one| (span(one.from, one.to), state(one.state)));
+        let states = world.history.masters.iter().filter(|interval| interval.node == node);
+        let states =
+            states.map(|interval| (span(interval.from, interval.to), state(interval.state)));
         Master { name: format!("n{}", node + 1), states: states.collect() }
     };
     let fault = |(time, label, on): &(Time, String, Option<String>)| Fault {

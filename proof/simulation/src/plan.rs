@@ -32,10 +32,10 @@ pub(super) struct Asked {
     pub(super) mode: Mode,
 }
 
-/// Who may have the lock beside its holder.
+/// Which clients may have the lock beside its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
-    /// No other client, as a plain one asks for it.
+    /// No other client, as a plain client asks for it.
     Alone,
     /// No other client, as a writer asks for it.
     Write,

@@ -31,7 +31,7 @@ impl World {
         let client = &mut self.clients[place];
         let timers_first = client.rng.chance(25);
         let waiting = std::mem::take(&mut client.waiting);
-        waiting.into_iter().for_each(|one| self.agenda.at(now, one));
+        waiting.into_iter().for_each(|happening| self.agenda.at(now, happening));
         if timers_first {
             return self.expire(place);
         }
@@ -110,7 +110,8 @@ impl World {
 
     pub(super) fn end_if_paid(&mut self, place: usize) {
         let client = &self.clients[place];
-        if client.is_ending && client.machine.as_ref().is_some_and(|one| one.masters().is_drained())
+        if client.is_ending
+            && client.machine.as_ref().is_some_and(|machine| machine.masters().is_drained())
         {
             self.is_gone(place, false);
         }

@@ -25,15 +25,15 @@ pub(super) fn report(seed: Seed, flaw: Option<Flaw>, violation: &str) -> String 
     let whole = plan.len();
     let plan = shrink(seed, &setup, plan, violation);
     let world = play_plan(seed, &setup, &plan, true);
-    let mut told = format!("{violation}\n\n{}\n\n{setup:?}\n\n", command(seed));
-    let _ = writeln!(told, "Of {whole} acts these are enough:");
+    let mut text = format!("{violation}\n\n{}\n\n{setup:?}\n\n", command(seed));
+    let _ = writeln!(text, "Of {whole} acts these are enough:");
     for (at, act) in &plan {
-        let _ = writeln!(told, "{}  {act:?}", shown(*at));
+        let _ = writeln!(text, "{}  {act:?}", shown(*at));
     }
-    let _ = writeln!(told, "\nWhat happens:");
-    world.log().iter().for_each(|line| _ = writeln!(told, "{line}"));
-    let _ = writeln!(told, "\n{}", draw_picture(seed, &picture::timeline(seed, &world).to_html()));
-    told
+    let _ = writeln!(text, "\nWhat happens:");
+    world.log().iter().for_each(|line| _ = writeln!(text, "{line}"));
+    let _ = writeln!(text, "\n{}", draw_picture(seed, &picture::timeline(seed, &world).to_html()));
+    text
 }
 
 /// Writes a picture where `cargo clean` finds it; returns the place.

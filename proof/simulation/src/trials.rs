@@ -46,11 +46,11 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     thread::scope(|scope| {
         let work = || {
             while !is_over() {
-                let one = next.fetch_add(1, Relaxed);
-                if one >= worlds {
+                let offset = next.fetch_add(1, Relaxed);
+                if offset >= worlds {
                     return;
                 }
-                let seed = Seed(first.0.wrapping_add(one));
+                let seed = Seed(first.0.wrapping_add(offset));
                 let world = play(seed, None);
                 played.fetch_add(1, Relaxed);
                 wins.fetch_add(world.wins, Relaxed);
@@ -74,11 +74,11 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
             }
         };
         let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let mut told = Instant::now();
+        let mut last_report = Instant::now();
         while workers.iter().any(|worker| !worker.is_finished()) {
             thread::sleep(Duration::from_millis(20));
-            if told.elapsed() >= Duration::from_secs(5) {
-                told = Instant::now();
+            if last_report.elapsed() >= Duration::from_secs(5) {
+                last_report = Instant::now();
                 progress();
             }
         }
@@ -163,15 +163,15 @@ fn a_violation_is_shrunk_and_reported_with_a_replay_command() {
     let world = play_plan(seed, &setup, &few, true);
     assert!(world.violation.is_some(), "what is left fails still");
     assert!(world.log().iter().any(|line| line.contains("SET")), "{:?}", world.log());
-    let told = super::report::command(seed);
-    assert!(told.starts_with(&format!("QUORUMLOCK_SEED={seed} ")), "{told}");
+    let command = super::report::command(seed);
+    assert!(command.starts_with(&format!("QUORUMLOCK_SEED={seed} ")), "{command}");
     let html = picture::timeline(seed, &world).to_html();
     assert!(html.contains(&violation) || html.contains("is left"), "the picture says why");
 }
 
 /// `make simulate`: as many worlds as `QUORUMLOCK_SEEDS` says, for at most `QUORUMLOCK_MINUTES`.
 #[test]
-#[ignore = "runs for as long as it is told: make simulate"]
+#[ignore = "runs for as long as it is asked to: make simulate"]
 fn worlds_without_end() {
     let worlds = number("QUORUMLOCK_SEEDS").unwrap_or(1_000_000);
     play_all(Seed::from_env("QUORUMLOCK_SEED"), worlds, number("QUORUMLOCK_MINUTES"));

@@ -1,4 +1,4 @@
-//! The queues of those that wait in turn, as the masters have them.
+//! The queues of waiters in turn, as the masters have them.
 
 use super::client::owner;
 use super::clock::{Time, millis, nanos};
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The longest time for which a key is kept.
 pub(super) const KEPT: Duration = millis(4_000);
 
-/// How long the queue's keys live after the last that waits has asked.
+/// How long the queue's keys live after the last waiter has asked.
 pub(super) const LEFT: Duration = millis(6_000);
 
 /// The longest pause before a dial, the dial, a handshake, and a look: after a fault all is well again.
@@ -77,7 +77,7 @@ impl World {
         verdict
     }
 
-    /// Checks that those that stand in a queue do not wait for nothing.
+    /// Checks that the waiters in a queue do not wait for nothing.
     pub(super) fn judge_queues(&mut self) -> Verdict {
         if self.has_turns {
             self.note_waiters();
@@ -117,7 +117,7 @@ impl World {
         Ok(())
     }
 
-    /// Returns whether a round of one that waits in turn may end before an answer that is late: it lasts for a
+    /// Returns whether a round of a waiter in turn may end before an answer that is late: it lasts for a
     /// tenth of the ttl, or an operation timeout. A flaw has to be found in the short time that is left of a world.
     fn misses_answers(&self, key: &str) -> bool {
         let slowest = self.slowest();
@@ -147,7 +147,7 @@ impl World {
             || self.setup.may_strand())
     }
 
-    /// Returns whether none holds a resource, and none but those that wait in turn may have it.
+    /// Returns whether no client holds a resource, and none but waiters in turn may have it.
     fn is_free(&self, key: &str) -> bool {
         let now = self.agenda.now;
         let concerns = |keys: &[&str]| keys.contains(&key);
@@ -208,7 +208,7 @@ impl World {
         kept.map(str::to_owned).chain(beside)
     }
 
-    /// Checks that nothing of those that have waited in turn is left once it has had time to expire.
+    /// Checks that nothing of waiters in turn is left once it has had time to expire.
     pub(super) fn find_places(&mut self) {
         if self.violation.is_some() || !self.has_places() {
             return;

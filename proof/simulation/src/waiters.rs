@@ -1,4 +1,4 @@
-//! Those that wait in turn, and their clients: who has gone leaves no place, and who is first gets in.
+//! Waiters in turn, and their clients: a waiter that has gone leaves no place, and the first gets in.
 
 use super::client::owner;
 use super::clock::{Time, millis, nanos};
@@ -15,7 +15,7 @@ const LEAVES_WITHIN: Duration = millis(1_200);
 /// After a fault, a client is well again once its connection is as old as this.
 pub(super) const WELL_AFTER: Duration = millis(1_500);
 
-/// Who is first knows it after its next look, and hears messages then.
+/// The first waiter knows that it is first after its next look, and hears messages then.
 const KNOWS_AFTER: Duration = millis(1_300);
 
 impl World {
@@ -36,7 +36,7 @@ impl World {
         let now = self.agenda.now;
         let is_past = |since: Time, span: Duration| now > since + nanos(span);
         // What a fault has held up may come late, and stays for as long.
-        if self.everybody_goes || self.faults > 0 || self.setup.may_strand() {
+        if self.every_client_goes || self.faults > 0 || self.setup.may_strand() {
             return Ok(());
         }
         for (waiter, _) in self.masters[node].places(key, now) {
@@ -57,7 +57,7 @@ impl World {
         Ok(())
     }
 
-    /// Returns the one that all masters have first in the queue of a resource, if it could win.
+    /// Returns the waiter that all masters have first in the queue of a resource, if it could win.
     pub(super) fn first_of_all(&self, key: &str) -> Option<String> {
         let now = self.agenda.now;
         let first = |node: usize| {
@@ -81,7 +81,7 @@ impl World {
             .then_some(of_all)
     }
 
-    /// Checks that who is first in every queue gets in as soon as a message has come and gone.
+    /// Checks that the first waiter in every queue gets in as soon as a message has come and gone.
     pub(super) fn judge_first(
         &mut self,
         key: &'static str,

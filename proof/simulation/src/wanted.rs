@@ -1,4 +1,4 @@
-//! Those that wait for what they could have: whatever they are, and whichever others wait beside them in
+//! Waiters for what they could have: whatever they are, and whichever others wait beside them in
 //! their client, a resource that is free is not free for long, and readers let in readers.
 
 use super::clock::{millis, nanos};
@@ -11,11 +11,11 @@ use super::waiters::WELL_AFTER;
 use super::world::World;
 use std::time::Duration;
 
-/// The longest pause of who waits for messages, and slack: one may have been missed.
+/// The longest pause of a waiter for messages, and slack: it may have missed one.
 const LONGEST: Duration = millis(2_500);
 
 impl World {
-    /// Checks all that wait, at each step.
+    /// Checks all waiters, at each step.
     pub(super) fn judge_wanted(&mut self) -> Verdict {
         let waits = self.clients.iter().any(|client| !client.asked.is_empty());
         let could = match waits && self.setup.flaw.is_none() && !self.is_at_odds() {
@@ -23,7 +23,7 @@ impl World {
             false => Vec::new(),
         };
         let (beside, free): (Vec<Could>, Vec<Could>) =
-            could.into_iter().partition(|one| self.reads_beside(one));
+            could.into_iter().partition(|request| self.reads_beside(request));
         let now = self.agenda.now;
         // A refusal that is under way, and the attempt behind it: each message may be late.
         let soon = millis(10) + 4 * self.slowest() + 4 * self.setup.lateness;
@@ -38,7 +38,8 @@ impl World {
             return all;
         }
         for key in KEYS {
-            if !self.clients.iter().any(|client| client.asked.values().any(|one| wants(one, key))) {
+            let mut asked = self.clients.iter().flat_map(|client| client.asked.values());
+            if !asked.any(|asked| wants(asked, key)) {
                 continue;
             }
             let now = self.agenda.now;
@@ -59,7 +60,8 @@ impl World {
                     Mode::Read => is_vacant || self.reads(client, key),
                     _ => is_vacant && (!asked.fenced || self.setup.can_fence()),
                 };
-                let could = state.asked.iter().filter(|(_, one)| wants(one, key) && granted(one));
+                let could =
+                    state.asked.iter().filter(|(_, asked)| wants(asked, key) && granted(asked));
                 all.extend(could.map(|(request, _)| Could { client, request: *request, key }));
             }
         }
@@ -78,11 +80,11 @@ impl World {
 
     /// Returns whether a reader waits beside one of its own client, and its rounds last long enough for the
     /// slowest answer: a round waits for a tenth of the ttl.
-    fn reads_beside(&self, one: &Could) -> bool {
-        let asked = self.clients[one.client].asked.get(&one.request);
+    fn reads_beside(&self, request: &Could) -> bool {
+        let asked = self.clients[request.client].asked.get(&request.request);
         let answer = 2 * self.slowest();
         let is_answered = |asked: &Asked| asked.mode == Mode::Read && asked.ttl / 10 > answer;
-        asked.is_some_and(is_answered) && self.reads(one.client, one.key)
+        asked.is_some_and(is_answered) && self.reads(request.client, request.key)
     }
 
     /// Returns how long a message takes at most.

@@ -53,7 +53,7 @@ pub(super) struct World {
     /// The client that has adopted a token of another.
     pub(super) adopters: BTreeMap<String, usize>,
     /// Nothing is handed over any more.
-    pub(super) everybody_goes: bool,
+    pub(super) every_client_goes: bool,
     /// The number of locks adopted.
     pub(super) adoptions: u64,
     /// The time since which each kind of client has had a note at each master; only where kinds
@@ -126,7 +126,7 @@ impl World {
             invariants: Invariants::default(),
             kept: BTreeSet::new(),
             adopters: BTreeMap::new(),
-            everybody_goes: false,
+            every_client_goes: false,
             adoptions: 0,
             noted: vec![vec![None; setup.seats()]; setup.masters],
             sent: BTreeMap::new(),

@@ -1,5 +1,5 @@
-//! Each command of readers, and of those that wait in turn, makes of a resource what it says: lives are
-//! never shortened, places are taken and left, a key is kept for one that waits.
+//! Each command of readers, and of waiters in turn, makes of a resource what it says: lives are
+//! never shortened, places are taken and left, a key is kept for a waiter.
 
 use super::{Stood, Verdict};
 use crate::commands::Script;
@@ -120,7 +120,7 @@ impl Executed<'_> {
             return Err(format!("{dead} has a place at {key} for {left} ms"));
         }
         if let Some(at) = after.places.get(waiter) {
-            let others = || before.places.iter().filter(|(one, _)| *one != waiter);
+            let others = || before.places.iter().filter(|(name, _)| *name != waiter);
             let stamped = before.places.get(waiter);
             let is_right = match ticket.parse::<u64>() {
                 Ok(ticket) => ticket == *at,
@@ -131,8 +131,8 @@ impl Executed<'_> {
                     stamped == Some(at)
                 }
                 Err(_) => others()
-                    .filter(|(one, _)| after.places.contains_key(*one))
-                    .all(|(_, one)| one < at),
+                    .filter(|(name, _)| after.places.contains_key(*name))
+                    .all(|(_, stamp)| stamp < at),
             };
             if !is_right {
                 return Err(format!("{waiter} asks at {key} with '{ticket}', and stands at {at}"));
@@ -159,7 +159,7 @@ impl Executed<'_> {
         }
     }
 
-    /// Checks that a key is kept for one that waits.
+    /// Checks that a key is kept for a waiter.
     fn judge_kept(&self) -> Verdict {
         let (before, after) = self.values();
         let kept = after.filter(|_| before != after).and_then(|value| value.strip_prefix(NEXT));

@@ -1,11 +1,11 @@
-//! Who is first in the queue of every master hears at once that the key is free, and gets in.
+//! A waiter that is first in the queue of every master hears at once that the key is free, and gets in.
 
 use super::Verdict;
 use crate::clock::{Time, nanos};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Who is first, since when, and since when nothing has been in its way.
+/// The first waiter, since when, and since when nothing has been in its way.
 struct First {
     waiter: String,
     since: Time,
@@ -24,7 +24,7 @@ impl CalledIn {
         taken.filter(|first| first.waiter == waiter).for_each(|first| first.since = now);
     }
 
-    /// Checks who is first of all while the key `is_free` or not. It knows that it is first after a while,
+    /// Checks the first waiter of all while the key `is_free` or not. It knows that it is first after a while,
     /// and gets in soon.
     pub(crate) fn judge(
         &mut self,
@@ -61,11 +61,11 @@ impl CalledIn {
 }
 
 #[test]
-fn who_is_first_of_all_and_hears_nothing_is_found() {
+fn a_first_waiter_that_hears_nothing_is_found() {
     let (ms, mut called) = (1_000_000, CalledIn::default());
     let spans = (Duration::from_millis(10), Duration::from_millis(5));
-    let mut judge = |at: u64, who: Option<&str>, is_free| {
-        called.judge("a", at * ms, (who.map(str::to_owned), is_free), spans)
+    let mut judge = |at: u64, waiter: Option<&str>, is_free| {
+        called.judge("a", at * ms, (waiter.map(str::to_owned), is_free), spans)
     };
     assert_eq!(judge(0, Some("w"), false), Ok(()));
     assert_eq!(judge(20, Some("w"), true), Ok(()));

@@ -1,4 +1,4 @@
-//! Who waits in turn and could win gets in: while all is well, no resource is without a holder for
+//! A waiter in turn that could win gets in: while all is well, no resource is without a holder for
 //! long where a place stands in its queue.
 
 use super::Verdict;
@@ -6,19 +6,19 @@ use crate::clock::{Time, nanos};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A waiter looks once a second, and at its next look it has been told, or learns that it would win.
+/// A waiter looks once a second, and at its next look it has been notified, or learns that it would win.
 const LONGEST: Duration = Duration::from_millis(2_500);
 
-/// The same for one whose rounds may end before an answer that is late: it misses some looks in a row.
+/// The same if its rounds may end before an answer that is late: it misses some looks in a row.
 const LONGEST_IF_SLOW: Duration = Duration::from_secs(6);
 
-/// Since when each resource has had no holder in spite of those that stand there.
+/// Since when each resource has had no holder in spite of the waiters there.
 #[derive(Default)]
 pub(crate) struct GetsIn(BTreeMap<String, (Time, u64)>);
 
 impl GetsIn {
-    /// Checks a resource. `wins` counts the wins so far; `waiting` names those that stand there while
-    /// none holds and all is well, of which some `miss_answers`.
+    /// Checks a resource. `wins` counts the wins so far; `waiting` names the waiters there while
+    /// no client holds it and all is well, of which some `miss_answers`.
     pub(crate) fn judge(
         &mut self,
         key: &str,

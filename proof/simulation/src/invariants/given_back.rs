@@ -24,7 +24,7 @@ impl GivenBack {
         self.won.insert(token.to_owned());
     }
 
-    /// Checks that a token is given back by a line. `idle` tells since when no caller has wanted
+    /// Checks that a token is given back by a line. `idle` is since when no caller has wanted
     /// anything of this client.
     pub(crate) fn gives_back(
         &mut self,

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub(crate) struct HandedOver {
-    /// Those that were detached and not adopted.
+    /// The locks that were detached and not adopted.
     given: BTreeSet<String>,
-    /// Who has won each resource last.
+    /// The last winner of each resource.
     last: BTreeMap<String, String>,
 }
 

@@ -29,7 +29,7 @@ impl HonestDeadline {
 }
 
 /// Checks that a hold whose `deadline` has passed is reported as lost, no later than timers are.
-pub(crate) fn is_told_in_time(
+pub(crate) fn is_reported_in_time(
     token: &str,
     deadline: Instant,
     now: Instant,
@@ -39,7 +39,7 @@ pub(crate) fn is_told_in_time(
     if late <= lateness {
         return Ok(());
     }
-    Err(format!("{token} has lapsed, and {late:?} later it is not told as lost"))
+    Err(format!("{token} has lapsed, and {late:?} later it is not reported as lost"))
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn a_deadline_that_promises_too_much_is_found() {
 }
 
 #[test]
-fn a_lapse_that_nobody_is_told_of_is_found() {
+fn a_lapse_that_is_not_reported_is_found() {
     let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
     let late = Duration::from_millis(3);
-    assert_eq!(is_told_in_time("1", at(100), at(103), late), Ok(()));
-    assert!(is_told_in_time("1", at(100), at(104), late).is_err());
+    assert_eq!(is_reported_in_time("1", at(100), at(103), late), Ok(()));
+    assert!(is_reported_in_time("1", at(100), at(104), late).is_err());
 }

@@ -1,9 +1,9 @@
-//! First come, first served: who stands at a quorum with its ticket before another client comes wins
-//! before it does, for as long as its place lives there.
+//! First come, first served: a waiter that stands at a quorum with its ticket before another client
+//! comes wins before that client does, for as long as its place lives there.
 //!
-//! Who comes with a plain SET may win what it finds vacant. So a place counts against it only where
-//! the key was shut when it came, and has been since: held by one that waits in turn, or kept. A key
-//! that expires is open, and so is one that a plain client sets.
+//! A client with a plain SET may win what it finds vacant. So a place counts against it only where the
+//! key was shut when it came, and has been since: held by a waiter in turn, or kept. A key that expires
+//! is open, and so is a key that a plain client sets.
 
 use super::Verdict;
 use crate::clock::Time;
@@ -31,9 +31,9 @@ pub(crate) struct InTurn {
     /// By resource and waiter.
     places: BTreeMap<(String, String), Place>,
     tried: BTreeMap<String, Tried>,
-    /// The tokens of those that wait in turn, as far as they are known.
+    /// The tokens of waiters in turn, as far as they are known.
     fair: BTreeSet<String>,
-    /// Those of them that are plain now.
+    /// Of them, the tokens that are plain now.
     plain: BTreeSet<String>,
     /// Each resource at each master.
     keys: BTreeMap<(usize, String), Door>,
@@ -54,12 +54,12 @@ struct Door {
 impl Door {
     /// Returns since when it had been shut when a token was set.
     fn shut_to(&self, token: &str) -> Option<Time> {
-        let until = self.until.as_ref().filter(|(one, _)| one == token);
+        let until = self.until.as_ref().filter(|(other, _)| other == token);
         until.map(|(_, since)| *since).or(self.shut)
     }
 }
 
-/// A win, as it is told.
+/// A win, as it is reported.
 pub(crate) struct Won<'a> {
     pub(crate) token: &'a str,
     pub(crate) key: &'a str,
@@ -70,9 +70,9 @@ pub(crate) struct Won<'a> {
 impl InTurn {
     /// Notes the places that live in the queue of a resource at a master.
     pub(crate) fn sees(&mut self, node: usize, key: &str, now: Time, living: &[(String, u64)]) {
-        let of_key = self.places.iter_mut().filter(|((one, _), _)| one == key);
+        let of_key = self.places.iter_mut().filter(|((resource, _), _)| resource == key);
         for ((_, waiter), place) in of_key {
-            if !living.iter().any(|(one, _)| one == waiter) {
+            if !living.iter().any(|(name, _)| name == waiter) {
                 place.at.remove(&node);
             }
         }
@@ -98,13 +98,13 @@ impl InTurn {
         let in_turn = |value: &str| self.fair.contains(value) && !self.plain.contains(value);
         let shuts = |value: &str| value.starts_with(NEXT) || in_turn(value);
         let before_it = |place: &Place| place.at.get(&node).is_some_and(|(_, since)| *since < now);
-        let of_key = self.places.iter().filter(|((one, _), _)| one == key);
+        let of_key = self.places.iter().filter(|((resource, _), _)| resource == key);
         let one_stands = || of_key.clone().any(|(_, place)| before_it(place));
         if before != after && before.is_some_and(|token| self.plain.contains(token)) {
             self.opened.insert(key.to_owned(), now);
         }
         let door = self.keys.entry((node, key.to_owned())).or_default();
-        let was_open = before.is_some_and(|one| !shuts(one) || is_named(one));
+        let was_open = before.is_some_and(|value| !shuts(value) || is_named(value));
         if door.value.as_deref() != before || (before != after && was_open) {
             door.shut = None;
         }
@@ -113,7 +113,7 @@ impl InTurn {
             Some(value) if before != after => {
                 door.until = door.shut.take().map(|since| (value.to_owned(), since));
             }
-            // What is deleted in turn is kept for one that stands: it stays shut.
+            // What is deleted in turn is kept for a waiter: it stays shut.
             None if before.is_some() && !one_stands() => door.shut = None,
             Some(_) | None => {}
         }
@@ -138,8 +138,8 @@ impl InTurn {
         self.plain.insert(token.to_owned());
     }
 
-    /// Checks the win of one that waited in turn, or would have. `other` tells the client that a name
-    /// belongs to, and its lists.
+    /// Checks the win of a caller that waited in turn, or would have. `other` returns the client that a
+    /// name belongs to, and its lists.
     pub(crate) fn won(
         &mut self,
         won: &Won<'_>,
@@ -159,7 +159,8 @@ impl InTurn {
                 since < tried.first && shut.is_some_and(|shut| shut < tried.first)
             }
         };
-        for ((_, waiter), place) in self.places.iter().filter(|((one, _), _)| one == key) {
+        for ((_, waiter), place) in self.places.iter().filter(|((resource, _), _)| resource == key)
+        {
             let Some((_, lists)) = other(waiter).filter(|(theirs, _)| *theirs != client) else {
                 continue;
             };
@@ -170,8 +171,8 @@ impl InTurn {
                 return Err(format!("{token} has {key} before {waiter}, {words}"));
             }
         }
-        for ((_, one), door) in &mut self.keys {
-            if one == key && door.value.as_deref() == Some(token) {
+        for ((_, resource), door) in &mut self.keys {
+            if resource == key && door.value.as_deref() == Some(token) {
                 door.shut.get_or_insert(now);
             }
         }
@@ -204,7 +205,7 @@ impl InTurn {
             let at: Vec<(usize, u64)> = at.map(|(node, (ticket, _))| (*node, *ticket)).collect();
             lists(waiter).is_some_and(|membership| passes(&at, &[membership]))
         };
-        let of_key = self.places.iter().filter(|((one, _), _)| one == key);
+        let of_key = self.places.iter().filter(|((resource, _), _)| resource == key);
         let found = of_key.filter(|((_, waiter), place)| stands(waiter, place));
         found.map(|((_, waiter), _)| &**waiter).collect()
     }
@@ -213,7 +214,7 @@ impl InTurn {
 /// Returns whether one ticket is at a quorum by each of the lists.
 fn passes(at: &[(usize, u64)], memberships: &[Membership]) -> bool {
     at.iter().any(|(_, ticket)| {
-        let same = at.iter().filter(|(_, one)| one == ticket);
+        let same = at.iter().filter(|(_, other)| other == ticket);
         let nodes: NodeSet = same.map(|(node, _)| *node).collect();
         memberships.iter().all(|lists| lists.is_quorum(nodes))
     })
@@ -238,12 +239,12 @@ mod tests {
     }
 
     fn stands(turns: &mut InTurn, nodes: &[usize], now: Time, names: &[(&str, u64)]) {
-        let living: Vec<_> = names.iter().map(|(one, at)| ((*one).to_owned(), *at)).collect();
+        let living: Vec<_> = names.iter().map(|(name, at)| ((*name).to_owned(), *at)).collect();
         nodes.iter().for_each(|node| turns.sees(*node, "k", now, &living));
     }
 
     #[test]
-    fn who_passes_one_that_stood_before_it_came_is_found() {
+    fn a_win_before_a_place_that_stood_is_found() {
         let mut turns = InTurn::default();
         stands(&mut turns, &[0, 1], 10, &[("aw", 5)]);
         stands(&mut turns, &[0, 1], 20, &[("aw", 5), ("bw", 6)]);
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn other_tickets_and_those_that_came_together_are_in_no_order() {
+    fn other_tickets_and_waiters_that_came_together_are_in_no_order() {
         let mut turns = InTurn::default();
         stands(&mut turns, &[0], 10, &[("aw", 5)]);
         stands(&mut turns, &[1], 10, &[("aw", 7)]);
@@ -321,7 +322,7 @@ mod tests {
         stands(&mut turns, &[0, 1], 10, &[("aw", 5), ("bw", 6)]);
         stands(&mut turns, &[1], 11, &[("aw", 5), ("bw", 7)]);
         let standing = |votes: fn(usize) -> bool| {
-            turns.standing("k", votes, |one| client(one).map(|(_, lists)| lists))
+            turns.standing("k", votes, |name| client(name).map(|(_, lists)| lists))
         };
         assert_eq!(standing(|_| true), ["aw"]);
         assert!(standing(|node| node > 0).is_empty());

@@ -1,4 +1,4 @@
-//! Who waits for what it could have gets it soon: for a resource that is free, or as a reader beside a
+//! A waiter for what it could have gets it soon: for a resource that is free, or as a reader beside a
 //! reader of its own client.
 
 use super::Verdict;
@@ -30,13 +30,13 @@ impl LetIn {
             self.0.clear();
             return Ok(());
         }
-        self.0.retain(|at, _| could.iter().any(|one| (one.client, one.request) == *at));
+        self.0.retain(|at, _| could.iter().any(|request| (request.client, request.request) == *at));
         for Could { client, request, key } in could {
             let since = *self.0.entry((*client, *request)).or_insert(now);
             if now > since + nanos(longest) {
-                let who = crate::client::name(*client);
+                let name = crate::client::name(*client);
                 let waits = Duration::from_nanos(now - since);
-                return Err(format!("{who} has waited for {key} for {waits:?}, {why}: {request}"));
+                return Err(format!("{name} has waited for {key} for {waits:?}, {why}: {request}"));
             }
         }
         Ok(())

@@ -19,7 +19,7 @@ const GRAIN: Duration = Duration::from_millis(1);
 
 impl Stood {
     pub(crate) fn left(&self, reader: &str) -> Option<Duration> {
-        self.readers.iter().find_map(|(one, left)| (one == reader).then_some(*left))
+        self.readers.iter().find_map(|(name, left)| (name == reader).then_some(*left))
     }
 
     pub(crate) fn is_marked(&self) -> bool {

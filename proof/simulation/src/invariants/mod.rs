@@ -16,13 +16,13 @@ mod let_in;
 mod marks_stand;
 mod never_reacquired;
 mod no_orphan;
+mod notifies;
 mod on_a_quorum;
 mod one_holder;
 mod own_asks;
 mod owner_only;
 mod paced;
 mod stays_closed;
-mod tells;
 
 pub(super) use as_asked::{Beside, Executed};
 pub(super) use at_most::at_most;
@@ -45,12 +45,12 @@ use handed_over::HandedOver;
 use in_turn::InTurn;
 use let_in::LetIn;
 use never_reacquired::NeverReacquired;
+use notifies::Notifies;
 use own_asks::OwnAsks;
 use paced::Paced;
 use stays_closed::StaysClosed;
-use tells::Tells;
 
-pub(super) use honest_deadline::{HonestDeadline, is_told_in_time};
+pub(super) use honest_deadline::{HonestDeadline, is_reported_in_time};
 
 /// The violation, if there is one.
 pub(super) type Verdict = Result<(), String>;
@@ -70,8 +70,8 @@ pub(super) struct Invariants {
     pub(super) called: CalledIn,
     pub(super) paced: Paced,
     pub(super) given_back: GivenBack,
-    pub(super) tells: Tells,
-    /// Those that wait for what is free.
+    pub(super) notifies: Notifies,
+    /// Waiters for what is free.
     pub(super) let_in: LetIn,
     /// Readers that wait beside a reader of their own client.
     pub(super) let_in_beside: LetIn,

@@ -16,7 +16,7 @@ pub(crate) struct Extended {
 pub(crate) struct NeverReacquired {
     won: BTreeSet<String>,
     over: BTreeSet<String>,
-    /// Those that were given back, and that their clients keep for their next guards.
+    /// The tokens that were given back, and that their clients keep for their next guards.
     idle: BTreeSet<String>,
 }
 

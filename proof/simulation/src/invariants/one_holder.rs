@@ -33,7 +33,7 @@ fn two_that_hold_one_resource_in_common_are_found() {
     let never = |_: &str, _: &str| false;
     assert_eq!(one_holder(&[alone("1", a), alone("2", b)], never), Ok(()));
     assert_eq!(one_holder(&[alone("1", both)], never), Ok(()));
-    let excused = |one: &str, two: &str| (one, two) == ("1", "2");
+    let excused = |token: &str, other: &str| (token, other) == ("1", "2");
     assert_eq!(one_holder(&[alone("1", a), alone("2", a)], excused), Ok(()));
     assert_eq!(one_holder(&[reads("1", a), reads("2", a), alone("3", b)], never), Ok(()));
     for holders in [

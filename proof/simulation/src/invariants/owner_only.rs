@@ -39,7 +39,7 @@ impl OwnerOnly {
             return Ok(());
         }
         let happened =
-            after.map_or_else(|| "was deleted".to_owned(), |one| format!("became {one}"));
+            after.map_or_else(|| "was deleted".to_owned(), |value| format!("became {value}"));
         if *owner != Some(*by) {
             return Err(format!("{key}={before} {happened}, not by its owner"));
         }

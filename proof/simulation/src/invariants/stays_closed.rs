@@ -48,8 +48,8 @@ impl StaysClosed {
     /// Notes that another process has a lock now, by whose clock it measures what is left: a little of `span` may
     /// be missing.
     pub(crate) fn adopted(&mut self, token: &str, span: Duration) {
-        let of_token = self.closed.iter_mut().filter(|one| one.token == token);
-        of_token.for_each(|one| one.until -= nanos(span / 100));
+        let of_token = self.closed.iter_mut().filter(|closed| closed.token == token);
+        of_token.for_each(|closed| closed.until -= nanos(span / 100));
     }
 
     /// Notes a loss of what is to stay closed for a while: its keys are left until they expire.
@@ -67,7 +67,7 @@ impl StaysClosed {
 
     /// Notes work that has failed: what it has closed is open.
     pub(crate) fn opens(&mut self, token: &str) {
-        self.closed.retain(|one| one.token != token);
+        self.closed.retain(|closed| closed.token != token);
     }
 
     /// Checks a win. A holder that `is_named`, whose lock was taken away by force, closes nothing.
@@ -78,9 +78,9 @@ impl StaysClosed {
         now: Time,
         is_named: impl Fn(&str) -> bool,
     ) -> Verdict {
-        let is_closed = |one: &&Closed| !(is_named(&one.token) || reads && one.reads);
-        for closed in self.closed.iter().filter(|one| now < one.until).filter(is_closed) {
-            if let Some(key) = keys.iter().find(|key| closed.keys.iter().any(|one| one == *key)) {
+        let is_closed = |closed: &&Closed| !(is_named(&closed.token) || reads && closed.reads);
+        for closed in self.closed.iter().filter(|closed| now < closed.until).filter(is_closed) {
+            if let Some(key) = keys.iter().find(|key| closed.keys.iter().any(|name| name == *key)) {
                 let (left, lost) = (Duration::from_nanos(closed.until - now), &closed.token);
                 return Err(format!("{token} has {key}, closed for {left:?} yet by {lost}"));
             }

@@ -322,11 +322,11 @@ impl Matched {
         }
         let token = token(words);
         if deed == Deed::Acquire {
-            let sent = self.sets.iter().position(|(one, on, _)| *one == token && *on == line);
+            let sent = self.sets.iter().position(|(other, on, _)| *other == token && *on == line);
             sent.into_iter().for_each(|at| _ = self.sets.remove(at));
         }
         let Some(queue) = self.queues.get_mut(&line) else { return nothing };
-        let at = queue.asked.iter().position(|(one, _)| *one == token);
+        let at = queue.asked.iter().position(|(other, _)| *other == token);
         let taken = at.and_then(|at| queue.asked.drain(..=at).next_back());
         taken.map_or(nothing, |(_, asked)| asked)
     }
@@ -498,7 +498,7 @@ impl World {
         let token = self.matched.won.get(&(place, attempt)).filter(|_| self.matched.is_on());
         let Some(token) = token.cloned() else { return };
         let now = self.agenda.now as i64;
-        let sets = self.matched.sets.iter().filter(|(one, ..)| *one == token);
+        let sets = self.matched.sets.iter().filter(|(other, ..)| *other == token);
         let late = sets.filter(|(_, line, end)| self.may_arrive(*line, *end));
         let late: BTreeSet<usize> = late.map(|(_, line, _)| line.1).collect();
         let nodes: Vec<Element> = (0..self.masters.len()).map(|node| node as Element).collect();

@@ -35,15 +35,15 @@ impl World {
                 let now = self.agenda.now;
                 self.clients[place].end_asked(request.0, now);
                 if self.clients[place].is_leaving {
-                    let told = format!("all is well, and a lock cannot be had: {kind:?}");
-                    self.find(Err(told));
+                    let violation = format!("all is well, and a lock cannot be had: {kind:?}");
+                    self.find(Err(violation));
                 }
             }
             Event::NoRandomness { .. } => self.find(Err("no random bits".into())),
             Event::Extended { request, attempt, result } => {
-                request.iter().for_each(|one| _ = self.clients[place].awaited.remove(&one.0));
+                request.iter().for_each(|id| _ = self.clients[place].awaited.remove(&id.0));
                 if let (Some(request), Err(NotExtended::Lost)) = (request, &result) {
-                    let verdict = self.judge_told_lost(place, attempt, request);
+                    let verdict = self.judge_reported_lost(place, attempt, request);
                     self.find(verdict);
                 }
                 if let Ok(extended) = result {
@@ -94,8 +94,8 @@ impl World {
                     standing.iter().enumerate().filter_map(same).collect()
                 };
                 let holder = standing.iter().flatten();
-                let mut holder = holder.filter(|one| membership.is_quorum(on(&one.value)));
-                client.seen = holder.next().map(|one| (key, one.value.to_string()));
+                let mut holder = holder.filter(|stored| membership.is_quorum(on(&stored.value)));
+                client.seen = holder.next().map(|stored| (key, stored.value.to_string()));
                 let counts = nodes.iter().map(|(_, seen)| seen.is_ok());
                 let counts = counts.enumerate().filter_map(|(own, counts)| counts.then_some(own));
                 let verdict = self.judge_seen(place, since, counts.collect());
@@ -115,12 +115,12 @@ impl World {
     }
 
     /// Checks that no caller hears that a hold is lost which has become a reader's since it asked.
-    fn judge_told_lost(&self, place: usize, attempt: AttemptId, request: RequestId) -> Verdict {
+    fn judge_reported_lost(&self, place: usize, attempt: AttemptId, request: RequestId) -> Verdict {
         let (client, local) = (&self.clients[place], self.local(place));
         let mut holds = client.holds.values();
         let held = holds.find(|held| held.attempt == attempt && held.is_valid(local));
         match held.filter(|held| !held.is_given_up && held.downgraded_by > request.0) {
-            Some(held) => Err(format!("{} is said to be lost, and is held to read", held.token)),
+            Some(held) => Err(format!("{} is reported as lost, and is held to read", held.token)),
             None => Ok(()),
         }
     }
@@ -299,7 +299,7 @@ impl World {
         self.say(|| format!("{} has lost {token}: {why:?}", name(place)));
         if *reason == LossReason::Lapsed && local < deadline {
             let early = deadline.since(local);
-            self.find(Err(format!("{token} is told to have lapsed {early:?} before its deadline")));
+            self.find(Err(format!("{token} is reported lapsed {early:?} before its deadline")));
         }
         self.ends(place, hold, why);
     }
