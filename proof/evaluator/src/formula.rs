@@ -147,8 +147,8 @@ impl<'a> Reader<'a> {
             "<" => Formula::Below(two(parts)?),
             "<=" => Formula::AtMost(two(parts)?),
             ">" | ">=" => {
-                let [one, other] = *two(parts)?;
-                let turned = Box::new([other, one]);
+                let [left, right] = *two(parts)?;
+                let turned = Box::new([right, left]);
                 if head == ">" { Formula::Below(turned) } else { Formula::AtMost(turned) }
             }
             "+" => Formula::Sum(parts.into()),
@@ -203,7 +203,7 @@ fn unchanged(variables: &[(Slot, SortId)], body: &Formula) -> Option<FunctionId>
         return None;
     };
     let are_bound = variables.len() == these.len()
-        && variables.iter().zip(these).all(|((slot, _), one)| *one == Formula::Bound(*slot));
+        && variables.iter().zip(these).all(|((slot, _), value)| *value == Formula::Bound(*slot));
     (after == before && these == those && are_bound).then_some(*after)
 }
 
@@ -260,7 +260,7 @@ impl Formula {
 fn place(view: &View<'_>, function: FunctionId, arguments: &[Formula], bound: &mut [i64]) -> usize {
     match arguments {
         [] => 0,
-        [one] => one.value(view, bound) as usize,
+        [argument] => argument.value(view, bound) as usize,
         _ => {
             let mut place = 0;
             for (argument, room) in arguments.iter().zip(view.rooms(function)) {

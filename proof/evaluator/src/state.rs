@@ -236,7 +236,7 @@ impl State {
         parameters: &[(&str, i64)],
         changes: &[Change],
     ) -> Result<(), String> {
-        let known = |name: &String| parameters.iter().any(|(one, _)| one == name);
+        let known = |parameter: &String| parameters.iter().any(|(name, _)| name == parameter);
         let open: Vec<(usize, SortId)> = definition
             .parameters
             .iter()
@@ -262,8 +262,8 @@ impl State {
         let mut bound = std::mem::take(&mut self.bound);
         bound.clear();
         bound.resize(definition.slots, 0);
-        for (slot, (name, _)) in definition.parameters.iter().enumerate() {
-            let given = parameters.iter().find(|(one, _)| one == name);
+        for (slot, (parameter, _)) in definition.parameters.iter().enumerate() {
+            let given = parameters.iter().find(|(name, _)| name == parameter);
             bound[slot] = given.map_or(0, |(_, value)| *value);
         }
         let result = then(&View { state: self, changes }, definition, &mut bound);

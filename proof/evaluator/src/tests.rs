@@ -114,15 +114,15 @@ fn a_step_is_permitted_if_it_changes_what_its_action_says_and_nothing_else() {
 fn a_conjunct_holds_of_all_live_elements_and_a_goal_whatever_its_parameters_are() {
     let mut state = state();
     let page = state.page().clone();
-    let (one, later) = (&page.conjuncts[0], &page.goals[0]);
-    assert!(!one.is_of_step && page.actions[0].is_of_step);
+    let (single, later) = (&page.conjuncts[0], &page.goals[0]);
+    assert!(!single.is_of_step && page.actions[0].is_of_step);
     state.set("ends", &[0], 9);
     state.set("has", &[0, 0], 1);
-    assert_eq!((state.holds(one), state.holds(later)), (Ok(()), Ok(())));
+    assert_eq!((state.holds(single), state.holds(later)), (Ok(()), Ok(())));
     state.set("has", &[0, 1], 1);
-    assert!(state.holds(one).is_err() && state.shown().contains("has[0, 1] = 1"));
+    assert!(state.holds(single).is_err() && state.shown().contains("has[0, 1] = 1"));
     state.set_live("Token", 1, false);
-    assert_eq!(state.holds(one), Ok(()), "the other token is put aside");
+    assert_eq!(state.holds(single), Ok(()), "the other token is put aside");
     state.set("now", &[], 9);
     assert_eq!(state.holds(later), Err("later, n = 0, t = 0".into()));
     assert_eq!(state.holds_at(later, &[("n", 1)], &[]), Ok(()), "of the other master");

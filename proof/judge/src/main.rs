@@ -37,7 +37,9 @@ fn run(arguments: &[String]) -> Result<u8, String> {
     for judgement in &judgements {
         println!("    {judgement}");
     }
-    let count = |is: fn(&Verdict) -> bool| judgements.iter().filter(|it| is(&it.verdict)).count();
+    let count = |is: fn(&Verdict) -> bool| {
+        judgements.iter().filter(|judgement| is(&judgement.verdict)).count()
+    };
     let rejected = count(|verdict| matches!(verdict, Verdict::Rejected(_)));
     let unknown = count(|verdict| *verdict == Verdict::Unknown);
     let (holds, writes) = history.size();

@@ -77,9 +77,9 @@ fn good() -> String {
 #[test]
 fn a_good_history_is_accepted() {
     let judgements = verdicts(&good());
-    let parts: Vec<Part> = judgements.iter().map(|it| it.part).collect();
+    let parts: Vec<Part> = judgements.iter().map(|judged| judged.part).collect();
     assert_eq!(parts, [Part::Lock, Part::Fence, Part::Store]);
-    assert_eq!(judgements.iter().map(|it| it.operations).collect::<Vec<_>>(), [4, 2, 3]);
+    assert_eq!(judgements.iter().map(|judged| judged.operations).collect::<Vec<_>>(), [4, 2, 3]);
     assert_accepted(&good());
 }
 
@@ -175,8 +175,8 @@ fn of_several_resources_each_is_judged() {
     let history = both(1, 10, 20) + &both(2, 19, 30);
     let resources: Vec<String> = verdicts(&history)
         .into_iter()
-        .filter(|it| it.verdict != Verdict::Accepted)
-        .map(|it| it.resource)
+        .filter(|judged| judged.verdict != Verdict::Accepted)
+        .map(|judged| judged.resource)
         .collect();
     assert_eq!(resources, ["r0", "r1"]);
 }
@@ -185,7 +185,7 @@ fn of_several_resources_each_is_judged() {
 fn without_time_there_is_no_acceptance() {
     let judgements = judge(&History::read(&good()).unwrap(), Duration::ZERO);
     assert_eq!(judgements.len(), 3);
-    assert!(judgements.iter().all(|it| it.verdict == Verdict::Unknown), "{judgements:?}");
+    assert!(judgements.iter().all(|judged| judged.verdict == Verdict::Unknown), "{judgements:?}");
 }
 
 /// Writes of unknown outcome, in any order, and one that was refused although none was greater.

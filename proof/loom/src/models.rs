@@ -40,11 +40,11 @@ fn spawn<T: 'static>(
 fn a_lapse_and_an_extension_agree_for_good_on_which_came_first() {
     every_order(|| {
         let deadline = Arc::new(AtomicDeadline::new(at(100)));
-        let extending = spawn(&deadline, |it| it.extend(at(200)));
-        let look = |it: &AtomicDeadline| it.remaining(at(150)).is_some();
-        let (one, two) = (spawn(&deadline, look), spawn(&deadline, look));
+        let extending = spawn(&deadline, |deadline| deadline.extend(at(200)));
+        let look = |deadline: &AtomicDeadline| deadline.remaining(at(150)).is_some();
+        let (first, second) = (spawn(&deadline, look), spawn(&deadline, look));
         let extended = extending.join().unwrap();
-        let held = [one.join().unwrap(), two.join().unwrap()];
+        let held = [first.join().unwrap(), second.join().unwrap()];
         assert_eq!(held, [extended; 2]);
         assert_eq!(deadline.remaining(at(120)).is_some(), extended);
         assert_eq!(deadline.instant(), at(if extended { 200 } else { 100 }));
@@ -52,18 +52,18 @@ fn a_lapse_and_an_extension_agree_for_good_on_which_came_first() {
 }
 
 #[test]
-fn what_was_over_once_is_over_for_whoever_hears_of_it() {
+fn what_one_thread_finds_over_is_over_for_all() {
     every_order(|| {
         let deadline = Arc::new(AtomicDeadline::new(at(100)));
-        let told = Arc::new(AtomicBool::new(false));
-        let extending = spawn(&deadline, |it| it.extend(at(200)));
-        let tell = told.clone();
-        let looking = spawn(&deadline, move |it| {
-            let held = it.remaining(at(150)).is_some();
-            tell.store(!held, Ordering::Release);
-            held || it.remaining(at(10)).is_none()
+        let is_over = Arc::new(AtomicBool::new(false));
+        let extending = spawn(&deadline, |deadline| deadline.extend(at(200)));
+        let report = is_over.clone();
+        let looking = spawn(&deadline, move |deadline| {
+            let held = deadline.remaining(at(150)).is_some();
+            report.store(!held, Ordering::Release);
+            held || deadline.remaining(at(10)).is_none()
         });
-        if told.load(Ordering::Acquire) {
+        if is_over.load(Ordering::Acquire) {
             assert_eq!(deadline.remaining(at(10)), None, "also for an older clock");
             assert!(!deadline.extend(at(300)));
         }
@@ -76,9 +76,11 @@ fn what_was_over_once_is_over_for_whoever_hears_of_it() {
 fn two_extensions_leave_the_later_deadline() {
     every_order(|| {
         let deadline = Arc::new(AtomicDeadline::new(at(100)));
-        let (one, two) =
-            (spawn(&deadline, |it| it.extend(at(200))), spawn(&deadline, |it| it.extend(at(300))));
-        assert!(one.join().unwrap() && two.join().unwrap());
+        let (earlier, later) = (
+            spawn(&deadline, |deadline| deadline.extend(at(200))),
+            spawn(&deadline, |deadline| deadline.extend(at(300))),
+        );
+        assert!(earlier.join().unwrap() && later.join().unwrap());
         assert_eq!(deadline.remaining(at(250)), Some(Duration::from_millis(50)));
     });
 }
@@ -87,8 +89,8 @@ fn two_extensions_leave_the_later_deadline() {
 fn an_end_is_final_whatever_else_is_going_on() {
     every_order(|| {
         let deadline = Arc::new(AtomicDeadline::new(at(100)));
-        let extending = spawn(&deadline, |it| it.extend(at(200)));
-        let looking = spawn(&deadline, |it| it.remaining(at(50)));
+        let extending = spawn(&deadline, |deadline| deadline.extend(at(200)));
+        let looking = spawn(&deadline, |deadline| deadline.remaining(at(50)));
         deadline.end();
         assert_eq!(deadline.remaining(at(50)), None);
         extending.join().unwrap();

@@ -20,8 +20,8 @@ pub trait Model {
     /// Returns the state after `action`, unless that is not possible.
     fn step(&self, state: &Self::State, action: Self::Action) -> Option<Self::State> {
         let mut after = None;
-        self.successors(state, |one, next| {
-            if one == action {
+        self.successors(state, |possible, next| {
+            if possible == action {
                 after = Some(next);
             }
         });
@@ -91,7 +91,8 @@ pub fn explore<M: Model>(
                 if seen.insert(digest, parent) {
                     next.push(successor);
                     if found.is_none() {
-                        found = model.violated(&successor).map(|one| (one, parent, digest));
+                        found =
+                            model.violated(&successor).map(|property| (property, parent, digest));
                     }
                 }
             });

@@ -32,9 +32,9 @@ fn main() -> io::Result<ExitCode> {
     }
     let began = Instant::now();
     let results = explore_all(&runs);
-    let wrong = results.iter().filter(|one| !one.is_expected()).count();
-    let count = |kind| results.iter().filter(|one| one.kind == kind).count();
-    let states: usize = results.iter().map(|one| one.states).sum();
+    let wrong = results.iter().filter(|result| !result.is_expected()).count();
+    let count = |kind| results.iter().filter(|result| result.kind == kind).count();
+    let states: usize = results.iter().map(|result| result.states).sum();
     println!(
         "{} runs hold, {} mutants are caught, {} are margin, {} limits are shown: {} states in {}",
         count(Kind::Holds),
@@ -94,7 +94,7 @@ fn watch(progress: &Progress, runs: usize) {
         thread::sleep(Duration::from_millis(200));
         if io::stderr().is_terminal() {
             let done = progress.done.load(Ordering::Relaxed);
-            let states = progress.states.iter().map(|one| one.load(Ordering::Relaxed));
+            let states = progress.states.iter().map(|states| states.load(Ordering::Relaxed));
             let states: Vec<String> = states.map(thousands).collect();
             eprint!(
                 "\r\x1b[K{done} of {runs} runs done; under way: {} states",

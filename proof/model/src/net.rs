@@ -86,11 +86,11 @@ pub(crate) fn answers_to<'a>(
     round: u16,
 ) -> (NodeSet, NodeSet) {
     let (mut warming, mut held) = (NodeSet::EMPTY, NodeSet::EMPTY);
-    for (node, one) in answers.enumerate() {
-        if one.warming & round != 0 {
+    for (node, answer) in answers.enumerate() {
+        if answer.warming & round != 0 {
             warming.insert(node);
         }
-        if one.held & round != 0 {
+        if answer.held & round != 0 {
             held.insert(node);
         }
     }
@@ -121,13 +121,13 @@ pub(crate) trait Net: Model {
     /// Returns the attempts of the same client that come before this one.
     fn before(&self, who: usize) -> impl Iterator<Item = usize> {
         let client = self.clients().nth(who);
-        let of_client = move |(_, one): &(usize, u8)| Some(*one) == client;
-        self.clients().enumerate().take(who).filter(of_client).map(|(one, _)| one)
+        let of_client = move |(_, other): &(usize, u8)| Some(*other) == client;
+        self.clients().enumerate().take(who).filter(of_client).map(|(attempt, _)| attempt)
     }
 
     /// Returns whether a release of the same client is owed before what this attempt has sent.
     fn is_behind_a_release(&self, sent: Sent, who: usize) -> bool {
-        self.before(who).any(|one| sent.release & bit(one) != 0)
+        self.before(who).any(|earlier| sent.release & bit(earlier) != 0)
     }
 
     /// Takes a message that is no longer in flight; in order, neither is what was sent before it.

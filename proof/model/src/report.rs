@@ -86,8 +86,8 @@ pub fn seconds(span: Duration) -> String {
 /// Returns the whole of `results.md`.
 pub fn markdown(results: &[Explored]) -> String {
     let mut text = INTRODUCTION.to_owned();
-    let states: usize = results.iter().map(|one| one.states).sum();
-    let took: Duration = results.iter().map(|one| one.took).sum();
+    let states: usize = results.iter().map(|result| result.states).sum();
+    let took: Duration = results.iter().map(|result| result.took).sum();
     let runs = results.len();
     let _ = writeln!(
         text,
@@ -95,7 +95,7 @@ pub fn markdown(results: &[Explored]) -> String {
         thousands(states),
         seconds(took)
     );
-    for model in results.chunk_by(|one, next| one.heading == next.heading) {
+    for model in results.chunk_by(|result, next| result.heading == next.heading) {
         text += model[0].heading;
         tables(&mut text, model);
     }
@@ -110,14 +110,14 @@ fn tables(text: &mut String, results: &[Explored]) {
         (Kind::Margin, MARGIN),
     ];
     for (kind, heading) in headings {
-        let mut rows = results.iter().filter(|one| one.kind == kind).peekable();
+        let mut rows = results.iter().filter(|result| result.kind == kind).peekable();
         if rows.peek().is_some() {
             *text += heading;
         }
-        for one in rows {
-            let Explored { name, bounds, extent, .. } = one;
-            let states = counted(one);
-            let _ = match (kind, one.found) {
+        for result in rows {
+            let Explored { name, bounds, extent, .. } = result;
+            let states = counted(result);
+            let _ = match (kind, result.found) {
                 (Kind::Mutant | Kind::Limit, Some((property, steps))) => {
                     writeln!(text, "| {name} | {bounds} | {property} | {steps} | {states} |")
                 }
@@ -125,7 +125,7 @@ fn tables(text: &mut String, results: &[Explored]) {
                     writeln!(text, "| {name} | {bounds} | **NOT FOUND** | - | {states} |")
                 }
                 (Kind::Holds | Kind::Margin, _) => {
-                    let (verdict, took) = (one.verdict(), seconds(one.took));
+                    let (verdict, took) = (result.verdict(), seconds(result.took));
                     let took =
                         if kind == Kind::Holds { format!(" {took} |") } else { String::new() };
                     writeln!(text, "| {name} | {bounds} | {verdict} | {states} | {extent} |{took}")
@@ -135,9 +135,9 @@ fn tables(text: &mut String, results: &[Explored]) {
     }
 }
 
-fn counted(one: &Explored) -> String {
-    match one.states {
-        0 if one.written => "written".to_owned(),
+fn counted(result: &Explored) -> String {
+    match result.states {
+        0 if result.written => "written".to_owned(),
         0 => "-".to_owned(),
         states => thousands(states),
     }

@@ -20,14 +20,14 @@ pub trait Settings: Clone {
 /// of a list, that sets a value of the run, and that turns something on.
 macro_rules! settings {
     (
-        $(each $list:ident { $($of_one:ident: $one:ty),* })?
+        $(each $list:ident { $($field:ident: $kind:ty),* })?
         set { $($value:ident: $of:ty),* }
         on { $($flag:ident),* }
     ) => {
         impl Config {
             $($(
-                pub fn $of_one(mut self, values: &[$one]) -> Self {
-                    self.$list.iter_mut().zip(values).for_each(|(one, value)| one.$of_one = *value);
+                pub fn $field(mut self, values: &[$kind]) -> Self {
+                    self.$list.iter_mut().zip(values).for_each(|(item, value)| item.$field = *value);
                     self
                 }
             )*)?

@@ -51,7 +51,7 @@ fn walks_find_what_a_search_finds() {
         Mutant::OneMoreThanAMajority,
         Mutant::ForgottenAtAnyAnswer,
     ] {
-        let clients = ONE_REPLACED.map(|one| one.ttl(2, 2));
+        let clients = ONE_REPLACED.map(|client| client.ttl(2, 2));
         let config = Config::new("walked", 4, &clients).mutant(mutant);
         let walked = Agreement::new(config.clone()).walk(3_000_000, |_| ());
         let met = found(&walked).expect("a violation that is not rare");
@@ -66,9 +66,9 @@ fn walks_find_what_a_search_finds() {
 fn walks_are_repeatable_and_a_shortened_trace_still_fails() {
     let config = Config::new("walked", 4, &ONE_REPLACED).mutant(Mutant::NoBarrier);
     let agreement = Agreement::new(config);
-    let [one, other] = [0, 1].map(|_| agreement.walk(3_000_000, |_| ()));
-    assert_eq!((one.states, found(&one)), (other.states, found(&other)));
-    let way = one.violation.expect("two holders").trace;
+    let [first, second] = [0, 1].map(|_| agreement.walk(3_000_000, |_| ()));
+    assert_eq!((first.states, found(&first)), (second.states, found(&second)));
+    let way = first.violation.expect("two holders").trace;
     assert_eq!(agreement.outcome_of(&way), Some(TWO_UNKNOWN));
     for left_out in 0..way.len() {
         let mut fewer = way.clone();
@@ -111,28 +111,28 @@ fn meets(config: Config, what: impl Fn(&Agreement, &State) -> bool) -> bool {
 }
 
 fn two_hold(_: &Agreement, state: &State) -> bool {
-    state.actors.iter().filter(|one| one.left > 0).count() > 1
+    state.actors.iter().filter(|actor| actor.left > 0).count() > 1
 }
 
 #[test]
 fn the_exception_is_reached_and_only_where_links_fail() {
     let lists = Config::new("two cut off from each other", 4, &ONE_REPLACED);
     assert!(meets(lists.clone(), two_hold), "two that could not know hold");
-    assert!(!meets(lists.uncut(), two_hold), "with all links up nobody holds beside another");
+    assert!(!meets(lists.uncut(), two_hold), "with all links up no client holds beside another");
 }
 
 #[test]
-fn who_is_told_of_other_numbers_wins_all_the_same() {
+fn a_client_that_learns_of_other_numbers_still_wins() {
     let numbers = [(2, 2), (1, 1)].map(|(ttl, max_ttl)| Client::of(0b111).ttl(ttl, max_ttl));
-    let holds_and_is_told = |_: &Agreement, state: &State| {
+    let holds_and_knows = |_: &Agreement, state: &State| {
         (0..2).any(|client| {
-            let told =
-                |node: &model::agreement::state::Node| node.links[client].told[1 - client] > 0;
-            state.actors[client].left > 0 && state.nodes.iter().any(told)
+            let reported =
+                |node: &model::agreement::state::Node| node.links[client].reported[1 - client] > 0;
+            state.actors[client].left > 0 && state.nodes.iter().any(reported)
         })
     };
     let config = Config::new("other numbers", 3, &numbers).tries(2, 0).restarts(1);
-    assert!(meets(config, holds_and_is_told));
+    assert!(meets(config, holds_and_knows));
 }
 
 #[test]
@@ -145,13 +145,13 @@ fn errors_change_nothing_where_all_else_is_well() {
 }
 
 #[test]
-fn a_reader_is_told_and_tells_of_nobody() {
+fn a_reader_receives_reports_and_causes_none() {
     let run = |mutant| {
         let runs = runs::all().into_iter();
-        let mut one =
+        let mut reader_run =
             runs.into_iter().find(|run| run.config.is(Mutant::ReaderNotes)).expect("a run");
-        one.config.mutant = mutant;
-        one.explored(|_| ()).found.map(|(property, _)| property)
+        reader_run.config.mutant = mutant;
+        reader_run.explored(|_| ()).found.map(|(property, _)| property)
     };
     assert_eq!((run(None), run(Some(Mutant::ReaderNotes))), (None, Some(READERS)));
 }

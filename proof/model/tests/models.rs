@@ -12,7 +12,7 @@ use model::turns::{self, Turns};
 use model::waiting::{self, Waiting};
 use std::collections::BTreeSet;
 
-/// A model with every node and client told from every other.
+/// A model with every node and client distinguished from every other.
 struct Apart<M>(M);
 
 impl<M: Model> Model for Apart<M> {
@@ -43,8 +43,8 @@ impl<M: Model> Model for Apart<M> {
 /// Checks that names change neither a verdict nor its length, in all quick runs of few states, of which
 /// there have to be some.
 fn is_same_with_names<P: Part>(runs: Vec<Run<P>>, (factor, some): (usize, usize)) {
-    let found = |one: &Outcome<P::Action>| {
-        one.violation.as_ref().map(|found| (found.property, found.trace.len()))
+    let found = |outcome: &Outcome<P::Action>| {
+        outcome.violation.as_ref().map(|found| (found.property, found.trace.len()))
     };
     let mut compared = 0;
     for run in runs.into_iter().filter(|run| run.quick) {

@@ -8,9 +8,9 @@ use model::plain::state::State;
 use model::plain::{Action, Protocol};
 use model::run::Part;
 
-fn is_same(protocol: &Protocol, one: State, other: State) -> bool {
+fn is_same(protocol: &Protocol, state: State, other: State) -> bool {
     let digest = |state| protocol.digest(&protocol.canonical(state));
-    digest(one) == digest(other)
+    digest(state) == digest(other)
 }
 
 /// The state after the actions that `wanted` picks, each among those that are possible then.
@@ -34,23 +34,23 @@ const LAST_GRANTS: fn(&Action) -> bool = |action| matches!(action, Action::Deliv
 #[test]
 fn nodes_that_can_change_places_are_the_same_and_others_are_not() {
     let alike = Protocol::new(Config::new("alike", 3, 2));
-    let one = after(&alike, &[BEGIN, FIRST_GRANTS]);
-    let other = after(&alike, &[BEGIN, LAST_GRANTS]);
-    assert!(one != other && is_same(&alike, one, other));
+    let first = after(&alike, &[BEGIN, FIRST_GRANTS]);
+    let last = after(&alike, &[BEGIN, LAST_GRANTS]);
+    assert!(first != last && is_same(&alike, first, last));
 
     let mut config = Config::new("one of them has another clock", 3, 2);
     config.ahead[2] = 1;
     let apart = Protocol::new(config);
-    assert!(!is_same(&apart, one, other));
+    assert!(!is_same(&apart, first, last));
 }
 
 #[test]
 fn an_unread_grant_and_no_grant_are_different_states() {
     let protocol = Protocol::new(Config::new("a grant", 3, 2));
     let none = after(&protocol, &[BEGIN]);
-    let one = after(&protocol, &[BEGIN, FIRST_GRANTS]);
-    let two = after(&protocol, &[BEGIN, FIRST_GRANTS, LAST_GRANTS]);
-    assert!(!is_same(&protocol, none, one) && !is_same(&protocol, one, two));
+    let unread = after(&protocol, &[BEGIN, FIRST_GRANTS]);
+    let both = after(&protocol, &[BEGIN, FIRST_GRANTS, LAST_GRANTS]);
+    assert!(!is_same(&protocol, none, unread) && !is_same(&protocol, unread, both));
 }
 
 #[test]

@@ -21,9 +21,9 @@ const TICK_MS: u64 = 15_010;
 const SILENCE_MS: u64 = 15_000;
 const STEPS: usize = 6;
 
-/// What differs, as far as a client is told: whether a number does, and which lists.
+/// What differs, as far as a reply reports it: whether a number does, and which lists.
 #[derive(PartialEq, Eq, Debug, Default)]
-struct Told {
+struct Reply {
     agreed: bool,
     numbers: bool,
     lists: BTreeSet<String>,
@@ -60,14 +60,14 @@ struct Mixed {
 
 impl Mixed {
     fn new(name: &'static str, clients: &[Client]) -> Self {
-        // What each client is told is read, whatever it does next.
-        let config = Config::new(name, 4, clients).property(Property::ReadersStopNobody);
+        // What is reported to each client is read, whatever it does next.
+        let config = Config::new(name, 4, clients).property(Property::ReadersStopNoClient);
         Self { config, older: None }
     }
 
     fn steps(&self) -> Vec<Step> {
         let clients = self.config.clients.iter().enumerate();
-        let quits = clients.clone().filter(|(_, one)| one.quits);
+        let quits = clients.clone().filter(|(_, client)| client.quits);
         let asks = clients.map(|(client, _)| Step::Asks(client));
         asks.chain(quits.map(|(client, _)| Step::TakesBack(client))).chain([Step::Tick]).collect()
     }
@@ -99,7 +99,7 @@ impl Server {
         let _: i64 = self.withdraw.call(()).expect("no error in a script");
     }
 
-    fn is_asked(&self, client: &Client, name: Option<usize>) -> Told {
+    fn is_asked(&self, client: &Client, name: Option<usize>) -> Reply {
         let ms = |ticks: u8| u64::from(ticks) * SILENCE_MS;
         let life = match client {
             Client { reads: true, .. } => 0,
@@ -115,19 +115,19 @@ impl Server {
         let answer: Vec<Value> =
             answer.sequence_values().collect::<Result<_, _>>().expect("values");
         let text = |value: &Value| value.to_string().expect("a text");
-        let mut told = Told { agreed: answer.len() == before, ..Told::default() };
+        let mut reply = Reply { agreed: answer.len() == before, ..Reply::default() };
         for difference in answer[before..].chunks(3) {
             if text(&difference[0]) == "lists" {
-                told.lists.insert(text(&difference[1]));
+                reply.lists.insert(text(&difference[1]));
             } else {
-                told.numbers = true;
+                reply.numbers = true;
             }
         }
-        told
+        reply
     }
 }
 
-/// Both do the same, step by step; the first step after which they do not is told.
+/// Both do the same, step by step; returns the first step after which they do not.
 fn side_by_side(mixed: &Mixed, steps: &[Step], server: &mut Server) -> Result<(), String> {
     let agreement = Agreement::new(mixed.config.clone());
     let clients = &mixed.config.clients;
@@ -151,18 +151,18 @@ fn side_by_side(mixed: &Mixed, steps: &[Step], server: &mut Server) -> Result<()
         };
         state = agreement.step(&state, Action::Ask { client, node: 0 }).unwrap_or(state);
         let (ours, link) = (&clients[client], &state.nodes[0].links[client]);
-        let others = clients.iter().enumerate().filter(|(other, _)| link.told[*other] > 0);
-        let mut told = Told { agreed: true, ..Told::default() };
+        let others = clients.iter().enumerate().filter(|(other, _)| link.reported[*other] > 0);
+        let mut reply = Reply { agreed: true, ..Reply::default() };
         for (_, theirs) in others {
-            told.agreed = false;
-            told.numbers |= !ours.has_the_numbers(theirs);
+            reply.agreed = false;
+            reply.numbers |= !ours.has_the_numbers(theirs);
             if !ours.shares_a_list(theirs) {
-                told.lists.insert(lists(theirs).join("\n"));
+                reply.lists.insert(lists(theirs).join("\n"));
             }
         }
         let answer = server.is_asked(ours, (mixed.older != Some(client)).then_some(client));
-        if told != answer {
-            return Err(format!("{steps:?}: the model has {told:?}, the script {answer:?}"));
+        if reply != answer {
+            return Err(format!("{steps:?}: the model has {reply:?}, the script {answer:?}"));
         }
     }
     Ok(())
@@ -181,21 +181,21 @@ fn every_order(mixed: &Mixed) -> Result<(), String> {
 }
 
 fn mixes() -> Vec<Mixed> {
-    let one = Client::of(0b0111);
+    let own = Client::of(0b0111);
     let other = Client::of(0b1101);
     vec![
-        Mixed::new("the same", &[one, one]),
-        Mixed::new("other lists", &[one, other, Client::joint(0b0111, 0b1101)]),
-        Mixed::new("other numbers", &[one, one.ttl(1, 1), one.window(1, 0)]),
-        Mixed::new("both", &[one, other.ttl(1, 1), other]),
-        Mixed::new("a reader", &[one, other.reader(), other]),
-        Mixed::new("brief notes", &[one.brief(), other, one]),
-        Mixed::new("a brief note beside", &[one, Client::joint(0b0111, 0b1101).brief(), other]),
-        Mixed::new("one of two leaves", &[one.quits(), one, other]),
-        Mixed::new("each of two leaves", &[one.quits(), one.brief().quits(), other]),
-        Mixed::new("one leaves beside other numbers", &[one.quits(), one.ttl(1, 1)]),
-        Mixed { older: Some(1), ..Mixed::new("beside an older one", &[one.quits(), one, other]) },
-        Mixed { older: Some(2), ..Mixed::new("an older other one", &[one.quits(), one, other]) },
+        Mixed::new("the same", &[own, own]),
+        Mixed::new("other lists", &[own, other, Client::joint(0b0111, 0b1101)]),
+        Mixed::new("other numbers", &[own, own.ttl(1, 1), own.window(1, 0)]),
+        Mixed::new("both", &[own, other.ttl(1, 1), other]),
+        Mixed::new("a reader", &[own, other.reader(), other]),
+        Mixed::new("brief notes", &[own.brief(), other, own]),
+        Mixed::new("a brief note beside", &[own, Client::joint(0b0111, 0b1101).brief(), other]),
+        Mixed::new("one of two leaves", &[own.quits(), own, other]),
+        Mixed::new("each of two leaves", &[own.quits(), own.brief().quits(), other]),
+        Mixed::new("one leaves beside other numbers", &[own.quits(), own.ttl(1, 1)]),
+        Mixed { older: Some(1), ..Mixed::new("beside an older one", &[own.quits(), own, other]) },
+        Mixed { older: Some(2), ..Mixed::new("an older other one", &[own.quits(), own, other]) },
     ]
 }
 
@@ -207,7 +207,7 @@ fn a_question_and_what_is_taken_back_do_what_their_scripts_do() {
 }
 
 #[test]
-fn a_broken_script_is_told_from_the_one_that_ships() {
+fn a_broken_script_differs_from_the_one_that_ships() {
     for (mutant, place) in
         [(Mutant::ReaderNotes, 4), (Mutant::ProlongedOnce, 1), (Mutant::TakenBackForAll, 7)]
     {

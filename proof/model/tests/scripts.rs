@@ -82,7 +82,7 @@ fn token(owner: u8) -> String {
     owner.to_string()
 }
 
-/// Every combination of nobody's, our and another's key, with a life shorter and longer than what
+/// Every combination of no key, our key and another's, with a life shorter and longer than what
 /// is asked for, and of fences below, at and above.
 fn all_keys() -> Vec<Keys> {
     let mut each = Vec::new();
@@ -91,7 +91,7 @@ fn all_keys() -> Vec<Keys> {
             each.push(Key { owner, left, fence, fence_left });
         }
     }
-    each.iter().flat_map(|one| each.iter().map(|other| [*one, *other])).collect()
+    each.iter().flat_map(|first| each.iter().map(|second| [*first, *second])).collect()
 }
 
 /// Owner 1 claims one or both, for two ticks.
@@ -121,7 +121,7 @@ fn names(claim: &Claim, fenced: bool) -> Vec<String> {
 }
 
 fn number(reply: &Value) -> i64 {
-    reply.as_integer().or_else(|| reply.as_f64().map(|one| one as i64)).expect("a number")
+    reply.as_integer().or_else(|| reply.as_f64().map(|float| float as i64)).expect("a number")
 }
 
 fn acquired(reply: &Value) -> Acquired {
@@ -140,7 +140,8 @@ fn acquired(reply: &Value) -> Acquired {
 #[test]
 fn an_acquire_does_what_its_script_does() {
     let script = Script::new(ACQUIRE);
-    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |one| (keys, one))) {
+    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |claim| (keys, claim)))
+    {
         let fenced = ballots().into_iter().map(Some);
         for ballot in [None].into_iter().chain(fenced) {
             // The ballot of a top-up may be behind by any time.
@@ -154,8 +155,8 @@ fn an_acquire_does_what_its_script_does() {
             }
             let (reply, stands) = script.run(keys, &names(&claim, ballot.is_some()), &arguments);
             let mut ours = *keys;
-            let said = scripts::acquire(&mut ours, &claim, ballot.as_ref());
-            assert_eq!((said, ours), (acquired(&reply), stands), "{keys:?} {claim:?} {ballot:?}");
+            let answer = scripts::acquire(&mut ours, &claim, ballot.as_ref());
+            assert_eq!((answer, ours), (acquired(&reply), stands), "{keys:?} {claim:?} {ballot:?}");
         }
     }
 }
@@ -163,23 +164,25 @@ fn an_acquire_does_what_its_script_does() {
 #[test]
 fn an_extension_does_what_its_script_does() {
     let script = Script::new(EXTEND);
-    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |one| (keys, one))) {
+    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |claim| (keys, claim)))
+    {
         let arguments = [token(1), claim.life.to_string()];
         let (reply, stands) = script.run(keys, &names(&claim, false), &arguments);
         let mut ours = *keys;
-        let said = match scripts::extend(&mut ours, &claim, false) {
+        let answer = match scripts::extend(&mut ours, &claim, false) {
             Extended::Held => 1,
             Extended::Vacant => 0,
             Extended::Taken => -1,
         };
-        assert_eq!((said, ours), (number(&reply), stands), "{keys:?} {claim:?}");
+        assert_eq!((answer, ours), (number(&reply), stands), "{keys:?} {claim:?}");
     }
 }
 
 #[test]
 fn a_release_does_what_its_scripts_do() {
     let (plain, all) = (Script::new(RELEASE), Script::new(RELEASE_ALL));
-    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |one| (keys, one))) {
+    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |claim| (keys, claim)))
+    {
         let mut ours = *keys;
         let deleted = scripts::release(&mut ours, &claim, None) != 0;
         let arguments = [token(1)];
@@ -204,7 +207,8 @@ fn a_release_does_what_its_scripts_do() {
 #[test]
 fn what_stays_does_what_its_script_does() {
     let script = Script::new(SHORTEN);
-    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |one| (keys, one))) {
+    for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |claim| (keys, claim)))
+    {
         let mut ours = *keys;
         scripts::shorten(&mut ours, &claim, 2);
         let (_, stands) = script.run(keys, &names(&claim, false), &[token(1), "2".to_owned()]);
@@ -213,7 +217,7 @@ fn what_stays_does_what_its_script_does() {
 }
 
 #[test]
-fn a_model_that_shortens_is_told_from_the_script() {
+fn a_model_that_shortens_differs_from_the_script() {
     let keys = [Key { owner: 1, left: 3, fence: 0, fence_left: 0 }, Key::default()];
     let claim = Claim { owner: 1, ours: 1, resources: 1, life: 2 };
     let arguments = [token(1), claim.life.to_string()];

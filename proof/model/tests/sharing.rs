@@ -29,24 +29,24 @@ fn the_runs_reach_what_they_are_about() {
         false
     };
     let two_read = |state: &State| {
-        let reads = |one: &&sharing::state::Actor| one.phase == Phase::Held && one.reads;
+        let reads = |actor: &&sharing::state::Actor| actor.phase == Phase::Held && actor.reads;
         state.actors.iter().filter(reads).count() == 2
     };
     assert!(reaches(Config::new("two readers", 3, "RR"), two_read));
     let downgraded = |state: &State| {
-        let [one, other, ..] = &state.actors;
-        one.rounds[DOWNGRADE].phase == RoundPhase::Won
-            && one.phase == Phase::Held
-            && other.phase == Phase::Held
+        let [writer, reader, ..] = &state.actors;
+        writer.rounds[DOWNGRADE].phase == RoundPhase::Won
+            && writer.phase == Phase::Held
+            && reader.phase == Phase::Held
     };
     assert!(reaches(Config::new("a downgrade, a reader", 3, "DR"), downgraded));
     let given_back = |state: &State| {
-        let [one, ..] = &state.actors;
-        one.phase == Phase::Held && !one.reads && state.errors == 0
+        let [writer, ..] = &state.actors;
+        writer.phase == Phase::Held && !writer.reads && state.errors == 0
     };
     assert!(reaches(Config::new("a downgrade, errors", 3, "D").errors(3), given_back));
     let two_write = |state: &State| {
-        let writes = |one: &&sharing::state::Actor| one.phase == Phase::Held && !one.reads;
+        let writes = |actor: &&sharing::state::Actor| actor.phase == Phase::Held && !actor.reads;
         state.actors.iter().filter(writes).count() == 2
     };
     assert!(!reaches(Config::new("two writers", 3, "WW"), two_write));

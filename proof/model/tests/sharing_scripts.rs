@@ -99,11 +99,11 @@ impl Script {
     fn keeps_readers(&self) -> bool {
         let store: Table = self.lua.globals().get("store").expect("a global");
         let readers: Option<Table> = store.get("readers").expect("an entry");
-        let kept = readers.map(|one| one.get::<i64>(2).expect("a life"));
+        let kept = readers.map(|readers| readers.get::<i64>(2).expect("a life"));
         kept.is_none_or(|kept| kept >= 1000)
     }
 
-    fn told(&self) -> Option<String> {
+    fn published(&self) -> Option<String> {
         self.lua.globals().get("published").expect("a global")
     }
 }
@@ -138,7 +138,7 @@ fn cases() -> impl Iterator<Item = (Master, bool)> {
 }
 
 fn number(reply: &Value) -> i64 {
-    reply.as_integer().or_else(|| reply.as_f64().map(|one| one as i64)).expect("a number")
+    reply.as_integer().or_else(|| reply.as_f64().map(|float| float as i64)).expect("a number")
 }
 
 /// What a reader is answered, and until when it is refused.
@@ -162,14 +162,14 @@ fn a_reader_is_let_in_as_its_script_says() {
         for (in_spite, argument) in [(false, "0"), (true, "1")] {
             let (reply, stands) = script.run(&master, stale, &[&token(0), "2", argument]);
             let mut ours = master;
-            let said = ours.acquire_read(&COMMAND, in_spite);
-            let until = match said {
+            let answer = ours.acquire_read(&COMMAND, in_spite);
+            let until = match answer {
                 Asked::Granted => 0,
                 Asked::Held => master.left,
                 Asked::Wanted => master.hint_left,
             };
-            assert_eq!(((said, until), ours), (asked(&reply), stands), "{master:?} {in_spite}");
-            assert!(said != Asked::Granted || script.keeps_readers(), "{master:?}");
+            assert_eq!(((answer, until), ours), (asked(&reply), stands), "{master:?} {in_spite}");
+            assert!(answer != Asked::Granted || script.keeps_readers(), "{master:?}");
         }
     }
 }
@@ -180,13 +180,13 @@ fn a_reader_is_extended_and_a_writer_downgraded_as_their_script_says() {
     for (master, stale) in cases() {
         let (reply, stands) = script.run(&master, stale, &[&token(0), "2"]);
         let mut ours = master;
-        let said = match ours.extend_read(&COMMAND) {
+        let answer = match ours.extend_read(&COMMAND) {
             Extended::Held => 1,
             Extended::Vacant => 0,
             Extended::Taken => -1,
         };
-        assert_eq!((said, ours), (number(&reply), stands), "{master:?} {stale}");
-        assert!(said != 1 || script.keeps_readers(), "{master:?}");
+        assert_eq!((answer, ours), (number(&reply), stands), "{master:?} {stale}");
+        assert!(answer != 1 || script.keeps_readers(), "{master:?}");
     }
 }
 
@@ -196,11 +196,11 @@ fn a_reader_is_released_as_its_script_says() {
     for (master, stale) in cases() {
         let (reply, stands) = script.run(&master, stale, &[&token(0), "free:"]);
         let mut ours = master;
-        let said = ours.release_read(&COMMAND);
-        assert_eq!((said, ours), (number(&reply) == 1, stands), "{master:?} {stale}");
-        // Told exactly when the last one has left.
-        let told = (said && ours.owner == 0).then(|| "free:lock".to_owned());
-        assert_eq!(script.told(), told, "{master:?} {stale}");
+        let answer = ours.release_read(&COMMAND);
+        assert_eq!((answer, ours), (number(&reply) == 1, stands), "{master:?} {stale}");
+        // Published exactly when the last reader has left.
+        let published = (answer && ours.owner == 0).then(|| "free:lock".to_owned());
+        assert_eq!(script.published(), published, "{master:?} {stale}");
     }
 }
 
@@ -214,7 +214,7 @@ fn an_empty_token_releases_nothing() {
 }
 
 #[test]
-fn a_model_that_does_not_tighten_is_told_from_the_script() {
+fn a_model_that_does_not_tighten_differs_from_the_script() {
     use model::sharing::mutants::Mutant;
     let master = Master { owner: MARK, left: 3, readers: [3, 1, 0, 0], ..Master::default() };
     let (_, stands) = Script::new(RELEASE).run(&master, false, &[&token(0), "free:"]);

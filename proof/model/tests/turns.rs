@@ -65,7 +65,7 @@ fn out_of_order(members: Membership, rule: Rule, is_behind: bool) -> (u32, u32) 
                 };
                 let stamps: Vec<Option<u64>> = (0..5).map(stamp).collect();
                 cases += 1;
-                wrong += u32::from(rule(members, &stamps).is_none_or(|it| it <= STORED));
+                wrong += u32::from(rule(members, &stamps).is_none_or(|ticket| ticket <= STORED));
             }
         }
     }
@@ -77,7 +77,7 @@ fn least(_: Membership, stamps: &[Option<u64>]) -> Option<u64> {
 }
 
 #[test]
-fn who_is_stored_at_a_quorum_is_before_all_who_come_later() {
+fn a_waiter_stored_at_a_quorum_is_before_all_later_waiters() {
     let five = Membership::of(5).expect("five nodes");
     assert_eq!(out_of_order(five, ticket, true), (262_144, 0));
     assert_eq!(out_of_order(five, least, true), (262_144, 170_880));
@@ -104,8 +104,8 @@ fn a_ticket_needs_the_stamps_of_a_quorum() {
     assert_eq!(ticket(joint, &[Some(1), Some(2), Some(3), Some(9), Some(8)]), Some(8));
 }
 
-fn is_same(one: &Config, other: &Config) -> bool {
-    format!("{one:?}") == format!("{other:?}")
+fn is_same(config: &Config, other: &Config) -> bool {
+    format!("{config:?}") == format!("{other:?}")
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn every_broken_rule_is_explored_where_the_rule_holds() {
 }
 
 #[test]
-fn a_broken_rule_is_told_step_by_step() {
+fn a_trace_shows_a_broken_rule_step_by_step() {
     let uncompared = |run: &runs::Run| run.config.is(Mutant::HeadTakesHeld);
     let run = runs::all().into_iter().find(uncompared).expect("a run");
     let turns = Turns::new(run.config);
@@ -131,5 +131,5 @@ fn a_broken_rule_is_told_step_by_step() {
     let trace = turns.in_words(&found.trace);
     assert_eq!(Some(found.property), run.violates);
     assert_eq!(trace.first().map(String::as_str), Some("B comes"));
-    assert!(trace.last().is_some_and(|it| it.ends_with("B wins")), "{trace:?}");
+    assert!(trace.last().is_some_and(|step| step.ends_with("B wins")), "{trace:?}");
 }

@@ -128,7 +128,7 @@ impl Script {
         let mut master = Master::default();
         if let Some(lock) = entry("lock") {
             let found: String = lock.get(1).expect("a value");
-            let all = (1..=CLIENTS as u8).flat_map(|one| [one, one | KEPT]);
+            let all = (1..=CLIENTS as u8).flat_map(|key| [key, key | KEPT]);
             master.key = all.into_iter().find(|key| value(*key) == found).expect("a value of ours");
             master.left = lock.get(2).expect("a life");
         }
@@ -151,9 +151,9 @@ impl Script {
     }
 
     /// The channel and the message that it has published.
-    fn told(&self) -> Option<(String, String)> {
-        let told: Option<Table> = self.lua.globals().get("published").expect("a global");
-        told.map(|told| (told.get(1).expect("a channel"), told.get(2).expect("a message")))
+    fn published(&self) -> Option<(String, String)> {
+        let sent: Option<Table> = self.lua.globals().get("published").expect("a global");
+        sent.map(|sent| (sent.get(1).expect("a channel"), sent.get(2).expect("a message")))
     }
 }
 
@@ -202,7 +202,7 @@ fn ballots(clock: u8) -> [Option<Ballot>; 8] {
 }
 
 fn number(reply: &Value) -> i64 {
-    reply.as_integer().or_else(|| reply.as_f64().map(|one| one as i64)).expect("a number")
+    reply.as_integer().or_else(|| reply.as_f64().map(|float| float as i64)).expect("a number")
 }
 
 /// The answer, and where it stands: its stamp, and how many are before it.
@@ -250,10 +250,10 @@ fn ask(script: &Script, (master, dead): (&Master, Dead), asks: &Asks, ballot: Op
     let before = ballot.map_or(0, |ballot| ballot.fence);
     let (reply, stands, fence) = script.run((master, dead), (keys, before), &arguments, asks.clock);
     let mut ours = *master;
-    let said = ours.ask(&asks);
-    let (answer, place) = asked(&reply);
-    assert_eq!((said, ours), (answer, stands), "{master:?} {dead:?} {asks:?} {ballot:?}");
-    let sets = said == Answer::Granted && !master.holds(asks.who);
+    let answer = ours.ask(&asks);
+    let (theirs, place) = asked(&reply);
+    assert_eq!((answer, ours), (theirs, stands), "{master:?} {dead:?} {asks:?} {ballot:?}");
+    let sets = answer == Answer::Granted && !master.holds(asks.who);
     let raised = ballot.filter(|_| sets).map_or(before, |ballot| ballot.number);
     assert_eq!(fence, raised, "{master:?} {asks:?} {ballot:?}");
     let order = |who: usize| (ours.stamps[who], who);
@@ -299,7 +299,7 @@ fn a_rollback_a_withdrawal_and_a_release_do_what_their_script_does() {
             let stood = master.stamps[0] != 0 || master.key == KEPT | 1;
             let names = [Some(waiter(0)), Some(String::new()).filter(|_| !stood)];
             for (waits, channels) in
-                names.into_iter().flatten().flat_map(|one| [(one.clone(), ""), (one, "free:")])
+                names.into_iter().flatten().flat_map(|name| [(name.clone(), ""), (name, "free:")])
             {
                 let arguments =
                     [texts([&token(0), &waits, name, "5", "6"]), texts([channels])].concat();
@@ -317,17 +317,17 @@ fn a_rollback_a_withdrawal_and_a_release_do_what_their_script_does() {
                     let (reply, stands, fence) =
                         script.run((&master, dead), (keys, before), &arguments, ASKS.clock);
                     let case = format!("{master:?} {dead:?} {leaves:?} {waits:?} {ballot:?}");
-                    let said = i64::from(master.holds(0));
-                    assert_eq!((said, ours), (number(&reply), stands), "{case}");
-                    let told = (tells && channels == "free:").then(|| {
+                    assert_eq!((master.holds(0).into(), ours), (number(&reply), stands), "{case}");
+                    let published = (tells && channels == "free:").then(|| {
                         let named = ours.head().map(waiter).unwrap_or_default();
                         ("free:lock".to_owned(), named)
                     });
-                    assert_eq!(script.told(), told, "{case}");
-                    let hurried = letters(&ours, looks * u8::from(told.is_some()));
+                    assert_eq!(script.published(), published, "{case}");
+                    let hurried = letters(&ours, looks * u8::from(published.is_some()));
                     assert_eq!(script.hurried(), hurried, "{case}");
                     let most = BASE + u64::from(ASKS.clock) + 1;
-                    let raises = ballot.filter(|it| it.number <= most && it.number > before);
+                    let raises =
+                        ballot.filter(|ballot| ballot.number <= most && ballot.number > before);
                     assert_eq!(fence, raises.map_or(before, |ballot| ballot.number), "{case}");
                 }
             }
@@ -342,12 +342,12 @@ fn an_extension_does_what_its_script_does() {
         let arguments = [token(0), ASKS.ttl.to_string()];
         let (reply, stands, _) = script.run((&master, dead), (&["lock"], 0), &arguments, 4);
         let mut ours = master;
-        let said = match ours.extend(&ASKS) {
+        let answer = match ours.extend(&ASKS) {
             Extended::Held => 1,
             Extended::Vacant => 0,
             Extended::Taken => -1,
         };
-        assert_eq!((said, ours), (number(&reply), stands), "{master:?}");
+        assert_eq!((answer, ours), (number(&reply), stands), "{master:?}");
     }
 }
 
@@ -382,13 +382,13 @@ fn an_acquire_that_is_no_top_up_is_refused_where_a_key_is_kept() {
         let (reply, stands, _) = script.run((&master, dead), (&["lock"], 0), &arguments, 4);
         let mut ours = master;
         let granted = ours.set(0, ASKS.ttl);
-        let told = reply.as_table().expect("a table").contains_key("ok").expect("a table");
-        assert_eq!((granted, ours), (told, stands), "{master:?}");
+        let grants = reply.as_table().expect("a table").contains_key("ok").expect("a table");
+        assert_eq!((granted, ours), (grants, stands), "{master:?}");
     }
 }
 
 #[test]
-fn a_model_that_keeps_nothing_is_told_from_the_script() {
+fn a_model_that_keeps_nothing_differs_from_the_script() {
     let master = Master { key: 1, left: 3, stamps: [0, 2, 0, 0], lives: [0, 3, 0, 0] };
     let arguments = texts([&token(0), "", "hold", "5", "6", "free:"]);
     let script = Script::new(LEAVE);

@@ -82,7 +82,7 @@ impl Client {
     }
 
     pub fn has_the_numbers(&self, other: &Self) -> bool {
-        let numbers = |one: &Self| (one.max_ttl, one.back, one.ahead);
+        let numbers = |client: &Self| (client.max_ttl, client.back, client.ahead);
         numbers(self) == numbers(other)
     }
 

@@ -42,14 +42,15 @@ impl Decisions {
         let tick = LONGEST_SILENCE / u32::from(config.silence);
         let ages = |judge: &dyn Fn(Instant, Instant) -> bool| {
             let mut table = [false; AGES];
-            for (age, one) in table.iter_mut().enumerate() {
-                *one = judge(now(), now().after(tick * age as u32));
+            for (age, entry) in table.iter_mut().enumerate() {
+                *entry = judge(now(), now().after(tick * age as u32));
             }
             table
         };
         let for_ever = config.is(Mutant::NoTimeLimit);
         let fresh = ages(&|asked, now| for_ever || agreement::is_fresh(asked, now));
-        let numbers: Vec<Numbers> = config.clients.iter().map(|one| numbers(one, tick)).collect();
+        let numbers: Vec<Numbers> =
+            config.clients.iter().map(|client| numbers(client, tick)).collect();
         let ways = config.clients.iter().zip(&numbers).map(|(client, own)| {
             let quarantine = own.quarantine(NO_DRIFT);
             let ttl = tick * u32::from(client.ttl);
@@ -76,7 +77,7 @@ impl Decisions {
             }
         });
         let ways: Vec<Ways> = ways.collect();
-        let longest = ways.iter().map(|one| one.life).max().unwrap_or(0);
+        let longest = ways.iter().map(|values| values.life).max().unwrap_or(0);
         Self { ways, fresh, oldest: longest + 1, silence: config.silence }
     }
 
@@ -106,15 +107,15 @@ impl Decisions {
         self.ways[client].left[usize::from(since)]
     }
 
-    /// Returns the ticks for which a restarted node does not vote for a client that was `told` of
-    /// others' numbers.
-    pub(super) fn warms(&self, client: usize, told: u8) -> u8 {
-        self.ways[client].warms[usize::from(told)]
+    /// Returns the ticks for which a restarted node does not vote for a client to which numbers of
+    /// others were `reported`.
+    pub(super) fn warms(&self, client: usize, reported: u8) -> u8 {
+        self.ways[client].warms[usize::from(reported)]
     }
 
     /// Returns the longest wait: no client waits longer.
     pub(super) fn longest_warming(&self) -> u8 {
-        self.ways.iter().flat_map(|one| one.warms).max().unwrap_or(0)
+        self.ways.iter().flat_map(|values| values.warms).max().unwrap_or(0)
     }
 
     pub(super) fn is_quorum(&self, client: usize, nodes: impl Iterator<Item = usize>) -> bool {
@@ -136,22 +137,22 @@ impl Decisions {
     ) -> bool {
         let lists = &self.ways[client].foreign[other];
         if config.is(Mutant::OneMoreThanAMajority) {
-            let left = |one: &ForeignList| one.len - one.ours.intersection(shields).len();
-            return lists.iter().all(|one| left(one) > one.len / 2 + 1);
+            let left = |list: &ForeignList| list.len - list.ours.intersection(shields).len();
+            return lists.iter().all(|list| left(list) > list.len / 2 + 1);
         }
         config.is(Mutant::AnyDisagreementStops) || agreement::wins_apart(lists, shields)
     }
 
-    /// Returns the clients that `client` was told of, as bits: those with different numbers, those
-    /// with different lists.
-    pub(super) fn told(&self, config: &Config, state: &State, client: usize) -> (u8, u8) {
+    /// Returns the clients that were reported to `client`, as bits: those with different numbers,
+    /// those with different lists.
+    pub(super) fn reported(&self, config: &Config, state: &State, client: usize) -> (u8, u8) {
         let (mut numbers, mut lists) = (0, 0);
         let ours = &config.clients[client];
         for other in (0..config.clients.len()).filter(|other| *other != client) {
             let theirs = &config.clients[other];
             for node in &state.nodes[..config.nodes] {
                 let link = &node.links[client];
-                if link.told[other] == 0 {
+                if link.reported[other] == 0 {
                     continue;
                 }
                 if !ours.has_the_numbers(theirs) {
@@ -181,9 +182,9 @@ fn foreign(client: &Client, other: &Client) -> Vec<ForeignList> {
 }
 
 fn warms(config: &Config, own: &Numbers, all: &[Numbers], tick: Duration) -> [u8; 1 << CLIENTS] {
-    std::array::from_fn(|told| {
-        let told = if config.is(Mutant::NumbersCostOneVote) { 0 } else { told };
-        let others = all.iter().enumerate().filter(|(other, _)| told >> other & 1 == 1);
+    std::array::from_fn(|reported| {
+        let reported = if config.is(Mutant::NumbersCostOneVote) { 0 } else { reported };
+        let others = all.iter().enumerate().filter(|(other, _)| reported >> other & 1 == 1);
         let joint = others.fold(*own, |joint, (_, other)| joint.joint(*other));
         ticks(votes_after(joint.quarantine(NO_DRIFT)), tick)
     })

@@ -8,13 +8,13 @@ use super::state::{Round, State};
 impl Agreement {
     /// Makes every later question of a client one for a whole note: its first round is to come.
     pub(super) fn want(&self, state: &mut State, client: usize) -> Option<()> {
-        let one = &mut state.actors[client];
-        if !one.brief || one.quit {
+        let actor = &mut state.actors[client];
+        if !actor.brief || actor.quit {
             return None;
         }
-        one.brief = false;
+        actor.brief = false;
         let links = || state.nodes[..self.config.nodes].iter().map(|node| &node.links[client]);
-        if links().any(|link| link.told.iter().any(|told| *told > 0)) {
+        if links().any(|link| link.reported.iter().any(|ticks| *ticks > 0)) {
             // The answers decide which of the nodes are shields.
             state.nodes.iter_mut().for_each(|node| node.links[client].answered = 0);
         }
@@ -24,21 +24,21 @@ impl Agreement {
     /// Ends all that a client will ever send. What it has won stays: keys that are to stay, or that
     /// another process has by now.
     pub(super) fn quit(&self, state: &mut State, client: usize) -> Option<()> {
-        let one = &mut state.actors[client];
-        if !self.config.clients[client].quits || one.quit || one.round != Round::None {
+        let actor = &mut state.actors[client];
+        if !self.config.clients[client].quits || actor.quit || actor.round != Round::None {
             return None;
         }
-        (one.quit, one.attempts, one.rounds) = (true, 0, 0);
+        (actor.quit, actor.attempts, actor.rounds) = (true, 0, 0);
         Some(())
     }
 
     /// Takes back what a client has noted at a node, as far as nothing that it has sent relies on it.
     pub(super) fn take_back(&self, state: &mut State, client: usize, node: usize) -> Option<()> {
-        let one = &state.actors[client];
-        if !one.quit {
+        let actor = &state.actors[client];
+        if !actor.quit {
             return None;
         }
-        let left = if self.config.is(Mutant::TakenBackWhileKeysStay) { 0 } else { one.left };
+        let left = if self.config.is(Mutant::TakenBackWhileKeysStay) { 0 } else { actor.left };
         let clients = &self.config.clients;
         let of_all = self.config.is(Mutant::TakenBackForAll);
         let takes = |other: &usize| {

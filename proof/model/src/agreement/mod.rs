@@ -2,7 +2,7 @@
 //! that ships.
 //!
 //! The rest of the model assumes that all clients have the same settings. Here they do not: each
-//! client has lists and numbers of its own, notes them at the masters, and is told of the others'.
+//! client has lists and numbers of its own, notes them at the masters, and learns of the others'.
 //! [`decisions`] decides when a client may send. The steps in between are [`questions`],
 //! [`rounds`], [`departures`] and [`time`].
 

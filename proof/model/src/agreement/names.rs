@@ -1,7 +1,7 @@
 //! States that differ only by the names of nodes and clients.
 
 use super::config::{CLIENTS, Config};
-use super::state::{Actor, Known, Link, NOBODYS, Node, State};
+use super::state::{Actor, Known, Link, NO_HOLDER, Node, State};
 use crate::masters::{Classes, NODES, listed};
 
 /// New names for clients that keep the configuration the same, with new places for their nodes. In
@@ -17,20 +17,20 @@ pub(super) struct Renaming {
 impl Renaming {
     /// Returns one renaming for each possible order of clients.
     pub(super) fn all(config: &Config) -> Vec<Self> {
-        let lists = || config.clients.iter().map(|one| one.lists);
+        let lists = || config.clients.iter().map(|client| client.lists);
         let classes = Classes::of(config.nodes, |node| listed(lists(), node));
         let of_nodes = orders(config.nodes);
         let all = orders(config.clients.len()).into_iter().filter_map(|clients| {
             let nodes = of_nodes.iter().find(|nodes| fits(config, nodes, &clients))?;
-            let mut one = Self {
+            let mut renaming = Self {
                 nodes: std::array::from_fn(|place| place),
                 clients: std::array::from_fn(|place| place),
                 count: clients.len(),
                 classes: classes.clone(),
             };
-            one.nodes[..nodes.len()].copy_from_slice(nodes);
-            one.clients[..clients.len()].copy_from_slice(&clients);
-            Some(one)
+            renaming.nodes[..nodes.len()].copy_from_slice(nodes);
+            renaming.clients[..clients.len()].copy_from_slice(&clients);
+            Some(renaming)
         });
         all.collect()
     }
@@ -53,7 +53,7 @@ impl Renaming {
 
     fn node(&self, node: &Node) -> Node {
         let owner = match node.owner {
-            0 | NOBODYS => node.owner,
+            0 | NO_HOLDER => node.owner,
             owner => self.clients[usize::from(owner) - 1] as u8 + 1,
         };
         let mut renamed = Node { owner, ..*node };
@@ -66,17 +66,17 @@ impl Renaming {
     fn link(&self, link: &Link) -> Link {
         let (tells, hidden) = (self.bits(link.tells), self.bits(link.hidden));
         let mut renamed = Link { tells, hidden, ..*link };
-        for (old, told) in link.told.iter().enumerate() {
-            renamed.told[self.clients[old]] = *told;
+        for (old, ticks) in link.reported.iter().enumerate() {
+            renamed.reported[self.clients[old]] = *ticks;
         }
         renamed
     }
 
     fn actor(&self, actor: &Actor) -> Actor {
-        let known = |one: Known| Known {
-            could: self.bits(one.could),
-            beside: self.bits(one.beside),
-            after: self.bits(one.after),
+        let known = |sets: Known| Known {
+            could: self.bits(sets.could),
+            beside: self.bits(sets.beside),
+            after: self.bits(sets.after),
         };
         Actor { of_round: known(actor.of_round), of_hold: known(actor.of_hold), ..*actor }
     }
@@ -107,8 +107,8 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {
         let longer = all.iter().flat_map(|order: &Vec<usize>| {
-            let rest = (0..count).filter(|one| !order.contains(one));
-            rest.map(|one| order.iter().copied().chain([one]).collect()).collect::<Vec<_>>()
+            let rest = (0..count).filter(|next| !order.contains(next));
+            rest.map(|next| order.iter().copied().chain([next]).collect()).collect::<Vec<_>>()
         });
         all = longer.collect();
     }

@@ -13,8 +13,8 @@ pub enum Property {
     Exclusion,
     /// The same, and a client that was answered with an error could know: more than is promised.
     ErrorsTell,
-    /// No client is told of a client that only reads.
-    ReadersStopNobody,
+    /// No client receives a report of a client that only reads.
+    ReadersStopNoClient,
 }
 
 pub const ONE_HOLDER: &str = "one valid holder";
@@ -28,13 +28,13 @@ pub const STOPS: &str = "who must stop does";
 pub(super) fn violated(agreement: &Agreement, state: &State) -> Option<&'static str> {
     match agreement.config.property {
         Property::Exclusion | Property::ErrorsTell => two(agreement, state),
-        Property::ReadersStopNobody => {
-            let told_of = |(reader, client): (usize, &super::config::Client)| {
+        Property::ReadersStopNoClient => {
+            let is_reported = |(reader, client): (usize, &super::config::Client)| {
                 let links = state.nodes.iter().flat_map(|node| &node.links);
-                client.reads && links.into_iter().any(|link| link.told[reader] > 0)
+                client.reads && links.into_iter().any(|link| link.reported[reader] > 0)
             };
             let mut clients = agreement.config.clients.iter().enumerate();
-            clients.any(told_of).then_some(READERS)
+            clients.any(is_reported).then_some(READERS)
         }
     }
 }
@@ -42,20 +42,20 @@ pub(super) fn violated(agreement: &Agreement, state: &State) -> Option<&'static 
 /// Checks for two holders that are not allowed.
 fn two(agreement: &Agreement, state: &State) -> Option<&'static str> {
     let clients = &agreement.config.clients;
-    let holds = |one: &usize| state.actors[*one].left > 0;
-    for one in (0..clients.len()).filter(holds) {
-        for other in (0..one).filter(holds) {
-            if clients[one].agrees_with(&clients[other]) {
+    let holds = |client: &usize| state.actors[*client].left > 0;
+    for client in (0..clients.len()).filter(holds) {
+        for other in (0..client).filter(holds) {
+            if clients[client].agrees_with(&clients[other]) {
                 return Some(ONE_HOLDER);
             }
-            let known = |one: usize| state.actors[one].of_hold;
-            let could = |one: usize, other: usize| known(one).could >> other & 1 == 1;
-            let alone = if clients[one].shares_a_list(&clients[other]) {
-                let is_later = known(one).after >> other & 1 == 1;
-                let (later, earlier) = if is_later { (one, other) } else { (other, one) };
+            let known = |client: usize| state.actors[client].of_hold;
+            let could = |client: usize, other: usize| known(client).could >> other & 1 == 1;
+            let alone = if clients[client].shares_a_list(&clients[other]) {
+                let is_later = known(client).after >> other & 1 == 1;
+                let (later, earlier) = if is_later { (client, other) } else { (other, client) };
                 could(later, earlier) || known(earlier).beside >> later & 1 == 1
             } else {
-                could(one, other) || could(other, one)
+                could(client, other) || could(other, client)
             };
             if alone {
                 return Some(TWO_UNKNOWN);

@@ -66,9 +66,10 @@ impl Agreement {
 
     /// Removes what can make no difference any more.
     fn forget_what_is_void(&self, state: &mut State) {
-        let hopes = |one: &&Actor| one.attempts > 0 || one.round != Round::None || one.left > 0;
+        let hopes =
+            |actor: &&Actor| actor.attempts > 0 || actor.round != Round::None || actor.left > 0;
         let hopeful = state.actors[..self.count()].iter().filter(hopes).count();
-        if hopeful < 2 && self.config.property != properties::Property::ReadersStopNobody {
+        if hopeful < 2 && self.config.property != properties::Property::ReadersStopNoClient {
             *state = State { over: true, ..State::default() };
             return;
         }
@@ -82,17 +83,17 @@ impl Agreement {
                 link.close();
                 (link.sent, link.granted) = (before.sent, before.granted);
                 link.conditional = before.conditional;
-                (link.told, link.hidden) = Default::default();
+                (link.reported, link.hidden) = Default::default();
             }
         }
     }
 
     /// Returns whether anything is still to be decided for it.
     pub(super) fn sends_again(&self, state: &State, client: usize) -> bool {
-        let one = &state.actors[client];
-        let extends = one.rounds > 0 && (one.round != Round::None || one.left > 0);
-        let reads = self.config.property == properties::Property::ReadersStopNobody;
-        one.attempts > 0 || extends || reads
+        let actor = &state.actors[client];
+        let extends = actor.rounds > 0 && (actor.round != Round::None || actor.left > 0);
+        let reads = self.config.property == properties::Property::ReadersStopNoClient;
+        actor.attempts > 0 || extends || reads
     }
 }
 
@@ -146,7 +147,7 @@ impl Model for Agreement {
     }
 
     fn canonical(&self, state: State) -> State {
-        let renamed = self.renamings.iter().map(|one| one.renamed(&state));
+        let renamed = self.renamings.iter().map(|renaming| renaming.renamed(&state));
         renamed.min().unwrap_or(state)
     }
 

@@ -26,11 +26,11 @@ impl Agreement {
     /// Notes a client at a node that reports no other to it. Returns those that it reports.
     fn note(&self, state: &mut State, client: usize, node: usize) -> u8 {
         let brief = state.actors[client].brief;
-        let one = &mut state.nodes[node];
-        let noted = |other: &usize| one.links[*other].note > 0;
+        let links = &mut state.nodes[node].links;
+        let noted = |other: &usize| links[*other].note > 0;
         let tells = self.others(client).filter(noted).fold(0, |all, other| all | bit(other));
         let reads = self.config.clients[client].reads;
-        let link = &mut one.links[client];
+        let link = &mut links[client];
         if tells == 0 && (!reads || self.config.is(Mutant::ReaderNotes)) {
             let prolonged = !self.config.is(Mutant::ProlongedOnce) || link.note == 0;
             if prolonged {
@@ -66,23 +66,23 @@ impl Agreement {
         let agreed = if tells == 0 { counts } else { 0 };
         (link.briefly, link.confirmed) = if brief { (agreed, 0) } else { (0, agreed) };
         // The node's new report replaces its earlier one.
-        (link.told, link.hidden) = Default::default();
+        (link.reported, link.hidden) = Default::default();
         if tells == 0 && self.config.is(Mutant::ForgottenAtAnyAnswer) {
             for node in &mut state.nodes[..self.config.nodes] {
                 let link = &mut node.links[client];
-                (link.told, link.hidden) = Default::default();
+                (link.reported, link.hidden) = Default::default();
             }
         }
         let clients = &self.config.clients;
         let numbers = |other: &usize| !clients[client].has_the_numbers(&clients[*other]);
-        let told = |other: &usize| tells >> other & 1 == 1;
+        let reported = |other: &usize| tells >> other & 1 == 1;
         let hides = self.config.is(Mutant::NumbersHideLists)
-            && (0..self.count()).filter(told).any(|other| numbers(&other));
-        for other in (0..self.count()).filter(told) {
-            let one = &mut state.nodes[node];
-            let lapses = one.links[other].note.max(self.decisions.silence + 1);
-            let link = &mut one.links[client];
-            link.told[other] = lapses;
+            && (0..self.count()).filter(reported).any(|other| numbers(&other));
+        for other in (0..self.count()).filter(reported) {
+            let links = &mut state.nodes[node].links;
+            let lapses = links[other].note.max(self.decisions.silence + 1);
+            let link = &mut links[client];
+            link.reported[other] = lapses;
             if hides {
                 link.hidden |= bit(other);
             }

@@ -3,7 +3,7 @@
 use super::mutants::Mutant;
 use super::properties::Property;
 use super::protocol::Agreement;
-use super::state::{Known, Link, NOBODYS, Node, Round, State, bit};
+use super::state::{Known, Link, NO_HOLDER, Node, Round, State, bit};
 use crate::quorum::NodeSet;
 
 /// A round that may be sent.
@@ -16,9 +16,9 @@ struct Passed {
 
 impl Agreement {
     pub(super) fn acquire(&self, state: &mut State, client: usize) -> Option<()> {
-        let one = &state.actors[client];
-        let brief = one.brief && !self.config.is(Mutant::BriefConfirms);
-        if one.attempts == 0 || one.round != Round::None || one.left > 0 || brief {
+        let actor = &state.actors[client];
+        let brief = actor.brief && !self.config.is(Mutant::BriefConfirms);
+        if actor.attempts == 0 || actor.round != Round::None || actor.left > 0 || brief {
             return None;
         }
         let passed = self.passes(state, client)?;
@@ -29,9 +29,9 @@ impl Agreement {
     }
 
     pub(super) fn extend(&self, state: &mut State, client: usize) -> Option<()> {
-        let one = &state.actors[client];
-        let new = one.left == self.config.clients[client].ttl;
-        if one.rounds == 0 || one.round != Round::None || one.left == 0 || new {
+        let actor = &state.actors[client];
+        let new = actor.left == self.config.clients[client].ttl;
+        if actor.rounds == 0 || actor.round != Round::None || actor.left == 0 || new {
             return None;
         }
         let passed = match self.config.is(Mutant::ExtensionUngated) {
@@ -49,18 +49,18 @@ impl Agreement {
             (link.sent, link.granted) = (passed.to >> place & 1 == 1, false);
             link.conditional = link.sent && link.confirmed == 0;
         }
-        let under_way = |one: &usize| {
-            let one = &state.actors[*one];
-            one.round != Round::None || one.left > 0
+        let under_way = |other: &usize| {
+            let actor = &state.actors[*other];
+            actor.round != Round::None || actor.left > 0
         };
-        let others = (0..self.count()).filter(|one| *one != client).filter(under_way);
+        let others = (0..self.count()).filter(|other| *other != client).filter(under_way);
         let after = others.fold(0, |all, other| all | bit(other));
         for other in &mut state.actors {
             other.of_round.after &= !bit(client);
         }
-        let one = &mut state.actors[client];
-        (one.round, one.since) = (round, 0);
-        one.of_round = Known { could: passed.could, beside: 0, after };
+        let actor = &mut state.actors[client];
+        (actor.round, actor.since) = (round, 0);
+        actor.of_round = Known { could: passed.could, beside: 0, after };
     }
 
     /// Returns a round of `client` if it may be sent.
@@ -68,7 +68,7 @@ impl Agreement {
     /// The client is cut off from the nodes from which it has no answer in time: links fail and
     /// heal at any time. Fewer cuts would only mean that it could know of more.
     fn passes(&self, state: &State, client: usize) -> Option<Passed> {
-        let (numbers, lists) = self.decisions.told(&self.config, state, client);
+        let (numbers, lists) = self.decisions.reported(&self.config, state, client);
         let warms = self.decisions.warms(client, numbers);
         let answers = |node: &usize| {
             let link = &state.nodes[*node].links[client];
@@ -89,9 +89,9 @@ impl Agreement {
                 voting && self.decisions.is_shield(client, &node.links[client])
             };
             let shields: NodeSet = self.members(client).filter(shield).collect();
-            let told = |other: &usize| lists >> other & 1 == 1;
+            let reported = |other: &usize| lists >> other & 1 == 1;
             let apart = |other| self.decisions.wins_apart(&self.config, client, other, shields);
-            if (0..self.count()).filter(told).any(apart) {
+            if (0..self.count()).filter(reported).any(apart) {
                 return None;
             }
         }
@@ -118,7 +118,7 @@ impl Agreement {
 
     /// Returns the clients whose note or lock is at a node that is `reached` and reports it: an
     /// error does not. A lock without its note means that a rule was broken, and does not excuse a
-    /// client that is not told.
+    /// client that receives no report.
     fn could_know(&self, state: &State, client: usize, reached: impl Fn(&usize) -> bool) -> u8 {
         let tells = |link: &Link| !link.failed || self.config.property == Property::ErrorsTell;
         let noted = |other: &usize| {
@@ -159,13 +159,13 @@ impl Agreement {
     }
 
     fn win(&self, state: &mut State, client: usize) {
-        let one = &mut state.actors[client];
-        one.left = one.left.max(self.decisions.left(client, one.since));
-        one.of_hold = one.of_round;
-        let (after, extends) = (one.of_round.after, one.rounds > 0);
-        for (other, one) in state.actors.iter_mut().enumerate() {
+        let actor = &mut state.actors[client];
+        actor.left = actor.left.max(self.decisions.left(client, actor.since));
+        actor.of_hold = actor.of_round;
+        let (after, extends) = (actor.of_round.after, actor.rounds > 0);
+        for (other, actor) in state.actors.iter_mut().enumerate() {
             if after >> other & 1 == 1 {
-                one.of_hold.after &= !bit(client);
+                actor.of_hold.after &= !bit(client);
             }
         }
         self.end_round(state, client, extends);
@@ -173,19 +173,19 @@ impl Agreement {
 
     /// Ends a round. What it sent may still set keys, which matter only to an extension.
     pub(super) fn end_round(&self, state: &mut State, client: usize, sets: bool) {
-        let one = &mut state.actors[client];
-        (one.round, one.since, one.of_round) = (Round::None, 0, Known::default());
-        let holds = one.left > 0;
+        let actor = &mut state.actors[client];
+        (actor.round, actor.since, actor.of_round) = (Round::None, 0, Known::default());
+        let holds = actor.left > 0;
         for node in &mut state.nodes[..self.config.nodes] {
             let link = &mut node.links[client];
             (link.sent, link.granted) = (link.sent && sets, false);
             if !holds && node.owner == client as u8 + 1 {
-                (node.owner, node.counted) = (NOBODYS, false);
+                (node.owner, node.counted) = (NO_HOLDER, false);
             }
         }
         if !holds {
-            let one = &mut state.actors[client];
-            (one.rounds, one.of_hold) = (0, Known::default());
+            let actor = &mut state.actors[client];
+            (actor.rounds, actor.of_hold) = (0, Known::default());
             for other in &mut state.actors {
                 other.of_round.after &= !bit(client);
                 other.of_hold.after &= !bit(client);
@@ -194,9 +194,9 @@ impl Agreement {
     }
 
     pub(super) fn give_up(&self, state: &mut State, client: usize) -> Option<()> {
-        let one = &state.actors[client];
-        let tries_again = one.attempts > 0 || (one.rounds > 0 && one.left > 0);
-        if one.round == Round::None || !tries_again {
+        let actor = &state.actors[client];
+        let tries_again = actor.attempts > 0 || (actor.rounds > 0 && actor.left > 0);
+        if actor.round == Round::None || !tries_again {
             return None;
         }
         self.end_round(state, client, false);
@@ -205,9 +205,9 @@ impl Agreement {
 
     /// Sets vacant keys, for a later extension to find.
     pub(super) fn top_up(&self, state: &mut State, client: usize, place: usize) -> Option<()> {
-        let (one, node) = (&state.actors[client], &state.nodes[place]);
+        let (actor, node) = (&state.actors[client], &state.nodes[place]);
         let link = &node.links[client];
-        if one.left == 0 || one.rounds == 0 || node.owner != 0 || link.unseen > 0 {
+        if actor.left == 0 || actor.rounds == 0 || node.owner != 0 || link.unseen > 0 {
             return None;
         }
         if !self.config.is(Mutant::TopUpUngated) {

@@ -32,17 +32,17 @@ const FIVE: [Client; 2] = [Client::of(0b01_1111), Client::of(0b10_1111)];
 
 /// Makes the clients use all of the `max_ttl` that they allow.
 fn to_the_full(clients: [Client; 2]) -> [Client; 2] {
-    clients.map(|one| one.ttl(one.max_ttl, one.max_ttl))
+    clients.map(|client| client.ttl(client.max_ttl, client.max_ttl))
 }
 
 /// Returns clients of one list of three, with a `max_ttl` each, which they use.
-fn numbers(one: u8, other: u8) -> [Client; 2] {
+fn numbers(first: u8, second: u8) -> [Client; 2] {
     let client = |max_ttl| Client::of(0b111).ttl(max_ttl, max_ttl);
-    [client(one), client(other)]
+    [client(first), client(second)]
 }
 
 /// Returns clients with different lists and a different `max_ttl`.
 fn both() -> [Client; 2] {
-    let [one, other] = ONE_REPLACED;
-    [one.ttl(1, 3), other]
+    let [client, other] = ONE_REPLACED;
+    [client.ttl(1, 3), other]
 }

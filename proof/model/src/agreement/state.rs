@@ -8,7 +8,7 @@ use crate::digest::digest;
 use crate::masters::NODES;
 
 /// The owner of a lock that no client holds any more: a key all the same.
-pub const NOBODYS: u8 = u8::MAX;
+pub const NO_HOLDER: u8 = u8::MAX;
 
 /// The relation of a client and a node. An age is 0 for none, else the ticks plus one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -25,7 +25,7 @@ pub struct Link {
     pub under_way: u8,
     pub tells: u8,
     /// By client: the ticks for which the report on it still counts.
-    pub told: [u8; CLIENTS],
+    pub reported: [u8; CLIENTS],
     /// The clients of which only the numbers were reported.
     pub hidden: u8,
     /// The last answer was an error.
@@ -50,8 +50,9 @@ impl Link {
     /// Closes the connection: what was confirmed and what was in flight is lost. What was reported
     /// is not.
     pub fn close(&mut self) {
-        let (note, told, hidden, granted) = (self.note, self.told, self.hidden, self.granted);
-        *self = Self { note, told, hidden, granted, ..Self::default() };
+        let (note, reported, hidden, granted) =
+            (self.note, self.reported, self.hidden, self.granted);
+        *self = Self { note, reported, hidden, granted, ..Self::default() };
     }
 }
 

@@ -24,13 +24,13 @@ impl Agreement {
             }
         }
         for client in 0..self.count() {
-            let one = &mut state.actors[client];
-            let held = one.left > 0;
-            one.left = one.left.saturating_sub(1);
-            let mut ends = held && one.left == 0;
-            if one.round != Round::None {
-                one.since += 1;
-                ends |= self.decisions.left(client, one.since) == 0;
+            let actor = &mut state.actors[client];
+            let held = actor.left > 0;
+            actor.left = actor.left.saturating_sub(1);
+            let mut ends = held && actor.left == 0;
+            if actor.round != Round::None {
+                actor.since += 1;
+                ends |= self.decisions.left(client, actor.since) == 0;
             }
             if ends {
                 self.end_round(state, client, false);
@@ -45,9 +45,9 @@ impl Agreement {
         link.briefly = self.decisions.older(link.briefly);
         link.answered = self.decisions.older(link.answered);
         link.under_way = self.decisions.older_unread(link.under_way);
-        for (client, told) in link.told.iter_mut().enumerate() {
-            *told = told.saturating_sub(1);
-            if *told == 0 {
+        for (client, ticks) in link.reported.iter_mut().enumerate() {
+            *ticks = ticks.saturating_sub(1);
+            if *ticks == 0 {
                 link.hidden &= !bit(client);
             }
         }

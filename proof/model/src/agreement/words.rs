@@ -4,7 +4,7 @@ use super::config::{Client, Config};
 use super::properties::GOES_ON;
 use super::protocol::{Action, Agreement};
 use super::search::Search;
-use super::state::{NOBODYS, Round, State};
+use super::state::{NO_HOLDER, Round, State};
 use crate::run::{NAMES, Part, Searched};
 use crate::settings::{counted, list, plural};
 
@@ -43,10 +43,10 @@ the rules as they ship do not let through.
     fn bounds(config: &Config) -> String {
         let clients = config.clients.iter().map(goes_by);
         let mut words = vec![clients.collect::<Vec<_>>().join(" beside ")];
-        let contends = |one: &&Client| !one.reads;
-        if let Some(one) = config.clients.iter().find(contends) {
-            words.push(plural(one.attempts, "attempt"));
-            words.extend(counted([(one.rounds, "extension")]));
+        let contends = |client: &&Client| !client.reads;
+        if let Some(client) = config.clients.iter().find(contends) {
+            words.push(plural(client.attempts, "attempt"));
+            words.extend(counted([(client.rounds, "extension")]));
         }
         if config.silence > 1 {
             words.push(format!("L {}", config.silence));
@@ -110,17 +110,18 @@ the rules as they ship do not let through.
 }
 
 impl Agreement {
-    /// Returns what a client has just been told.
+    /// Returns what an answer has just reported to a client.
     fn heard(&self, client: usize, node: usize, after: &State) -> String {
         let link = &after.nodes[node].links[client];
-        let told = |other: &usize| link.told[*other] > 0;
-        let told: Vec<&str> = (0..self.count()).filter(told).map(|one| NAMES[one]).collect();
-        match (told.as_slice(), link.confirmed > 0) {
+        let reported = |other: &usize| link.reported[*other] > 0;
+        let names: Vec<&str> =
+            (0..self.count()).filter(reported).map(|other| NAMES[other]).collect();
+        match (names.as_slice(), link.confirmed > 0) {
             ([], true) => String::new(),
             // It sends nothing any more, and so it needs none.
             ([], false) if !self.sends_again(after, client) => String::new(),
             ([], false) => ", which confirms nothing any more".to_owned(),
-            (told, _) => format!(", which tells it of {}", told.join(" and ")),
+            (names, _) => format!(", which tells it of {}", names.join(" and ")),
         }
     }
 
@@ -160,35 +161,35 @@ impl Agreement {
 
     /// Names what a tick has ended.
     fn expired(&self, before: &State, after: &State) -> String {
-        let mut told = String::new();
+        let mut text = String::new();
         for (client, name) in NAMES.iter().enumerate().take(self.count()) {
             if before.actors[client].left > 0 && after.actors[client].left == 0 {
-                told += &format!("; {name} lapses");
+                text += &format!("; {name} lapses");
             }
         }
         for node in 0..self.config.nodes {
             let (was, is) = (&before.nodes[node], &after.nodes[node]);
             for (client, name) in NAMES.iter().enumerate().take(self.count()) {
                 if was.links[client].note > 0 && is.links[client].note == 0 {
-                    told += &format!("; {name}'s note on {} lapses", node + 1);
+                    text += &format!("; {name}'s note on {} lapses", node + 1);
                 }
             }
             if was.owner != 0 && is.owner == 0 {
                 let whose = match was.owner {
-                    NOBODYS => "a key".to_owned(),
+                    NO_HOLDER => "a key".to_owned(),
                     owner => format!("{}'s key", NAMES[usize::from(owner) - 1]),
                 };
-                told += &format!("; {whose} on {} expires", node + 1);
+                text += &format!("; {whose} on {} expires", node + 1);
             }
         }
-        told
+        text
     }
 }
 
 fn listed(words: &[String]) -> String {
     match words {
         [] => "nobody".to_owned(),
-        [one] => one.clone(),
+        [word] => word.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

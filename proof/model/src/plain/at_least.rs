@@ -23,8 +23,8 @@ impl Protocol {
         }
         let drift = if self.config.is(Mutant::ShortenedTooEarly) { 0 } else { self.config.drift };
         let mut next = *state;
-        let one = &mut next.attempts[attempt];
-        (one.closed, one.kept) = (left, left + drift);
+        let record = &mut next.attempts[attempt];
+        (record.closed, record.kept) = (left, left + drift);
         self.end(&mut next, attempt, true);
         emit(Action::EndWell { attempt }, next);
     }
@@ -32,8 +32,8 @@ impl Protocol {
     /// Dies with its process: the keys are left to expire.
     pub(crate) fn dies(&self, state: &mut State, attempt: usize) {
         let left = self.rests(state, attempt);
-        let one = &mut state.attempts[attempt];
-        (one.closed, one.left_alone) = (left, true);
+        let record = &mut state.attempts[attempt];
+        (record.closed, record.left_alone) = (left, true);
         self.end(state, attempt, false);
     }
 

@@ -57,9 +57,10 @@ impl Protocol {
         }
         // The greatest token depends on which of the grants were read first.
         let read = (1..=granted).filter(|read| read & !granted == 0 && wins(*read));
-        let said = |node: usize| state.nodes[node].said[attempt];
-        let greatest =
-            |read: u8| (0..self.config.nodes).filter(|node| read >> node & 1 == 1).map(said).max();
+        let reported = |node: usize| state.nodes[node].reported[attempt];
+        let greatest = |read: u8| {
+            (0..self.config.nodes).filter(|node| read >> node & 1 == 1).map(reported).max()
+        };
         let mut tokens: Vec<u8> = read.filter_map(greatest).collect();
         tokens.sort_unstable();
         tokens.dedup();
@@ -73,20 +74,20 @@ impl Protocol {
         attempt: usize,
         round: usize,
     ) -> Option<u8> {
-        let one = &state.attempts[attempt];
+        let record = &state.attempts[attempt];
         let answers = state.nodes.iter().map(|node| &node.answers);
         let (warming, held) = answers_to(answers, round_bit(attempt, round));
         let ignores = self.config.is(Mutant::WarmingHeldCounts);
         let warming = if ignores { NodeSet::EMPTY } else { warming };
         let late = self.config.is(Mutant::ExtensionClockStartedLate);
-        let since = if late { 0 } else { one.rounds[round].since };
+        let since = if late { 0 } else { record.rounds[round].since };
         let held = held.iter().enumerate().map(|(nth, node)| self.place(node, nth));
         let times = (since, self.config.extension_ttl);
         let extension = masters::round(self.memberships[attempt], times, warming, held);
         // Only a mutant asks after the deadline. For it the deadline is a nanosecond ahead.
-        let deadline = match one.phase {
+        let deadline = match record.phase {
             Phase::Lapsed => Instant::from_nanos(NOW + 1),
-            _ => now().after(span(one.left)),
+            _ => now().after(span(record.left)),
         };
         masters::left_if_won(extension.progress(deadline, now(), self.drift()))
     }

@@ -107,8 +107,8 @@ impl Config {
     /// The ttl is two ticks, messages arrive in any order, and nothing else goes wrong.
     pub fn new(name: &'static str, nodes: usize, attempts: usize) -> Self {
         let all = (1 << nodes) - 1;
-        let one = Contender { lists: [all; 2], claims: 1, ..Contender::default() };
-        let attempts = (0..attempts).map(|client| Contender { client: client as u8, ..one });
+        let contender = Contender { lists: [all; 2], claims: 1, ..Contender::default() };
+        let attempts = (0..attempts).map(|client| Contender { client: client as u8, ..contender });
         Self {
             name,
             nodes,
@@ -168,7 +168,7 @@ impl Config {
 
     /// Returns the longest time that a key may live.
     pub fn longest(&self) -> u8 {
-        let longer = self.attempts.iter().map(|one| one.longer).max().unwrap_or(0);
+        let longer = self.attempts.iter().map(|contender| contender.longer).max().unwrap_or(0);
         let ttl = (self.ttl + longer).max(self.extension_ttl);
         (ttl + self.lock_delay).max(self.stays_for())
     }

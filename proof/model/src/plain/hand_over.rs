@@ -46,10 +46,10 @@ impl Protocol {
 
     /// Returns whether a node that reports *vacant* may be topped up after the round, or is settled by
     /// that.
-    pub(crate) fn tops_up_after(&self, one: &Attempt, attempt: usize, round: usize) -> bool {
-        match one.phase {
+    pub(crate) fn tops_up_after(&self, record: &Attempt, attempt: usize, round: usize) -> bool {
+        match record.phase {
             Phase::Held if self.is_last_of_the_first(attempt, round) => {
-                one.rounds[round].phase == RoundPhase::Open
+                record.rounds[round].phase == RoundPhase::Open
             }
             Phase::Held => true,
             Phase::Detached => round == ADOPTS,
@@ -78,18 +78,18 @@ impl Protocol {
             }
             node.answers.forget_rounds(this);
         }
-        let one = &mut next.attempts[attempt];
-        (one.phase, one.left) = (Phase::Detached, 0);
-        (one.rounds[DETACHES].phase, one.rounds[DETACHES].since) = (RoundPhase::Won, 0);
+        let record = &mut next.attempts[attempt];
+        (record.phase, record.left) = (Phase::Detached, 0);
+        (record.rounds[DETACHES].phase, record.rounds[DETACHES].since) = (RoundPhase::Won, 0);
         emit(Action::Detach { attempt }, next);
     }
 
     /// Notes that another attempt has had what is detached now.
     pub(crate) fn passes_detached(&self, state: &mut State, winner: usize) {
-        let claims = |one: usize| self.config.attempts[one].claims;
-        for attempt in (0..self.count()).filter(|one| claims(*one) & claims(winner) != 0) {
-            let one = &mut state.attempts[attempt];
-            one.passed |= one.phase == Phase::Detached;
+        let claims = |attempt: usize| self.config.attempts[attempt].claims;
+        for attempt in (0..self.count()).filter(|attempt| claims(*attempt) & claims(winner) != 0) {
+            let record = &mut state.attempts[attempt];
+            record.passed |= record.phase == Phase::Detached;
         }
     }
 
@@ -103,8 +103,8 @@ impl Protocol {
         let mut given_back = *state;
         self.end(&mut given_back, attempt, true);
         emit(Action::GiveUp { attempt }, given_back);
-        let one = &state.attempts[attempt];
-        match one.rounds[ADOPTS].phase {
+        let record = &state.attempts[attempt];
+        match record.rounds[ADOPTS].phase {
             RoundPhase::Idle => {
                 emit(Action::Adopt { attempt }, self.begin_round(state, attempt, ADOPTS));
             }
@@ -114,12 +114,12 @@ impl Protocol {
                 }
                 let Some(left) = self.left_if_adopted(state, attempt) else { return };
                 let (mut next, this) = (*state, round_bit(attempt, ADOPTS));
-                if one.passed {
+                if record.passed {
                     next.broken = Property::NeverReacquired.code();
                 }
-                let one = &mut next.attempts[attempt];
-                (one.phase, one.left, one.passed) = (Phase::Held, left, false);
-                one.rounds[ADOPTS].phase = RoundPhase::Won;
+                let record = &mut next.attempts[attempt];
+                (record.phase, record.left, record.passed) = (Phase::Held, left, false);
+                record.rounds[ADOPTS].phase = RoundPhase::Won;
                 for node in &mut next.nodes {
                     node.answers.forget_won(this);
                     node.unsettled &= !bit(attempt);

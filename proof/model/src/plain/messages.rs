@@ -11,7 +11,7 @@ use crate::plain::state::{Key, Phase, RoundPhase, State};
 
 impl Net for Protocol {
     fn clients(&self) -> impl Iterator<Item = u8> {
-        self.config.attempts.iter().map(|one| one.client)
+        self.config.attempts.iter().map(|contender| contender.client)
     }
 
     fn is_in_order(&self) -> bool {
@@ -90,27 +90,27 @@ impl Protocol {
 
     /// Deletes an attempt's keys at a node, in its name.
     pub(crate) fn delete(&self, state: &mut State, node: usize, attempt: usize) {
-        let one = &mut state.nodes[node];
-        scripts::release(&mut one.keys, &self.claim(attempt), None);
-        one.force &= !bit(attempt);
-        one.forced |= bit(attempt);
+        let node = &mut state.nodes[node];
+        scripts::release(&mut node.keys, &self.claim(attempt), None);
+        node.force &= !bit(attempt);
+        node.forced |= bit(attempt);
     }
 
     fn execute_acquire(&self, state: &mut State, node: usize, attempt: usize) {
         let claim = self.claim(attempt);
         let reply = self.acquire(state, node, attempt, &claim, false);
         let waits = state.attempts[attempt].phase == Phase::Trying;
-        let one = &mut state.nodes[node];
+        let node = &mut state.nodes[node];
         if self.config.fence == Fence::Counters && reply == Acquired::Granted {
-            one.keys[0].fence += 1;
+            node.keys[0].fence += 1;
         }
         if reply != Acquired::Granted && waits && self.config.nil_settles {
-            one.nil |= bit(attempt);
+            node.nil |= bit(attempt);
         }
         if reply == Acquired::Granted && waits {
-            one.answers.granted |= bit(attempt);
+            node.answers.granted |= bit(attempt);
             if self.config.fence == Fence::Counters {
-                one.said[attempt] = one.keys[0].fence;
+                node.reported[attempt] = node.keys[0].fence;
             }
         }
     }
@@ -119,9 +119,9 @@ impl Protocol {
         let claim = self.claim(attempt);
         let reply = self.acquire(state, node, attempt, &claim, true);
         if reply == Acquired::Granted && self.config.is(Mutant::TopUpCounts) {
-            for (round, one) in state.attempts[attempt].rounds.iter().enumerate() {
-                if one.phase == RoundPhase::Open {
-                    state.nodes[node].answers.held |= round_bit(attempt, round);
+            for (number, round) in state.attempts[attempt].rounds.iter().enumerate() {
+                if round.phase == RoundPhase::Open {
+                    state.nodes[node].answers.held |= round_bit(attempt, number);
                 }
             }
         }
@@ -157,13 +157,13 @@ impl Protocol {
         let claim = Claim { life, ..self.claim(attempt) };
         let shortens = self.config.is(Mutant::ExtensionShortens);
         let reply = scripts::extend(&mut state.nodes[node].keys, &claim, shortens);
-        let one = &state.attempts[attempt];
-        let phase = one.rounds[round].phase;
+        let record = &state.attempts[attempt];
+        let phase = record.rounds[round].phase;
         let this = round_bit(attempt, round);
         match reply {
             Extended::Held if phase == RoundPhase::Open => state.nodes[node].answers.held |= this,
             Extended::Vacant
-                if phase != RoundPhase::Idle && self.tops_up_after(one, attempt, round) =>
+                if phase != RoundPhase::Idle && self.tops_up_after(record, attempt, round) =>
             {
                 state.nodes[node].answers.vacant |= this;
             }

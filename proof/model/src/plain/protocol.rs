@@ -46,8 +46,9 @@ pub struct Protocol {
 
 impl Protocol {
     pub fn new(config: Config) -> Self {
-        let memberships = config.attempts.iter().map(|one| membership(&config, one)).collect();
-        let lists = || config.attempts.iter().map(|one| one.lists);
+        let memberships =
+            config.attempts.iter().map(|contender| membership(&config, contender)).collect();
+        let lists = || config.attempts.iter().map(|contender| contender.lists);
         let classes = Classes::of(config.nodes, |node| (listed(lists(), node), config.ahead[node]));
         let quarantine = quarantine(&config);
         Self { config, memberships, classes, quarantine }
@@ -60,9 +61,11 @@ impl Protocol {
 
     pub(crate) fn claim(&self, attempt: usize) -> Claim {
         let reused = self.config.is(Mutant::TokenReused);
-        let client = |one: usize| self.config.attempts[one].client;
-        let same = |one: &usize| *one == attempt || (reused && client(*one) == client(attempt));
-        let ours = (0..self.config.attempts.len()).filter(same).fold(0, |all, one| all | bit(one));
+        let client = |other: usize| self.config.attempts[other].client;
+        let same =
+            |other: &usize| *other == attempt || (reused && client(*other) == client(attempt));
+        let ours =
+            (0..self.config.attempts.len()).filter(same).fold(0, |all, other| all | bit(other));
         Claim {
             owner: attempt as u8 + 1,
             ours,
@@ -114,19 +117,19 @@ impl Protocol {
             if state.attempts[attempt].phase != Phase::Over {
                 continue;
             }
-            let (one, rounds) = (bit(attempt), round_bits(attempt));
+            let (this, rounds) = (bit(attempt), round_bits(attempt));
             let owner = attempt as u8 + 1;
             let mut under_way = false;
             for node in &mut state.nodes[..self.config.nodes] {
                 let stands = node.keys.iter().any(|key| key.owner == owner);
-                let may_come = node.sent.acquire & one != 0 || node.sent.top_up & rounds != 0;
+                let may_come = node.sent.acquire & this != 0 || node.sent.top_up & rounds != 0;
                 if !stands && !may_come {
                     node.sent.extend &= !rounds;
                     if !raises {
-                        node.sent.release &= !one;
+                        node.sent.release &= !this;
                     }
                 }
-                under_way |= may_come || node.sent.release & one != 0;
+                under_way |= may_come || node.sent.release & this != 0;
             }
             if !under_way {
                 state.attempts[attempt].ballot = 0;
@@ -178,15 +181,15 @@ impl Model for Protocol {
 }
 
 /// Returns the lists of an attempt as the core's membership.
-fn membership(config: &Config, one: &Contender) -> Membership {
-    let [list, also] = one.lists;
+fn membership(config: &Config, contender: &Contender) -> Membership {
+    let [list, also] = contender.lists;
     match config.mutant {
         // A list whose majority is half of the nodes; the votes get its places in order.
         Some(Mutant::HalfIsAQuorum) => {
             Membership::of(2 * (config.nodes / 2) - 1).expect("a run without nodes")
         }
         Some(Mutant::MajorityOfTheUnion) => masters::membership([list | also; 2]),
-        _ => masters::membership(one.lists),
+        _ => masters::membership(contender.lists),
     }
 }
 

@@ -47,17 +47,17 @@ impl Claim {
 
     fn keys(&self) -> impl Iterator<Item = usize> + use<> {
         let resources = self.resources;
-        (0..RESOURCES).filter(move |one| resources >> one & 1 == 1)
+        (0..RESOURCES).filter(move |resource| resources >> resource & 1 == 1)
     }
 }
 
 /// `SET key token NX PX life`, for one resource claimed without a ballot.
 pub fn set(keys: &mut [Key; RESOURCES], claim: &Claim) -> Acquired {
-    for one in claim.keys() {
-        if keys[one].owner != 0 {
+    for key in claim.keys() {
+        if keys[key].owner != 0 {
             return Acquired::Held;
         }
-        (keys[one].owner, keys[one].left) = (claim.owner, claim.life);
+        (keys[key].owner, keys[key].left) = (claim.owner, claim.life);
     }
     Acquired::Granted
 }
@@ -65,11 +65,11 @@ pub fn set(keys: &mut [Key; RESOURCES], claim: &Claim) -> Acquired {
 /// `acquire.lua`: all keys or none. The token's own keys are not an obstacle, and are left
 /// unchanged.
 pub fn acquire(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballot>) -> Acquired {
-    if claim.keys().any(|one| keys[one].owner != 0 && !claim.is_ours(keys[one].owner)) {
+    if claim.keys().any(|key| keys[key].owner != 0 && !claim.is_ours(keys[key].owner)) {
         return Acquired::Held;
     }
     if let Some(ballot) = ballot {
-        let fence = claim.keys().map(|one| keys[one].fence).max().unwrap_or(0);
+        let fence = claim.keys().map(|key| keys[key].fence).max().unwrap_or(0);
         if ballot.number < fence || (ballot.number == fence && !ballot.at_the_fence) {
             return Acquired::Stale;
         }
@@ -78,8 +78,8 @@ pub fn acquire(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballo
         if too_far_ahead || too_far_back {
             return Acquired::Clock;
         }
-        for one in claim.keys() {
-            (keys[one].fence, keys[one].fence_left) = (ballot.number, ballot.kept);
+        for key in claim.keys() {
+            (keys[key].fence, keys[key].fence_left) = (ballot.number, ballot.kept);
         }
     }
     set_free(keys, claim);
@@ -89,19 +89,19 @@ pub fn acquire(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballo
 /// Sets the keys that are free, whatever the others are. On its own, this breaks the rule of all or
 /// none.
 pub fn set_free(keys: &mut [Key; RESOURCES], claim: &Claim) {
-    for one in claim.keys() {
-        if keys[one].owner != 0 {
+    for key in claim.keys() {
+        if keys[key].owner != 0 {
             continue;
         }
-        (keys[one].owner, keys[one].left) = (claim.owner, claim.life);
+        (keys[key].owner, keys[key].left) = (claim.owner, claim.life);
     }
 }
 
 /// `extend.lua`: the worst of the keys. It sets nothing, and shortens nothing unless it `shortens`.
 pub fn extend(keys: &mut [Key; RESOURCES], claim: &Claim, shortens: bool) -> Extended {
     let mut worst = Extended::Held;
-    for one in claim.keys() {
-        let key = &mut keys[one];
+    for key in claim.keys() {
+        let key = &mut keys[key];
         if claim.is_ours(key.owner) {
             key.left = if shortens { claim.life } else { key.left.max(claim.life) };
         } else if key.owner != 0 {
@@ -115,9 +115,9 @@ pub fn extend(keys: &mut [Key; RESOURCES], claim: &Claim, shortens: bool) -> Ext
 
 /// `shorten.lua`: what is ours lives for so many ticks more.
 pub fn shorten(keys: &mut [Key; RESOURCES], claim: &Claim, ticks: u8) {
-    for one in claim.keys() {
-        if claim.is_ours(keys[one].owner) {
-            keys[one].left = ticks;
+    for key in claim.keys() {
+        if claim.is_ours(keys[key].owner) {
+            keys[key].left = ticks;
         }
     }
 }
@@ -126,18 +126,18 @@ pub fn shorten(keys: &mut [Key; RESOURCES], claim: &Claim, ticks: u8) {
 /// the window. Returns the owners whose keys it has deleted, as bits.
 pub fn release(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballot>) -> u8 {
     let mut deleted = 0;
-    for one in claim.keys() {
-        if claim.is_ours(keys[one].owner) {
-            deleted |= 1 << (keys[one].owner - 1);
-            (keys[one].owner, keys[one].left) = (0, 0);
+    for key in claim.keys() {
+        if claim.is_ours(keys[key].owner) {
+            deleted |= 1 << (keys[key].owner - 1);
+            (keys[key].owner, keys[key].left) = (0, 0);
         }
     }
     if let Some(ballot) = ballot
         && ballot.ahead.is_none_or(|far| ballot.number <= ballot.clock + far)
     {
-        for one in claim.keys() {
-            if ballot.number > keys[one].fence {
-                (keys[one].fence, keys[one].fence_left) = (ballot.number, ballot.kept);
+        for key in claim.keys() {
+            if ballot.number > keys[key].fence {
+                (keys[key].fence, keys[key].fence_left) = (ballot.number, ballot.kept);
             }
         }
     }

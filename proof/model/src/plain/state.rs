@@ -42,7 +42,7 @@ pub struct Node {
     /// It had not answered when the attempt was detached: a late SET may arrive.
     pub unsettled: u8,
     /// The count that it reported with its grant.
-    pub said: [u8; ATTEMPTS],
+    pub reported: [u8; ATTEMPTS],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -121,7 +121,7 @@ impl Node {
         self.answers.forget(attempt);
         self.nil &= !bit(attempt);
         self.unsettled &= !bit(attempt);
-        self.said[attempt] = 0;
+        self.reported[attempt] = 0;
     }
 }
 

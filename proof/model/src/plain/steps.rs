@@ -55,7 +55,8 @@ impl Protocol {
             }
         }
         if self.config.is(Mutant::PassedOnWhileHeld) {
-            for held in self.before(attempt).filter(|one| state.attempts[*one].phase == Phase::Held)
+            for held in
+                self.before(attempt).filter(|held| state.attempts[*held].phase == Phase::Held)
             {
                 next.nodes.iter_mut().for_each(|node| node.sent.release |= bit(held));
             }
@@ -80,29 +81,30 @@ impl Protocol {
 
     fn may_begin(&self, state: &State, attempt: usize) -> bool {
         let attempts = &self.config.attempts;
-        let phase = |one: usize| state.attempts[one].phase;
+        let phase = |other: usize| state.attempts[other].phase;
         let passes_on = self.config.is(Mutant::PassedOnWhileHeld);
-        let done =
-            |one: usize| phase(one) == Phase::Over || (passes_on && phase(one) == Phase::Held);
-        let waits_for = |one: &usize| attempts[attempt].after >> one & 1 == 1;
-        let rested = |one: usize| {
-            phase(one) == Phase::Over && state.attempts[one].over >= attempts[attempt].rests
+        let done = |other: usize| {
+            phase(other) == Phase::Over || (passes_on && phase(other) == Phase::Held)
+        };
+        let waits_for = |other: &usize| attempts[attempt].after >> other & 1 == 1;
+        let rested = |other: usize| {
+            phase(other) == Phase::Over && state.attempts[other].over >= attempts[attempt].rests
         };
         // Of clients that differ only by name, the first one begins first.
-        let alone = |one: usize| {
-            attempts.iter().filter(|other| other.client == attempts[one].client).count() == 1
+        let alone = |other: usize| {
+            attempts.iter().filter(|peer| peer.client == attempts[other].client).count() == 1
         };
-        let alike = |one: usize| {
-            let (a, b) = (&attempts[one], &attempts[attempt]);
-            alone(one)
+        let alike = |other: usize| {
+            let (a, b) = (&attempts[other], &attempts[attempt]);
+            alone(other)
                 && alone(attempt)
                 && (a.lists, a.claims, a.rounds, a.after, a.longer)
                     == (b.lists, b.claims, b.rounds, b.after, b.longer)
-                && attempts.iter().all(|other| other.after >> one & 1 == other.after >> attempt & 1)
+                && attempts.iter().all(|peer| peer.after >> other & 1 == peer.after >> attempt & 1)
         };
         self.before(attempt).all(done)
             && (0..self.count()).filter(waits_for).all(rested)
-            && !(0..attempt).any(|one| phase(one) == Phase::Idle && alike(one))
+            && !(0..attempt).any(|other| phase(other) == Phase::Idle && alike(other))
     }
 
     fn wins(&self, state: &State, attempt: usize, emit: &mut impl FnMut(Action, State)) {
@@ -120,22 +122,22 @@ impl Protocol {
                     node.nil = nil;
                 }
             }
-            let one = &mut next.attempts[attempt];
+            let record = &mut next.attempts[attempt];
             // The time from its begin counts for what stays, and for nothing else.
-            let since = if self.config.at_least > 0 { one.since } else { 0 };
-            (one.phase, one.left, one.since) = (Phase::Held, left, since);
+            let since = if self.config.at_least > 0 { record.since } else { 0 };
+            (record.phase, record.left, record.since) = (Phase::Held, left, since);
             emit(Action::Win { attempt, token }, next);
         }
     }
 
     fn extends(&self, state: &State, attempt: usize, emit: &mut impl FnMut(Action, State)) {
-        let one = &state.attempts[attempt];
+        let record = &state.attempts[attempt];
         for round in 0..usize::from(self.config.attempts[attempt].rounds).min(ROUNDS) {
-            match one.rounds[round].phase {
+            match record.rounds[round].phase {
                 RoundPhase::Idle => {
-                    let earlier = one.rounds[..round].iter();
-                    let begun = earlier.into_iter().all(|one| one.phase != RoundPhase::Idle);
-                    if begun && one.phase == Phase::Held && !self.is_adopters(attempt, round) {
+                    let earlier = record.rounds[..round].iter();
+                    let begun = earlier.into_iter().all(|before| before.phase != RoundPhase::Idle);
+                    if begun && record.phase == Phase::Held && !self.is_adopters(attempt, round) {
                         emit(
                             Action::Extend { attempt, round },
                             self.begin_round(state, attempt, round),
@@ -203,8 +205,8 @@ impl Protocol {
     }
 
     fn forces(&self, state: &State, attempt: usize, emit: &mut impl FnMut(Action, State)) {
-        let one = &state.attempts[attempt];
-        if state.forced > 0 && one.phase == Phase::Held && one.force == 0 {
+        let record = &state.attempts[attempt];
+        if state.forced > 0 && record.phase == Phase::Held && record.force == 0 {
             let mut next = *state;
             next.forced -= 1;
             next.attempts[attempt].force = forced::ASKED;
@@ -212,7 +214,7 @@ impl Protocol {
             emit(Action::Force { attempt }, next);
         }
         let deleted = |node: &usize| state.nodes[*node].forced & bit(attempt) != 0;
-        if one.force == forced::ASKED
+        if record.force == forced::ASKED
             && self.is_quorum(attempt, (0..self.config.nodes).filter(deleted))
         {
             let mut next = *state;
@@ -232,20 +234,23 @@ impl Protocol {
             emit(Action::Tick, next);
         }
         for node in 0..self.config.nodes {
-            let one = &state.nodes[node];
-            if state.restarts > 0 && one.remembers() {
+            let master = &state.nodes[node];
+            if state.restarts > 0 && master.remembers() {
                 let mut next = *state;
                 self.restart(&mut next, node);
                 emit(Action::Restart { node }, next);
             }
-            if self.config.gains_every > 0 && one.steady == 0 && (one.remembers() || one.warm > 0) {
+            if self.config.gains_every > 0
+                && master.steady == 0
+                && (master.remembers() || master.warm > 0)
+            {
                 let mut next = *state;
                 next.nodes[node].ages(1);
                 next.nodes[node].steady = self.config.gains_every;
                 emit(Action::Gain { node }, next);
             }
             let counts = matches!(self.config.fence, Fence::Window { .. });
-            if state.clock_steps > 0 && (counts || one.remembers() || one.warm > 0) {
+            if state.clock_steps > 0 && (counts || master.remembers() || master.warm > 0) {
                 let mut next = *state;
                 self.set_clock(&mut next, node);
                 emit(Action::SetClock { node }, next);

@@ -24,25 +24,26 @@ impl Protocol {
 
     fn attempt_ages(&self, state: &mut State, attempt: usize) {
         let longest = self.config.longest();
-        let one = &mut state.attempts[attempt];
-        one.closed = one.closed.saturating_sub(1);
-        if matches!(one.phase, Phase::Held | Phase::Lapsed | Phase::Detached) {
-            for round in one.rounds.iter_mut().filter(|one| one.phase != RoundPhase::Idle) {
+        let record = &mut state.attempts[attempt];
+        record.closed = record.closed.saturating_sub(1);
+        if matches!(record.phase, Phase::Held | Phase::Lapsed | Phase::Detached) {
+            for round in record.rounds.iter_mut().filter(|round| round.phase != RoundPhase::Idle) {
                 round.since = (round.since + 1).min(longest);
             }
         }
-        match one.phase {
+        match record.phase {
             Phase::Trying => {
-                one.since = (one.since + 1).min(longest);
+                record.since = (record.since + 1).min(longest);
                 // It can't win any more: its next step is to give up, whenever that arrives.
                 if self.left_of_a_win(state, attempt).is_none() {
                     self.give_up(state, attempt);
                 }
             }
             Phase::Held => {
-                one.since = if self.config.at_least > 0 { (one.since + 1).min(longest) } else { 0 };
-                one.left -= 1;
-                if one.left == 0 {
+                record.since =
+                    if self.config.at_least > 0 { (record.since + 1).min(longest) } else { 0 };
+                record.left -= 1;
+                if record.left == 0 {
                     self.lapse(state, attempt);
                 }
             }
@@ -50,7 +51,7 @@ impl Protocol {
                 let hopeless = |round: &crate::plain::state::Round| {
                     round.phase != RoundPhase::Open || round.since >= longest
                 };
-                if one.rounds.iter().all(hopeless) {
+                if record.rounds.iter().all(hopeless) {
                     self.end(state, attempt, true);
                 }
             }
@@ -58,17 +59,17 @@ impl Protocol {
                 let waits = |other: &Contender| other.after >> attempt & 1 == 1;
                 let others = self.config.attempts.iter().filter(|other| waits(other));
                 let longest = others.map(|other| other.rests).max().unwrap_or(0);
-                one.over = (one.over + 1).min(longest);
+                record.over = (record.over + 1).min(longest);
             }
             Phase::Idle | Phase::Detached => {}
         }
     }
 
     fn lapse(&self, state: &mut State, attempt: usize) {
-        let one = &mut state.attempts[attempt];
-        let waits = one.rounds.iter().any(|round| round.phase == RoundPhase::Open);
+        let record = &mut state.attempts[attempt];
+        let waits = record.rounds.iter().any(|round| round.phase == RoundPhase::Open);
         if self.config.is(Mutant::ExtendedAfterTheDeadline) && waits {
-            one.phase = Phase::Lapsed;
+            record.phase = Phase::Lapsed;
             return;
         }
         if self.config.at_least > 0 {
@@ -76,10 +77,10 @@ impl Protocol {
         }
         let delayed = self.config.lock_delay > 0;
         if delayed {
-            one.closed = self.config.lock_delay;
+            record.closed = self.config.lock_delay;
         }
         let deletes = !delayed || self.config.is(Mutant::DelayedKeysDeleted);
-        one.left_alone = !deletes;
+        record.left_alone = !deletes;
         self.end(state, attempt, deletes);
     }
 
@@ -114,28 +115,28 @@ impl Protocol {
     /// Restarts a node, which comes back empty. What was in flight to it was lost with its
     /// connections; its earlier answers may still be read.
     pub(crate) fn restart(&self, state: &mut State, node: usize) {
-        let one = &mut state.nodes[node];
-        one.keys = Default::default();
-        (one.sent, one.force) = Default::default();
-        one.warm = self.quarantine;
+        let node = &mut state.nodes[node];
+        node.keys = Default::default();
+        (node.sent, node.force) = Default::default();
+        node.warm = self.quarantine;
         state.restarts -= 1;
     }
 
     /// Sets a node's clock, and with it the life of what it keeps, and the uptime that it reports.
     pub(crate) fn set_clock(&self, state: &mut State, node: usize) {
-        let one = &mut state.nodes[node];
+        let node = &mut state.nodes[node];
         let step = self.config.clock_step;
         if step > 0 {
-            one.ages(step.unsigned_abs());
+            node.ages(step.unsigned_abs());
         } else {
-            for key in one.keys.iter_mut().filter(|key| key.owner != 0) {
+            for key in node.keys.iter_mut().filter(|key| key.owner != 0) {
                 key.left += step.unsigned_abs();
             }
-            for key in one.keys.iter_mut().filter(|key| key.fence_left != 0) {
+            for key in node.keys.iter_mut().filter(|key| key.fence_left != 0) {
                 key.fence_left += step.unsigned_abs();
             }
         }
-        one.stepped += 1;
+        node.stepped += 1;
         state.clock_steps -= 1;
     }
 
@@ -166,8 +167,8 @@ impl Protocol {
         (0..self.count()).all(|attempt| {
             let claims = self.config.attempts[attempt].claims;
             let free = |node: &Node| {
-                let taken = |(one, key): (usize, &crate::plain::state::Key)| {
-                    claims >> one & 1 == 1 && key.owner != 0
+                let taken = |(resource, key): (usize, &crate::plain::state::Key)| {
+                    claims >> resource & 1 == 1 && key.owner != 0
                 };
                 !node.keys.iter().enumerate().any(taken) && (node.warm == 0 || !waits)
             };

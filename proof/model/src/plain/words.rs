@@ -21,7 +21,7 @@ impl Part for Protocol {
     fn bounds(config: &Config) -> String {
         let attempts = &config.attempts;
         let if_any = |is: fn(&Contender) -> bool, words: &dyn Fn(&Contender) -> String| {
-            attempts.iter().find(|one| is(one)).map(words)
+            attempts.iter().find(|contender| is(contender)).map(words)
         };
         let each = |what: fn(&Contender) -> String, between: &str| {
             attempts.iter().map(what).collect::<Vec<_>>().join(between)
@@ -37,11 +37,11 @@ impl Part for Protocol {
         let words = [
             Some(format!("{} nodes", config.nodes)),
             Some(plural(attempts.len(), "attempt")),
-            of_clients(attempts.iter().map(|one| one.client)),
+            of_clients(attempts.iter().map(|contender| contender.client)),
             Some(config.order.words().to_owned()),
             Some(format!("ttl {}", config.ttl)),
-            if_any(|one| one.rounds > 0, &|_| {
-                format!("extensions {}", each(|one| one.rounds.to_string(), "+"))
+            if_any(|contender| contender.rounds > 0, &|_| {
+                format!("extensions {}", each(|contender| contender.rounds.to_string(), "+"))
             }),
             (config.extension_ttl != config.ttl).then(|| format!("for {}", config.extension_ttl)),
             match config.fence {
@@ -63,12 +63,16 @@ impl Part for Protocol {
             }),
             (config.lock_delay > 0).then(|| format!("lock-delay {}", config.lock_delay)),
             (config.at_least > 0).then(|| format!("closed for {} at least", config.at_least)),
-            if_any(|one| one.claims != 1, &|_| {
-                format!("claims {}", each(|one| resources(one.claims).to_owned(), " "))
+            if_any(|contender| contender.claims != 1, &|_| {
+                format!("claims {}", each(|contender| resources(contender.claims).to_owned(), " "))
             }),
-            if_any(|one| one.longer > 0, &|one| format!("one for {}", config.ttl + one.longer)),
+            if_any(|contender| contender.longer > 0, &|contender| {
+                format!("one for {}", config.ttl + contender.longer)
+            }),
             config.adopts_again.then(|| "adoptions begun again".to_owned()),
-            if_any(|one| one.rests > 0, &|one| format!("{} between", plural(one.rests, "tick"))),
+            if_any(|contender| contender.rests > 0, &|contender| {
+                format!("{} between", plural(contender.rests, "tick"))
+            }),
             (config.hands_over != 0).then(|| "the first detached and adopted".to_owned()),
             config.forgets.then(|| "scripts forgotten".to_owned()),
             config.nil_settles.then(|| "nil not undone".to_owned()),
@@ -110,8 +114,8 @@ impl Part for Protocol {
                 format!("{} tops up {}", NAMES[attempt], node + 1)
             }
             Action::Deliver { attempt, node, message, again } => {
-                let told = self.delivery(attempt, node, message, before, after);
-                if again { format!("{told}; the message will come again") } else { told }
+                let delivery = self.delivery(attempt, node, message, before, after);
+                if again { format!("{delivery}; the message will come again") } else { delivery }
             }
             Action::Tick => "a tick".to_owned(),
             Action::Restart { node } => format!("{} restarts empty", node + 1),
@@ -136,7 +140,9 @@ impl Part for Protocol {
                 let (name, left) = (NAMES[attempt], after.attempts[attempt].left);
                 format!("it has adopted {name}'s, until {}", in_ticks(left))
             }
-            Action::Force { attempt } => format!("somebody deletes {}'s keys", NAMES[attempt]),
+            Action::Force { attempt } => {
+                format!("a client deletes {}'s keys", NAMES[attempt])
+            }
             Action::Delete { attempt, node } => {
                 let (name, place) = (NAMES[attempt], node + 1);
                 let set = before.nodes[node].keys != after.nodes[node].keys;
@@ -146,7 +152,7 @@ impl Part for Protocol {
                 }
             }
             Action::Forced { attempt } => {
-                format!("he is told that a quorum has deleted {}'s", NAMES[attempt])
+                format!("it learns that a quorum has deleted {}'s", NAMES[attempt])
             }
         };
         for (attempt, name) in NAMES.iter().enumerate() {
@@ -207,23 +213,23 @@ impl Protocol {
 
     /// Names what a tick has ended.
     fn expired(&self, before: &State, after: &State) -> String {
-        let mut told = String::new();
+        let mut text = String::new();
         for node in 0..self.config.nodes {
             let (was, is) = (&before.nodes[node], &after.nodes[node]);
             for (old, new) in was.keys.iter().zip(&is.keys) {
                 if old.owner != 0 && new.owner == 0 {
                     let name = NAMES[usize::from(old.owner) - 1];
-                    told += &format!("; {name}'s key on {} expires", node + 1);
+                    text += &format!("; {name}'s key on {} expires", node + 1);
                 }
                 if old.fence != 0 && new.fence == 0 {
-                    told += &format!("; the fence on {} expires", node + 1);
+                    text += &format!("; the fence on {} expires", node + 1);
                 }
             }
             if was.warm > 0 && is.warm == 0 {
-                told += &format!("; {} votes again", node + 1);
+                text += &format!("; {} votes again", node + 1);
             }
         }
-        told
+        text
     }
 }
 

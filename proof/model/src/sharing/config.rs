@@ -81,12 +81,12 @@ impl Config {
     }
 
     pub fn ttl(mut self, ttls: &[u8]) -> Self {
-        self.contenders.iter_mut().zip(ttls).for_each(|(one, ttl)| one.ttl = *ttl);
+        self.contenders.iter_mut().zip(ttls).for_each(|(contender, ttl)| contender.ttl = *ttl);
         self.asks(ttls)
     }
 
     /// Returns the longest time that a key may live.
     pub fn longest(&self) -> u8 {
-        self.contenders.iter().map(|one| one.ttl.max(one.asks)).max().unwrap_or(0)
+        self.contenders.iter().map(|contender| contender.ttl.max(contender.asks)).max().unwrap_or(0)
     }
 }

@@ -3,13 +3,13 @@
 use super::mutants::Mutant;
 use super::protocol::{Action, Sharing};
 use super::scripts::Asked;
-use super::state::{DOWNGRADE, Phase, RoundPhase, State};
+use super::state::{DOWNGRADE, Node, Phase, RoundPhase, State};
 use crate::masters::{Extended, Order};
 use crate::net::{Message, Net, SLOTS, Sent, bit, round_bit};
 
 impl Net for Sharing {
     fn clients(&self) -> impl Iterator<Item = u8> {
-        self.config.contenders.iter().map(|one| one.client)
+        self.config.contenders.iter().map(|contender| contender.client)
     }
 
     fn is_in_order(&self) -> bool {
@@ -123,30 +123,30 @@ impl Sharing {
 
     fn execute_acquire(&self, state: &mut State, node: usize, who: usize) {
         let command = self.command(who);
-        let one = &mut state.nodes[node];
+        let Node { master, answers, .. } = &mut state.nodes[node];
         let granted = if self.config.contenders[who].reads {
-            one.master.acquire_read(&command, false) == Asked::Granted
+            master.acquire_read(&command, false) == Asked::Granted
         } else {
-            one.master.set(&command)
+            master.set(&command)
         };
         if granted && state.actors[who].phase == Phase::Trying {
-            one.answers.granted |= bit(who);
+            answers.granted |= bit(who);
         }
     }
 
     fn execute_top_up(&self, state: &mut State, node: usize, who: usize, slot: usize) {
         let command = self.command(who);
         let as_reader = self.asks_as_reader(state, who, slot);
-        let one = &mut state.nodes[node];
+        let Node { master, answers, .. } = &mut state.nodes[node];
         let granted = if as_reader {
-            one.master.acquire_read(&command, true) == Asked::Granted
+            master.acquire_read(&command, true) == Asked::Granted
         } else {
-            one.master.set(&command)
+            master.set(&command)
         };
         if granted && self.config.is(Mutant::TopUpCounts) {
             for (slot, round) in state.actors[who].rounds.iter().enumerate() {
                 if round.phase == RoundPhase::Open {
-                    one.answers.held |= round_bit(who, slot);
+                    answers.held |= round_bit(who, slot);
                 }
             }
         }
@@ -157,14 +157,13 @@ impl Sharing {
         let as_reader = self.asks_as_reader(state, who, slot);
         let actor = &state.actors[who];
         let phase = actor.rounds[slot].phase;
-        let one = &mut state.nodes[node];
-        let answer =
-            if as_reader { one.master.extend_read(&command) } else { one.master.extend(&command) };
+        let Node { master, answers, .. } = &mut state.nodes[node];
+        let answer = if as_reader { master.extend_read(&command) } else { master.extend(&command) };
         let waits = matches!(phase, RoundPhase::Open | RoundPhase::Won);
         match answer {
-            Extended::Held if phase == RoundPhase::Open => one.answers.held |= round_bit(who, slot),
+            Extended::Held if phase == RoundPhase::Open => answers.held |= round_bit(who, slot),
             Extended::Vacant if waits && actor.phase == Phase::Held => {
-                one.answers.vacant |= round_bit(who, slot);
+                answers.vacant |= round_bit(who, slot);
             }
             _ => {}
         }

@@ -51,7 +51,7 @@ impl Property {
 
 /// Returns the first property of the run that `state` breaks.
 pub(super) fn violated(sharing: &Sharing, state: &State) -> Option<&'static str> {
-    let breaks = |one: &Property| match one {
+    let breaks = |property: &Property| match property {
         Property::Exclusion => !one_writer_or_readers(sharing, state),
         Property::HonestDeadline => !keys_stand(sharing, state),
         Property::MarkIsTight => !marks_are_tight(sharing, state),
@@ -66,8 +66,9 @@ pub(super) fn violated(sharing: &Sharing, state: &State) -> Option<&'static str>
 }
 
 fn one_writer_or_readers(sharing: &Sharing, state: &State) -> bool {
-    let holders = || state.actors[..sharing.count()].iter().filter(|one| one.phase == Phase::Held);
-    holders().all(|one| one.reads) || holders().count() == 1
+    let holders =
+        || state.actors[..sharing.count()].iter().filter(|actor| actor.phase == Phase::Held);
+    holders().all(|actor| actor.reads) || holders().count() == 1
 }
 
 fn keys_stand(sharing: &Sharing, state: &State) -> bool {

@@ -42,9 +42,10 @@ pub struct Sharing {
 
 impl Sharing {
     pub fn new(config: Config) -> Self {
-        let lists = || config.contenders.iter().map(|one| one.lists);
-        let membership = |one: &Contender| {
-            masters::membership(if needs_one(&config, one) { [1; 2] } else { one.lists })
+        let lists = || config.contenders.iter().map(|contender| contender.lists);
+        let membership = |contender: &Contender| {
+            let lists = if needs_one(&config, contender) { [1; 2] } else { contender.lists };
+            masters::membership(lists)
         };
         let memberships = config.contenders.iter().map(membership).collect();
         let classes = Classes::of(config.nodes, |node| listed(lists(), node));
@@ -145,10 +146,10 @@ impl Model for Sharing {
     }
 }
 
-fn needs_one(config: &Config, one: &Contender) -> bool {
+fn needs_one(config: &Config, contender: &Contender) -> bool {
     match config.mutant {
-        Some(Mutant::OneNodeForReader) => one.reads,
-        Some(Mutant::OneNodeForWriter) => !one.reads,
+        Some(Mutant::OneNodeForReader) => contender.reads,
+        Some(Mutant::OneNodeForWriter) => !contender.reads,
         _ => false,
     }
 }

@@ -55,18 +55,18 @@ impl Sharing {
 
     fn may_begin(&self, state: &State, who: usize) -> bool {
         let contenders = &self.config.contenders;
-        let phase = |one: usize| state.actors[one].phase;
+        let phase = |other: usize| state.actors[other].phase;
         // Of clients that differ only by name, the first one begins first.
-        let alone = |one: usize| {
-            contenders.iter().filter(|other| other.client == contenders[one].client).count() == 1
+        let alone = |other: usize| {
+            contenders.iter().filter(|peer| peer.client == contenders[other].client).count() == 1
         };
-        let alike = |one: usize| {
+        let alike = |other: usize| {
             let unnamed =
-                super::config::Contender { client: contenders[who].client, ..contenders[one] };
-            alone(one) && alone(who) && unnamed == contenders[who]
+                super::config::Contender { client: contenders[who].client, ..contenders[other] };
+            alone(other) && alone(who) && unnamed == contenders[who]
         };
-        self.before(who).all(|one| phase(one) == Phase::Over)
-            && !(0..who).any(|one| phase(one) == Phase::Idle && alike(one))
+        self.before(who).all(|other| phase(other) == Phase::Over)
+            && !(0..who).any(|other| phase(other) == Phase::Idle && alike(other))
     }
 
     fn wins(&self, state: &State, who: usize, emit: &mut impl FnMut(Action, State)) {
@@ -88,7 +88,7 @@ impl Sharing {
             match actor.rounds[round].phase {
                 RoundPhase::Idle => {
                     let earlier = &actor.rounds[..round.min(DOWNGRADE)];
-                    let begun = earlier.iter().all(|one| one.phase != RoundPhase::Idle);
+                    let begun = earlier.iter().all(|before| before.phase != RoundPhase::Idle);
                     if begun && round != DOWNGRADE {
                         let next = self.begin_round(state, who, round);
                         emit(Action::Extend { who, round }, next);

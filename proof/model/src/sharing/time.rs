@@ -31,7 +31,7 @@ impl Sharing {
             }
             Phase::Held => {
                 let waits = |phase| matches!(phase, RoundPhase::Open | RoundPhase::Won);
-                for round in actor.rounds.iter_mut().filter(|one| waits(one.phase)) {
+                for round in actor.rounds.iter_mut().filter(|round| waits(round.phase)) {
                     round.since = (round.since + 1).min(longest);
                 }
                 actor.left -= 1;
@@ -65,10 +65,10 @@ impl Sharing {
     /// Restarts a node, which comes back empty. What was in flight to it was lost with its
     /// connections; its earlier answers may still be read.
     pub(super) fn restart(&self, state: &mut State, node: usize) {
-        let one = &mut state.nodes[node];
-        one.master = Master::default();
-        one.sent = Sent::default();
-        one.warm = self.quarantine;
+        let node = &mut state.nodes[node];
+        node.master = Master::default();
+        node.sent = Sent::default();
+        node.warm = self.quarantine;
         state.restarts -= 1;
     }
 
@@ -90,8 +90,8 @@ impl Sharing {
         }
         (0..self.count()).all(|who| {
             let votes = (0..NODES).filter(|node| {
-                let one = &state.nodes[*node];
-                one.master.owner == 0 && (one.warm == 0 || !waits)
+                let node = &state.nodes[*node];
+                node.master.owner == 0 && (node.warm == 0 || !waits)
             });
             self.is_quorum(who, votes)
         })

@@ -26,9 +26,10 @@ nothing else is said.
 
     fn bounds(config: &Config) -> String {
         let contenders = config.contenders.iter();
-        let all: Vec<String> = contenders.clone().map(|one| words(config, one)).collect();
+        let all: Vec<String> =
+            contenders.clone().map(|contender| words(config, contender)).collect();
         let words = [format!("{} nodes", config.nodes), all.join(" beside ")].into_iter();
-        let words = words.chain(of_clients(contenders.map(|one| one.client)));
+        let words = words.chain(of_clients(contenders.map(|contender| contender.client)));
         let faults = counted([
             (config.restarts, "restart"),
             (config.duplicates, "duplicate"),
@@ -63,8 +64,8 @@ nothing else is said.
             Action::Downgrade { who } => format!("{} begins to downgrade", self.name(who)),
             Action::Return { who } => format!("{} has its write guard back", self.name(who)),
             Action::Deliver { who, node, message, again } => {
-                let told = self.delivery(who, node, message, before, after);
-                if again { format!("{told}; the message will come again") } else { told }
+                let delivery = self.delivery(who, node, message, before, after);
+                if again { format!("{delivery}; the message will come again") } else { delivery }
             }
             Action::Fail { who, node } => {
                 format!("{} answers {}'s downgrade with an error", node + 1, self.name(who))
@@ -121,12 +122,12 @@ impl Sharing {
 
     /// Names what a tick has ended.
     fn ended(&self, before: &State, after: &State) -> String {
-        let mut told = String::new();
+        let mut text = String::new();
         for who in 0..self.count() {
             match (before.actors[who].phase, after.actors[who].phase) {
-                (Phase::Held, Phase::Over) => told += &format!("; {} lapses", self.name(who)),
+                (Phase::Held, Phase::Over) => text += &format!("; {} lapses", self.name(who)),
                 (Phase::Trying, Phase::Over) => {
-                    told += &format!("; {} is too late", self.name(who))
+                    text += &format!("; {} is too late", self.name(who))
                 }
                 _ => {}
             }
@@ -135,36 +136,36 @@ impl Sharing {
             let (was, is) = (&before.nodes[node], &after.nodes[node]);
             for who in 0..self.count() {
                 if was.master.has(who) && !is.master.has(who) {
-                    told += &format!("; {} expires on {}", self.name(who), node + 1);
+                    text += &format!("; {} expires on {}", self.name(who), node + 1);
                 }
             }
             if was.warm > 0 && is.warm == 0 {
-                told += &format!("; {} votes again", node + 1);
+                text += &format!("; {} votes again", node + 1);
             }
         }
-        told
+        text
     }
 }
 
-fn words(config: &Config, one: &Contender) -> String {
-    let mut words = if one.reads { "a reader".to_owned() } else { "a writer".to_owned() };
+fn words(config: &Config, contender: &Contender) -> String {
+    let mut words = if contender.reads { "a reader".to_owned() } else { "a writer".to_owned() };
     let all = (1 << config.nodes) - 1;
-    if one.lists != [all; 2] {
-        words += &format!(" of {}", list(one.lists[0]));
+    if contender.lists != [all; 2] {
+        words += &format!(" of {}", list(contender.lists[0]));
     }
-    if one.lists[1] != one.lists[0] {
-        words += &format!(" and {}", list(one.lists[1]));
+    if contender.lists[1] != contender.lists[0] {
+        words += &format!(" and {}", list(contender.lists[1]));
     }
-    if one.ttl != 2 {
-        words += &format!(" ttl {}", one.ttl);
+    if contender.ttl != 2 {
+        words += &format!(" ttl {}", contender.ttl);
     }
-    if one.asks != one.ttl {
-        words += &format!(" for {}", one.asks);
+    if contender.asks != contender.ttl {
+        words += &format!(" for {}", contender.asks);
     }
-    if one.rounds > 0 {
-        words += &format!(" with {}", plural(one.rounds, "extension"));
+    if contender.rounds > 0 {
+        words += &format!(" with {}", plural(contender.rounds, "extension"));
     }
-    if one.downgrades {
+    if contender.downgrades {
         words += " that downgrades";
     }
     words

@@ -65,7 +65,7 @@ impl Turns {
 
     fn choices(&self, state: &State, who: usize, node: usize) -> std::ops::RangeInclusive<u8> {
         let actor = &state.actors[who];
-        let others = state.nodes.iter().filter(|one| one.sent >> who & 1 == 1).count() > 1;
+        let others = state.nodes.iter().filter(|node| node.sent >> who & 1 == 1).count() > 1;
         match actor.out {
             Out::Join if state.nodes[node].master.stamps[who] == 0 => 1..=self.config.clocks,
             Out::Leave if actor.tells => {
@@ -80,33 +80,33 @@ impl Turns {
         let clock = if state.actors[who].out == Out::Join { choice } else { 1 };
         let asks = self.asks(state, who, clock.max(1));
         let actor = state.actors[who];
-        let one = &mut state.nodes[node];
-        let said = match actor.out {
-            Out::Set if one.master.set(who, self.config.ttl) => GRANTED,
+        let master = &mut state.nodes[node].master;
+        let answer = match actor.out {
+            Out::Set if master.set(who, self.config.ttl) => GRANTED,
             Out::Join => {
-                one.master.leave(&asks, Leaves::Nothing, true);
-                code(one.master.ask(&asks))
+                master.leave(&asks, Leaves::Nothing, true);
+                code(master.ask(&asks))
             }
-            Out::Look | Out::Try => code(one.master.ask(&asks)),
-            Out::Extend => match one.master.extend(&asks) {
+            Out::Look | Out::Try => code(master.ask(&asks)),
+            Out::Extend => match master.extend(&asks) {
                 Extended::Held => GRANTED,
                 Extended::Vacant => VACANT,
                 Extended::Taken => REFUSED,
             },
             Out::TopUp => {
-                one.master.top_up(&asks);
+                master.top_up(&asks);
                 REFUSED
             }
             Out::Undo => {
                 let fair = self.config.clients[who].kind == Kind::Fair;
                 let drops = actor.beside && self.config.is(Mutant::RollbackDrops);
-                one.master.leave(&asks, Leaves::Nothing, fair && !drops);
+                master.leave(&asks, Leaves::Nothing, fair && !drops);
                 REFUSED
             }
             Out::Leave => {
                 let fair = self.config.clients[who].kind != Kind::Plain;
                 let leaves = if actor.held { Leaves::Hold } else { Leaves::Place };
-                let (freed, looks) = one.master.leave(&asks, leaves, fair);
+                let (freed, looks) = master.leave(&asks, leaves, fair);
                 if choice > 0 {
                     state.actors[who].tells = false;
                 }
@@ -125,7 +125,7 @@ impl Turns {
             }
             Out::Set | Out::Nothing => REFUSED,
         };
-        state.nodes[node].said[who] = said;
+        state.nodes[node].answers[who] = answer;
     }
 
     /// Tells who is first at this node; a plain release tells all.
@@ -174,7 +174,7 @@ impl Turns {
             }
         }
         if state.actors[who].out == Out::Nothing {
-            state.nodes.iter_mut().for_each(|node| node.said[who] = 0);
+            state.nodes.iter_mut().for_each(|node| node.answers[who] = 0);
             state.actors[who].since = 0;
         }
     }
@@ -182,13 +182,15 @@ impl Turns {
     fn has_joined(&self, state: &mut State, who: usize) {
         let stamps: Vec<Option<u64>> = state.nodes[..self.config.nodes]
             .iter()
-            .map(|node| (node.said[who] > 0 && node.warm == 0).then_some(node.master.stamps[who]))
-            .map(|stamp| stamp.filter(|it| *it > 0).map(u64::from))
+            .map(|node| {
+                (node.answers[who] > 0 && node.warm == 0).then_some(node.master.stamps[who])
+            })
+            .map(|stamp| stamp.filter(|stamp| *stamp > 0).map(u64::from))
             .collect();
         let found = ticket(self.membership, &stamps);
         let least = stamps.iter().flatten().min().copied();
         let found = if self.config.is(Mutant::LeastStamp) { found.and(least) } else { found };
-        match found.and_then(|it| u8::try_from(it).ok()) {
+        match found.and_then(|found| u8::try_from(found).ok()) {
             None => self.happens(state, who, Event::Unable),
             Some(found) => {
                 state.actors[who].ticket = found;
@@ -204,14 +206,14 @@ impl Turns {
         let valid = masters::left_of_a_win(since, self.config.ttl, NO_DRIFT).is_some();
         let granted = |node: usize| {
             let node = &state.nodes[node];
-            node.said[who] == GRANTED && node.warm == 0
+            node.answers[who] == GRANTED && node.warm == 0
         };
         let mut tally = Tally::new(self.membership);
         for node in 0..self.config.nodes {
             tally.record(node, if granted(node) { Vote::Granted } else { Vote::Refused });
         }
-        let one = self.config.is(Mutant::OneIsEnough) && (0..self.config.nodes).any(granted);
-        valid && (one || tally.verdict() == Verdict::Won)
+        let enough = self.config.is(Mutant::OneIsEnough) && (0..self.config.nodes).any(granted);
+        valid && (enough || tally.verdict() == Verdict::Won)
     }
 
     fn has_tried(&self, state: &mut State, who: usize) {
@@ -219,7 +221,7 @@ impl Turns {
             self.happens(state, who, Event::Won);
             return;
         }
-        state.actors[who].beside = state.nodes.iter().any(|node| node.said[who] >= HELD);
+        state.actors[who].beside = state.nodes.iter().any(|node| node.answers[who] >= HELD);
         self.learns(state, who);
         if state.actors[who].stage == Stage::Waits {
             self.sends(state, who, Out::Undo);
@@ -228,14 +230,14 @@ impl Turns {
 
     /// What the answers to a look or a lost try say. They are older than a message that came since.
     fn learns(&self, state: &mut State, who: usize) {
-        let said = |node: usize| (state.nodes[node].said[who], state.nodes[node].warm == 0);
+        let answer = |node: usize| (state.nodes[node].answers[who], state.nodes[node].warm == 0);
         let of = |is: &dyn Fn(u8) -> bool| {
-            self.nodes_where(|node| matches!(said(node), (it, true) if is(it)))
+            self.nodes_where(|node| matches!(answer(node), (code, true) if is(code)))
         };
-        let able = of(&|it| it > 0 && it != BARRED);
-        let would = of(&|it| it == WOULD);
-        let first = of(&|it| it == WOULD || it == GRANTED || (it >= HELD && it & 1 == 1));
-        let silent = self.nodes_where(|node| matches!(said(node), (0, _) | (_, false)));
+        let able = of(&|code| code > 0 && code != BARRED);
+        let would = of(&|code| code == WOULD);
+        let first = of(&|code| code == WOULD || code == GRANTED || (code >= HELD && code & 1 == 1));
+        let silent = self.nodes_where(|node| matches!(answer(node), (0, _) | (_, false)));
         let life = self.life(state, who);
         let event = self.heard(state, who, told(self.membership, able, silent, would, first));
         let older = state.actors[who].wants && matches!(event, Event::First | Event::Others);
@@ -268,8 +270,10 @@ impl Turns {
     fn life(&self, state: &State, who: usize) -> u8 {
         let lives = (0..=self.config.ttl).find(|most| {
             let free = |node: usize| {
-                let said = state.nodes[node].said[who];
-                said == WOULD || said == GRANTED || (said >= HELD && (said - HELD) / 2 <= *most)
+                let answer = state.nodes[node].answers[who];
+                answer == WOULD
+                    || answer == GRANTED
+                    || (answer >= HELD && (answer - HELD) / 2 <= *most)
             };
             self.membership.is_quorum(self.nodes_where(free))
         });
@@ -284,7 +288,7 @@ impl Turns {
         for (place, node) in state.nodes[..self.config.nodes].iter().enumerate() {
             round.record(
                 place,
-                match node.said[who] {
+                match node.answers[who] {
                     GRANTED => Report::Held,
                     VACANT => Report::Vacant,
                     REFUSED => Report::Taken,
@@ -343,6 +347,6 @@ impl Node {
 
     pub(super) fn forgets(&mut self, who: usize) {
         self.sent &= !(1 << who);
-        (self.said[who], self.before[who]) = (0, 0);
+        (self.answers[who], self.before[who]) = (0, 0);
     }
 }

@@ -12,7 +12,7 @@ pub(super) const PRESENCE: &str = "the holder is on every voting node two rounds
 
 /// Returns the property that `state` breaks.
 pub(super) fn violated(turns: &Turns, state: &State) -> Option<&'static str> {
-    let holders = state.actors.iter().filter(|one| one.stage == Stage::Holds).count();
+    let holders = state.actors.iter().filter(|actor| actor.stage == Stage::Holds).count();
     let found = [
         (holders > 1, EXCLUSION),
         (state.passed, ORDER),

@@ -82,7 +82,7 @@ impl Turns {
         for who in 0..self.count() {
             let stamp = |at: usize| Some(u64::from(state.nodes[at].master.stamps[who]));
             let stamps: Vec<Option<u64>> = (0..nodes).map(stamp).collect();
-            let found = ticket(self.membership, &stamps).and_then(|it| u8::try_from(it).ok());
+            let found = ticket(self.membership, &stamps).and_then(|found| u8::try_from(found).ok());
             let actor = &mut state.actors[who];
             (actor.stage, actor.ticket) = (Stage::Waits, found.unwrap_or(1));
         }

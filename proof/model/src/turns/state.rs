@@ -16,7 +16,7 @@ pub struct Node {
     /// than a connection has.
     pub parting: u8,
     /// By client: the answer in the round under way.
-    pub said: [u8; CLIENTS],
+    pub answers: [u8; CLIENTS],
     /// By client, as bits: those that stood here when it came, and have stood here since.
     pub before: [u8; CLIENTS],
     /// A key that was kept has ended here before the place of who is first, and none has come since.

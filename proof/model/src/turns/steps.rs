@@ -81,8 +81,8 @@ impl Turns {
         let is_calm = state.nodes.iter().all(|node| node.sent == 0);
         state.handed |= out == Out::Leave && self.hands_on(state, who);
         for node in &mut state.nodes[..self.config.nodes] {
-            let refused = out == Out::Undo && !matches!(node.said[who], 0 | 1);
-            node.said[who] = 0;
+            let refused = out == Out::Undo && !matches!(node.answers[who], 0 | 1);
+            node.answers[who] = 0;
             node.sent |= u8::from(!refused) << who;
         }
         let client = &self.config.clients[who];
@@ -258,7 +258,7 @@ impl Turns {
         (actor.wants, actor.done, actor.beside) = (false, false, false);
         (actor.life, actor.tries, actor.unheard) = (0, 0, 0);
         (actor.lives, actor.rests, actor.seldom, actor.nears) = (0, 0, false, false);
-        state.nodes.iter_mut().for_each(|node| (node.said[who], node.before[who]) = (0, 0));
+        state.nodes.iter_mut().for_each(|node| (node.answers[who], node.before[who]) = (0, 0));
         state.nodes.iter_mut().for_each(|node| node.absent = 0);
         let stood = state.actors[who].ticket > 0 && !self.config.is(Mutant::WinnersStay);
         state.nodes[..self.config.nodes].iter_mut().for_each(|node| {

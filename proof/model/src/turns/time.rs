@@ -13,11 +13,11 @@ impl Turns {
         let mut next = *state;
         let guard = masters::quarantine(self.config.ttl, NO_WINDOW, NO_DRIFT);
         let warm = if self.config.is(Mutant::NoGuard) { 0 } else { guard };
-        let one = &mut next.nodes[node];
-        let (sent, said) = (one.sent, one.said);
+        let node = &mut next.nodes[node];
+        let (sent, answers) = (node.sent, node.answers);
         let absent = u8::from(state.actors.iter().any(|actor| actor.stage == Stage::Holds));
-        *one = Node { warm, said, absent, ..Node::default() };
-        one.master = Master::default();
+        *node = Node { warm, answers, absent, ..Node::default() };
+        node.master = Master::default();
         (next.restarts, next.fault) = (next.restarts - 1, true);
         for who in (0..self.count()).filter(|who| sent >> who & 1 == 1) {
             if Self::is_quiet(&next, who) {

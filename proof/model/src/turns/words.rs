@@ -81,23 +81,23 @@ impl Turns {
             Out::Nothing => "",
         };
         let there = self.there(&after.nodes[at].master);
-        let mut told = format!("{}: {verb} of {}, then {there}", at + 1, NAMES[who]);
+        let mut text = format!("{}: {verb} of {}, then {there}", at + 1, NAMES[who]);
         if before.actors[who].out == Out::Leave && choice > 0 {
-            told += if choice == 1 { ", and tells" } else { ", and its message is lost" };
+            text += if choice == 1 { ", and tells" } else { ", and its message is lost" };
         }
         for (other, name) in NAMES.iter().enumerate().take(self.count()) {
             let (was, is) = (&before.actors[other], &after.actors[other]);
             if was.stage != is.stage && is.stage == Stage::Holds {
-                told += &format!("; {name} wins");
+                text += &format!("; {name} wins");
             }
             if was.phase != is.phase && is.stage == Stage::Waits {
-                told += &format!("; {name} is {:?}", is.phase).to_lowercase();
+                text += &format!("; {name} is {:?}", is.phase).to_lowercase();
             }
             if was.ticket != is.ticket && is.ticket > 0 {
-                told += &format!("; {name} has ticket {}", is.ticket);
+                text += &format!("; {name} has ticket {}", is.ticket);
             }
         }
-        told
+        text
     }
 
     fn there(&self, master: &Master) -> String {

@@ -21,7 +21,8 @@ impl Waiting {
                     emit(Action::GiveUp { who }, self.gives_up(state, who));
                 }
                 Phase::Waiting => {
-                    if !(client.reads && self.config.sleeps) || actor.told || actor.refused == 0 {
+                    if !(client.reads && self.config.sleeps) || actor.notified || actor.refused == 0
+                    {
                         emit(Action::Try { who }, self.tries(state, who));
                     }
                     if client.gives_up {
@@ -74,7 +75,7 @@ impl Waiting {
     pub(super) fn tries(&self, state: &State, who: usize) -> State {
         let mut next = self.sends(state, who, Phase::Trying);
         let actor = &mut next.actors[who];
-        (actor.tried, actor.told, actor.refused) = (true, false, 0);
+        (actor.tried, actor.notified, actor.refused) = (true, false, 0);
         next.busy |= !self.config.clients[who].reads;
         next
     }
@@ -163,7 +164,7 @@ impl Waiting {
                     matches!(actor.phase, Phase::Trying | Phase::Backing | Phase::Waiting);
                 actor.reads && refused
             };
-            state.actors.iter_mut().filter(waits).for_each(|actor| actor.told = true);
+            state.actors.iter_mut().filter(waits).for_each(|actor| actor.notified = true);
         }
     }
 
@@ -188,7 +189,7 @@ impl Waiting {
     fn after_a_tick(&self, state: &State) -> Option<State> {
         let sleeps = |who: usize| {
             let actor = &state.actors[who];
-            self.config.sleeps && actor.reads && !actor.told && actor.refused > 0
+            self.config.sleeps && actor.reads && !actor.notified && actor.refused > 0
         };
         let due = |who: usize| {
             let actor = &state.actors[who];

@@ -84,6 +84,6 @@ impl Config {
     }
 
     pub fn longest(&self) -> u8 {
-        self.clients.iter().map(|one| one.ttl).max().unwrap_or(0)
+        self.clients.iter().map(|client| client.ttl).max().unwrap_or(0)
     }
 }

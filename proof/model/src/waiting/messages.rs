@@ -38,9 +38,9 @@ impl Waiting {
             Phase::Held => self.deletes_hint(&mut state.nodes[node].master, who, 0),
             Phase::GivingUp => self.gives_hint_up(&mut state.nodes[node].master, who),
             Phase::Downgrading => {
-                let one = &mut state.nodes[node];
-                if one.master.extend_read(&command) == Extended::Held {
-                    one.granted |= 1 << who;
+                let node = &mut state.nodes[node];
+                if node.master.extend_read(&command) == Extended::Held {
+                    node.granted |= 1 << who;
                 }
             }
             Phase::Leaving if state.actors[who].reads => {
@@ -65,17 +65,17 @@ impl Waiting {
         let first = self.config.clients.iter().position(|client| client.reads) == Some(who);
         let ignores = (self.config.is(Mutant::HintIgnoredByOne) && first)
             || (self.config.is(Mutant::HintReadAtOne) && node != 0);
-        let one = &mut state.nodes[node];
+        let node = &mut state.nodes[node];
         let granted = if reads {
-            one.master.acquire_read(command, ignores) == Asked::Granted
+            node.master.acquire_read(command, ignores) == Asked::Granted
         } else {
-            one.master.set(command)
+            node.master.set(command)
         };
         if granted {
-            one.granted |= 1 << who;
+            node.granted |= 1 << who;
         } else if reads && self.config.sleeps {
-            let taken = one.master.owner != 0 && one.master.owner != MARK;
-            let life = if taken { one.master.left } else { one.master.hint_left };
+            let taken = node.master.owner != 0 && node.master.owner != MARK;
+            let life = if taken { node.master.left } else { node.master.hint_left };
             let actor = &mut state.actors[who];
             actor.refused = actor.refused.max(life);
         }

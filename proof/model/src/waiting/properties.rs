@@ -12,7 +12,7 @@ pub(super) fn violated(waiting: &Waiting, state: &State) -> Option<&'static str>
     let actors = &state.actors[..waiting.count()];
     let holds = |phase| matches!(phase, Phase::Held | Phase::Downgrading);
     let holders = || actors.iter().filter(|actor| holds(actor.phase));
-    if holders().any(|one| !one.reads) && holders().count() > 1 {
+    if holders().any(|actor| !actor.reads) && holders().count() > 1 {
         return Some(EXCLUSION);
     }
     if state.drought > waiting.config.writers {

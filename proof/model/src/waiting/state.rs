@@ -49,8 +49,8 @@ pub struct Actor {
     pub tried: bool,
     /// It has set its hint.
     pub hinted: bool,
-    /// It has been told to try again.
-    pub told: bool,
+    /// It has been notified, and may try again.
+    pub notified: bool,
     /// Its place in the local queue, from 1; 0 for none.
     pub place: u8,
     /// The longest life that it was refused with.

@@ -98,27 +98,27 @@ impl Waiting {
     }
 
     fn ended(&self, before: &State, after: &State) -> String {
-        let mut told = String::new();
+        let mut text = String::new();
         for who in 0..self.count() {
             let (was, is) = (before.actors[who].phase, after.actors[who].phase);
             if was == Phase::Held && is == Phase::Idle {
-                told += &format!("; {} lapses", self.name(who));
+                text += &format!("; {} lapses", self.name(who));
             }
         }
         for node in 0..self.config.nodes {
             let (was, is) = (&before.nodes[node].master, &after.nodes[node].master);
             if was.hint != 0 && is.hint == 0 {
-                told += &format!("; the hint on {} expires", node + 1);
+                text += &format!("; the hint on {} expires", node + 1);
             }
         }
         if after.drought > 0 {
-            told += &format!(" (writers wait for {})", after.drought);
+            text += &format!(" (writers wait for {})", after.drought);
         }
         let waited = after.actors.iter().map(|actor| actor.waited).max().unwrap_or(0);
         if waited > 0 {
-            told += &format!(" (a reader waits for {waited})");
+            text += &format!(" (a reader waits for {waited})");
         }
-        told
+        text
     }
 }
 

@@ -1,5 +1,5 @@
 -- As much of a server as the question asks for: one hash that expires, and a clock in milliseconds that
--- is told.
+-- the test sets.
 local function lives() return hash and ends > clock end
 local commands = {
   TIME = function() return {math.floor(clock / 1000), clock % 1000 * 1000} end,

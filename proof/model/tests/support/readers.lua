@@ -53,9 +53,9 @@ local readers = {
     assert(from < 0 and to == -1 and with == 'WITHSCORES')
     local sorted, answer = {}, {}
     for member, score in pairs(members(key)) do sorted[#sorted + 1] = {member, score} end
-    table.sort(sorted, function(one, other)
-      if one[2] ~= other[2] then return one[2] < other[2] end
-      return one[1] < other[1]
+    table.sort(sorted, function(left, right)
+      if left[2] ~= right[2] then return left[2] < right[2] end
+      return left[1] < right[1]
     end)
     for place = math.max(#sorted + 1 + from, 1), #sorted do
       answer[#answer + 1] = sorted[place][1]

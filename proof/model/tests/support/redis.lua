@@ -1,4 +1,4 @@
--- As much of a server as the scripts ask for: strings that expire, and a clock that is told.
+-- As much of a server as the scripts ask for: strings that expire, and a clock that the test sets.
 -- `store[key]` is {value, ms to live}; `deleted` counts.
 local commands = {
   GET = function(key) return store[key] and store[key][1] or false end,

@@ -1,4 +1,4 @@
--- What the scripts of those who wait in turn ask for besides `redis.lua`: sorted sets. One is stored
+-- What the scripts of waiters in turn ask for besides `redis.lua`: sorted sets. One is stored
 -- like a string: {{member = score}, ms to live}.
 published = nil
 
@@ -6,9 +6,9 @@ published = nil
 local function members(key)
   local scores, all = store[key] and store[key][1] or {}, {}
   for member in pairs(scores) do all[#all + 1] = member end
-  table.sort(all, function(one, other)
-    if scores[one] ~= scores[other] then return scores[one] < scores[other] end
-    return one < other
+  table.sort(all, function(left, right)
+    if scores[left] ~= scores[right] then return scores[left] < scores[right] end
+    return left < right
   end)
   return all, scores
 end

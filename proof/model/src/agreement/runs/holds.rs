@@ -89,8 +89,8 @@ fn explored() -> Vec<Run> {
 fn walked() -> Vec<Run> {
     let old = Client::of(0b0_0111);
     let joint = [old, Client::joint(0b0_0111, 0b1_1100), Client::of(0b1_1100)];
-    let [one, other] = to_the_full(ONE_REPLACED);
-    let beside_a_leaver = [one.brief().quits(), one, other];
+    let [client, other] = to_the_full(ONE_REPLACED);
+    let beside_a_leaver = [client.brief().quits(), client, other];
     let three = [Client::of(0b0111), Client::of(0b1110), Client::of(0b1011)];
     let three_numbers = [(3, 3), (2, 2), (1, 1)].map(|(ttl, max)| Client::of(0b111).ttl(ttl, max));
     let busy = |config: Config| config.tries(3, 2).restarts(2);
@@ -124,8 +124,8 @@ fn walked() -> Vec<Run> {
 
 fn played() -> Vec<Run> {
     let five = |name| Config::new(name, 6, &FIVE).restarts(1);
-    let [one, other] = FIVE;
-    let leaves = |name| Config::new(name, 6, &[one.quits(), other, other]).tries(2, 0);
+    let [client, other] = FIVE;
+    let leaves = |name| Config::new(name, 6, &[client.quits(), other, other]).tries(2, 0);
     vec![
         scene(scenes::stray_stops_itself, five("a stray on one emptied master stops itself")),
         scene(scenes::both_stop, five("after a cut has healed both stop")),

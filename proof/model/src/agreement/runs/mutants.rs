@@ -19,12 +19,13 @@ fn written(mutant: Mutant, script: &'static [Action], config: Config) -> Run {
 pub(super) fn runs() -> Vec<Run> {
     let lists = |name| Config::new(name, 4, &ONE_REPLACED);
     let full = |name| Config::new(name, 4, &to_the_full(ONE_REPLACED));
-    let [one, other] = ONE_REPLACED;
-    let late = [one.late(), other];
+    let [client, other] = ONE_REPLACED;
+    let late = [client.late(), other];
     let extended = |name| full(name).tries(1, 1);
     let of_numbers = |name| Config::new(name, 3, &numbers(2, 1));
-    let reader = [one, other.reader()];
-    let reader = Config::new("its lists differ", 4, &reader).property(Property::ReadersStopNobody);
+    let reader = [client, other.reader()];
+    let reader =
+        Config::new("its lists differ", 4, &reader).property(Property::ReadersStopNoClient);
     let five = |name, clients: &[Client]| Config::new(name, 6, clients).restarts(1);
     let margin = extended("never two holders, for all that").mutant(Mutant::TopUpUngated);
     vec![
@@ -59,12 +60,12 @@ pub(super) fn runs() -> Vec<Run> {
         ),
         caught(
             Mutant::TakenBackWhileKeysStay,
-            Config::new("other lists", 4, &[one.quits(), other]),
+            Config::new("other lists", 4, &[client.quits(), other]),
         ),
         written(
             Mutant::TakenBackForAll,
             scripts::BESIDE_ONE_THAT_LEAVES,
-            Config::new("two of one list, one of them leaves", 4, &[other, one, one.quits()]),
+            Config::new("two of one list, one of them leaves", 4, &[other, client, client.quits()]),
         ),
         Run::violates(Kind::Mutant, READERS, reader.mutant(Mutant::ReaderNotes)),
         Run {

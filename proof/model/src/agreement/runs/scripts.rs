@@ -1,5 +1,5 @@
 //! Ways that are too long for a search, written down. Both clients have five masters, of which the
-//! first four are common. A client that is told of the other needs three shields to go on.
+//! first four are common. A client that learns of the other needs three shields to go on.
 
 use crate::agreement::protocol::Action::{
     self, Acquire, Ask, Grant, Quit, Restart, TakeBack, Tick,

@@ -8,8 +8,8 @@ use crate::plain::state::{Node, Phase, State};
 
 pub(super) fn holds(protocol: &Protocol, state: &State) -> bool {
     (0..protocol.count()).all(|attempt| {
-        let one = &state.attempts[attempt];
-        if one.phase != Phase::Held || one.force != 0 {
+        let record = &state.attempts[attempt];
+        if record.phase != Phase::Held || record.force != 0 {
             return true;
         }
         let claims = protocol.config.attempts[attempt].claims;
@@ -17,11 +17,11 @@ pub(super) fn holds(protocol: &Protocol, state: &State) -> bool {
         let stands = |node: &Node| {
             let keys = node.keys.iter().enumerate();
             let mut claimed = keys.filter(|(place, _)| claims >> place & 1 == 1);
-            claimed.all(|(_, key)| key.owner == owner && key.left >= one.left)
+            claimed.all(|(_, key)| key.owner == owner && key.left >= record.left)
         };
         let keeps_out = |node: &usize| {
             let node = &state.nodes[*node];
-            stands(node) || node.warm >= one.left
+            stands(node) || node.warm >= record.left
         };
         protocol.is_quorum(attempt, (0..protocol.config.nodes).filter(keeps_out))
     })

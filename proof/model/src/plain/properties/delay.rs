@@ -6,9 +6,10 @@ use crate::plain::config::Config;
 use crate::plain::state::State;
 
 pub(crate) fn won(config: &Config, state: &mut State, attempt: usize) {
-    let claims = |one: usize| config.attempts[one].claims;
-    let closed = |one: usize| state.attempts[one].closed > 0 && claims(one) & claims(attempt) != 0;
-    if (0..config.attempts.len()).any(|one| one != attempt && closed(one)) {
+    let claims = |other: usize| config.attempts[other].claims;
+    let closed =
+        |other: usize| state.attempts[other].closed > 0 && claims(other) & claims(attempt) != 0;
+    if (0..config.attempts.len()).any(|other| other != attempt && closed(other)) {
         state.broken = Property::DelayKept.code();
     }
 }

@@ -9,8 +9,8 @@ use crate::plain::state::{Phase, State};
 pub(super) fn holds(protocol: &Protocol, state: &State) -> bool {
     let attempts = &state.attempts[..protocol.count()];
     let mut taken = 0;
-    attempts.iter().zip(&protocol.config.attempts).all(|(one, contender)| {
-        let believes = one.phase == Phase::Held && one.force == 0;
+    attempts.iter().zip(&protocol.config.attempts).all(|(attempt, contender)| {
+        let believes = attempt.phase == Phase::Held && attempt.force == 0;
         let claims = if believes { contender.claims } else { 0 };
         let alone = taken & claims == 0;
         taken |= claims;

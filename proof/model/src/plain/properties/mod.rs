@@ -84,8 +84,8 @@ impl Property {
 
 /// Returns the first property of the run that `state` breaks.
 pub(crate) fn violated(protocol: &Protocol, state: &State) -> Option<&'static str> {
-    let by_step = Property::ALL.iter().copied().find(|one| one.code() == state.broken);
-    let in_state = |one: &Property| match one {
+    let by_step = Property::ALL.iter().copied().find(|property| property.code() == state.broken);
+    let in_state = |property: &Property| match property {
         Property::Exclusion => !exclusion::holds(protocol, state),
         Property::HonestDeadline => !deadline::holds(protocol, state),
         Property::NoOrphan => !orphan::holds(protocol, state),
@@ -94,6 +94,6 @@ pub(crate) fn violated(protocol: &Protocol, state: &State) -> Option<&'static st
         _ => false,
     };
     let checked = protocol.config.properties;
-    let by_step = by_step.filter(|one| checked.contains(one));
+    let by_step = by_step.filter(|property| checked.contains(property));
     by_step.or_else(|| checked.iter().copied().find(in_state)).map(Property::words)
 }

@@ -9,8 +9,10 @@ pub(super) fn holds(protocol: &Protocol, state: &State) -> bool {
     state.nodes[..protocol.config.nodes].iter().all(|node| {
         let mut owners = node.keys.iter().filter_map(|key| usize::from(key.owner).checked_sub(1));
         owners.all(|attempt| {
-            let one = &state.attempts[attempt];
-            one.phase != Phase::Over || one.left_alone || node.sent.release & bit(attempt) != 0
+            let record = &state.attempts[attempt];
+            record.phase != Phase::Over
+                || record.left_alone
+                || node.sent.release & bit(attempt) != 0
         })
     })
 }

@@ -8,7 +8,7 @@ pub(crate) fn won(state: &mut State, claims: u8, token: u8, fence: Fence) {
     if fence == Fence::None {
         return;
     }
-    for resource in (0..RESOURCES).filter(|one| claims >> one & 1 == 1) {
+    for resource in (0..RESOURCES).filter(|resource| claims >> resource & 1 == 1) {
         if token <= state.greatest[resource] {
             state.broken = Property::TokensRise.code();
         }

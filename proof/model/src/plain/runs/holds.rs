@@ -162,14 +162,14 @@ fn fenced() -> Vec<Run> {
 fn joint() -> Vec<Run> {
     let alone = |list| [list, list];
     let both = |new| [OF_THREE, new];
-    let one = [alone(OF_THREE), both(ONE_REPLACED)];
+    let first = [alone(OF_THREE), both(ONE_REPLACED)];
     let then = [both(ONE_REPLACED), alone(ONE_REPLACED)];
     let ballots = Fence::Ballots { greatest: 2 };
     let window = Fence::Window { back: 0, ahead: 1, until: 7 };
     let then_new = [alone(OF_THREE), alone(ONE_REPLACED)];
     let old_and_new = [alone(OF_THREE), alone(ONE_REPLACED), alone(ONE_REPLACED)];
     vec![
-        Run::holds(Config::new("old beside joint, one replaced", 4, 2).lists(&one)).quick(),
+        Run::holds(Config::new("old beside joint, one replaced", 4, 2).lists(&first)).quick(),
         Run::holds(Config::new("joint beside new, one replaced", 4, 2).lists(&then)).quick(),
         Run::holds(Config::new("old, joint, joint, one replaced", 4, 3).lists(&[
             alone(OF_THREE),
@@ -178,7 +178,7 @@ fn joint() -> Vec<Run> {
         ])),
         Run::holds(
             Config::new("old beside joint, a restart, an extension each", 4, 2)
-                .lists(&one)
+                .lists(&first)
                 .rounds(&[1, 1])
                 .restarts(1),
         ),
@@ -193,7 +193,7 @@ fn joint() -> Vec<Run> {
         ),
         Run::holds(
             Config::new("old beside joint, fenced", 4, 2)
-                .lists(&one)
+                .lists(&first)
                 .fence(ballots)
                 .properties(Property::FENCED),
         ),

@@ -24,7 +24,7 @@ fn margin(mutant: Mutant, config: Config) -> Run {
 
 pub(super) fn runs() -> Vec<Run> {
     let of = |name, letters| Config::new(name, 3, letters);
-    let one = |name, letters| Config::new(name, 1, letters);
+    let single = |name, letters| Config::new(name, 1, letters);
     vec![
         caught(Mutant::ReleaseDeletesKey, EXCLUSION, of("two readers", "WRR")),
         caught(
@@ -35,7 +35,7 @@ pub(super) fn runs() -> Vec<Run> {
         caught(
             Mutant::MarkLivesAsLeast,
             EXCLUSION,
-            one("one node, three readers", "WRRR").ttl(&[2, 3, 1, 2]),
+            single("one node, three readers", "WRRR").ttl(&[2, 3, 1, 2]),
         ),
         caught(Mutant::MarkNotTightened, TIGHT, of("two readers", "RR").ttl(&[2, 1])),
         caught(Mutant::WriterBlind, EXCLUSION, of("a reader", "WR")),

@@ -5,7 +5,7 @@ use crate::waiting::config::Config;
 
 pub(super) fn runs() -> Vec<Run> {
     let of = |name, letters| Config::new(name, 3, letters);
-    let one = |name, letters| Config::new(name, 1, letters);
+    let single = |name, letters| Config::new(name, 1, letters);
     let runs = [
         of("a writer waits for a reader", "WR"),
         of("a writer waits for two readers", "WRR"),
@@ -19,16 +19,16 @@ pub(super) fn runs() -> Vec<Run> {
         of("a writer that gives up, a reader", "GR"),
         of("a writer that gives up, two readers", "GRR"),
         of("a writer beside one that gives up, a reader", "WGR").within(3, 1),
-        one("one node, a writer beside one that gives up, two readers", "WGRR").within(3, 1),
-        one("one node, a writer beside two that give up, a reader", "WGGR").within(3, 1),
+        single("one node, a writer beside one that gives up, two readers", "WGRR").within(3, 1),
+        single("one node, a writer beside two that give up, a reader", "WGGR").within(3, 1),
         of("a writer behind a plain acquire, a reader", "PWR").together(2).within(3, 1),
-        one("one node, a writer behind a plain acquire, two readers", "PWRR")
+        single("one node, a writer behind a plain acquire, two readers", "PWRR")
             .together(2)
             .within(3, 1),
-        one("one node, writers behind a plain acquire, one gives up, a reader", "PGWR")
+        single("one node, writers behind a plain acquire, one gives up, a reader", "PGWR")
             .together(3)
             .within(3, 1),
-        one("one node, a writer behind one that writes, two readers", "WWRR")
+        single("one node, a writer behind one that writes, two readers", "WWRR")
             .together(2)
             .within(3, 1),
         of("a writer that crashes, a reader", "WR").crashes().within(2, 3),

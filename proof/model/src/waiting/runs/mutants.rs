@@ -12,7 +12,7 @@ fn caught(mutant: Mutant, property: &'static str, config: Config) -> Run {
 
 pub(super) fn runs() -> Vec<Run> {
     let of = |name, letters| Config::new(name, 3, letters);
-    let one = |name, letters| Config::new(name, 1, letters);
+    let single = |name, letters| Config::new(name, 1, letters);
     vec![
         caught(Mutant::HintNeverSet, WRITERS, of("two readers", "WRR")),
         caught(
@@ -26,12 +26,12 @@ pub(super) fn runs() -> Vec<Run> {
         caught(
             Mutant::HintDeletedWhenGivenUp,
             WRITERS,
-            one("one node, a writer beside it, a reader", "WGR").within(10, 1),
+            single("one node, a writer beside it, a reader", "WGR").within(10, 1),
         ),
         caught(
             Mutant::RestTooShort,
             WRITERS,
-            one("one node, a writer beside it, a reader", "WGR").within(10, 1),
+            single("one node, a writer beside it, a reader", "WGR").within(10, 1),
         ),
         caught(Mutant::HintIgnoredByOne, WRITERS, of("two readers", "WRR")),
         caught(Mutant::HintReadAtOne, WRITERS, of("two readers", "WRR")),
@@ -43,10 +43,12 @@ pub(super) fn runs() -> Vec<Run> {
         caught(
             Mutant::QueuedWriterSetsNoHint,
             WRITERS,
-            one("one node, behind a plain acquire, two readers", "PWRR").together(2).within(3, 1),
+            single("one node, behind a plain acquire, two readers", "PWRR")
+                .together(2)
+                .within(3, 1),
         ),
         Run::margin(
-            one("one node, a writer beside one that gives up", "WGRR")
+            single("one node, a writer beside one that gives up", "WGRR")
                 .within(3, 1)
                 .mutant(Mutant::HintDeletedUncompared),
         ),
