@@ -111,7 +111,7 @@ def build(m):
                     without=Exists([each], And(uses(token, each), majority(each))),
                     breaks=["win/witness", "win/history", "win/phase", "win_extension/witness", "goal/G11"])
     fills = lambda variable, at: to(variable,
-                                    lambda one, other: If(one == at, counted(other), getattr(S, variable)(one, other)))
+                                    lambda key, side: If(key == at, counted(side), getattr(S, variable)(key, side)))
 
     m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
     m.action("begin", "a client begins a round: its clock starts before the first byte",

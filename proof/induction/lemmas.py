@@ -37,12 +37,12 @@ def build(m):
     quarantine = lambda most: most + of_guard(most)
     measures = lambda clock, real, span: real * clock == span        # this real time is that span on that clock
 
-    close = lambda one, another: one <= another * (1 + rate)
+    close = lambda clock, another: clock <= another * (1 + rate)
     m.assume("drift", "the drift is a part of a span and a constant, which covers the grain of a master's clock",
              And(rate >= 0, rate < 1, constant >= 0, grain >= 0, grain * (1 + rate) <= constant))
     m.assume("clocks", "A2: no clock gains more than the rate on another", And(
-        client > 0, master > 0, other > 0, *(close(one, another) for one in (client, master, other)
-                                             for another in (client, master, other) if one is not another)))
+        client > 0, master > 0, other > 0, *(close(clock, another) for clock in (client, master, other)
+                                             for another in (client, master, other) if clock is not another)))
     m.assume("spans", "a guard is of some span", And(most > 0, most_there > 0))
     m.reads("quorum/validity.rs", "rate_ppm: 10_000, constant: Duration::from_millis(2)")
     m.reads("quorum/standing.rs", "longest.saturating_add(drift.of(longest))")
@@ -98,11 +98,11 @@ def build(m):
         + since_read * client >= quarantine(most), master <= other, client <= other],
            (up + since_read) * other >= quarantine(most))
     # What is counted: masters of a list, of two majorities of it, of both.
-    members, one, two, both, together = Reals("members one two both together")
+    members, first, second, both, together = Reals("members first second both together")
     majority = m.rule("majority", "a quorum is more than half", lambda count: 2 * count > members,
                       without=lambda count: 2 * count >= members, breaks=["goal/majorities meet"])
     m.goal("majorities meet", "two majorities of one list have a master in common",
-           [one + two == together + both, together <= members, majority(one), majority(two)], both > 0)
+           [first + second == together + both, together <= members, majority(first), majority(second)], both > 0)
     shields, without_them = Reals("shields without_them")
     m.goal("a shield in each quorum",
            "a majority of a list has a shield in it if the list without the shields has no majority",
@@ -110,4 +110,4 @@ def build(m):
             m.rule("no majority apart", "another client has no majority without our shields",
                                                       Not(majority(without_them)),
                    breaks=["goal/a shield in each quorum"]),
-            majority(one), one == two + both, two <= without_them, two >= 0], both > 0)
+            majority(first), first == second + both, second <= without_them, second >= 0], both > 0)

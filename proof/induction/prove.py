@@ -32,9 +32,9 @@ def arguments():
 def show(name, obligation):
     """Prints a counterexample in the small world, if there is one."""
     page = run.page(name)
-    found = [one for one in page.obligations if one.name == obligation]
+    found = [known for known in page.obligations if known.name == obligation]
     if not found:
-        print(f"{name} has no such obligation; it has {', '.join(one.name for one in page.obligations)}")
+        print(f"{name} has no such obligation; it has {', '.join(known.name for known in page.obligations)}")
         return False
     answer, state = page.counterexample(found[0])
     print(answer if state is None else state)

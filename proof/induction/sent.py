@@ -52,13 +52,13 @@ def build(m):
                   breaks=["judge/never early"])
     known = And(S.met(n0), S.met_life(n0) == S.life(n0))
     no_later = If(And(known, S.met_at(n0) < read - ran), S.met_at(n0), read - ran)
-    told = If(And(S.met(n0), Not(known)), S.now, no_later)
+    reported = If(And(S.met(n0), Not(known)), S.now, no_later)
     m.action("judge",
              "a client estimates the start: from the uptime, no later than it has met this process, from now on if the "
              "process is another; never earlier than before. It may be later: INFO may be denied",
              ["master/session/standing.rs:judge_standing", "quorum/standing.rs:told"],
              [S.connected(n0), S.life(n0) <= asked, asked <= S.now, question <= asked, uptime >= 0,
-              uptime <= (asked - S.life(n0)) + 1, d0 >= told, Implies(S.met(n0), d0 >= S.estimate(n0))],
+              uptime <= (asked - S.life(n0)) + 1, d0 >= reported, Implies(S.met(n0), d0 >= S.estimate(n0))],
              to("estimate", n0, d0), to("judged", n0, True),
              to("met", n0, True), to("met_life", n0, S.life(n0)), to("met_at", n0, If(known, S.met_at(n0), S.now)))
     m.action("send", "a client sends a command; whether its vote counts is decided now",

@@ -182,12 +182,12 @@ def build(m):
              to("has", n0, True), to("kept", n0, False), to("ack", i0, n0, True))
     m.action("set_uncounted", "a top-up takes over what is kept; so may whatever is sent to a master that warms up",
              ["top_up.lua", "lock/top_up.rs:top_up"], [Not(S.has(n0))], to("has", n0, True), to("kept", n0, False))
-    someone = Exists([x], S.stands(n0, x))
+    some_waiter = Exists([x], S.stands(n0, x))
     m.action("release", "a release, a rollback or a withdrawal deletes the key, and keeps it for the first waiter",
              ["leave.lua"],
-             [S.has(n0), Implies(someone, S.stands(n0, w0))], *keep, to("has", n0, False),
+             [S.has(n0), Implies(some_waiter, S.stands(n0, w0))], *keep, to("has", n0, False),
              to("kept", n0,
-                m.rule("kept for the next", "a release keeps the key for the first waiter", someone, without=False,
+                m.rule("kept for the next", "a release keeps the key for the first waiter", some_waiter, without=False,
                        breaks=["release/shut"])))
     m.action("keep", "a try that is refused keeps what is vacant, once for each waiter that is first", ["ask.lua"],
              [Not(S.has(n0)), S.stands(n0, w0), Or(Not(S.kept(n0)), S.kept_for(n0) != w0)], *keep, to("kept", n0, True))

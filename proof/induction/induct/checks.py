@@ -67,7 +67,7 @@ class Page:
             return False, f"{solver} answers {answer}; in a small world there is {self.counterexample(obligation)[0]}"
 
         chosen = [obligation for obligation in self.obligations if obligation.name.split("/")[0] == part]
-        return [self.timed(solver, one.name, lambda one=one: proved(one)) for one in chosen]
+        return [self.timed(solver, claim.name, lambda claim=claim: proved(claim)) for claim in chosen]
 
     def counterexample(self, obligation):
         """Looks for a counterexample in the small world, and returns how that ended, and the state."""

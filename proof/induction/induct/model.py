@@ -135,7 +135,7 @@ class Model:
                 if isinstance(new, FunctionType):
                     value = new(*every)
                 elif every:
-                    value = If(And([one == other for one, other in zip(every, arguments, strict=True)]), new, value)
+                    value = If(And([left == right for left, right in zip(every, arguments, strict=True)]), new, value)
                 else:
                     value = new
             parts.append(ForAll(every, after(*every) == value) if every else after == value)

@@ -1,5 +1,5 @@
-//! What the model says a master does for those who wait in turn is what their scripts do: every small
-//! case, side by side.
+//! What the model says a master does for waiters in turn is what their scripts do: every small case,
+//! side by side.
 
 mod support;
 
@@ -19,7 +19,7 @@ const ACQUIRE: &str = include_str!("../../../core/src/wire/scripts/acquire.lua")
 /// A stamp of 1, in us; lives are in ms.
 const BASE: u64 = 1_000_000_000_000;
 const NOW: u64 = BASE / 1_000;
-/// The settings of who asks: waiter 0.
+/// The settings of the client that asks: waiter 0.
 const ASKS: Asks = Asks {
     who: 0,
     tries: false,
@@ -157,8 +157,8 @@ impl Script {
     }
 }
 
-/// Every order of up to three who wait, with ties, and everything that may be under the key: the last
-/// of four clients waits nowhere.
+/// Every order of up to three waiters, with ties, and everything that may be under the key: the last of
+/// four clients waits nowhere.
 fn masters() -> Vec<Master> {
     let mut all = Vec::new();
     for (key, left) in [(0, 0), (1, 1), (1, 3), (2, 3), (KEPT | 1, 1), (KEPT | 2, 3), (KEPT | 4, 1)]
@@ -207,7 +207,7 @@ fn number(reply: &Value) -> i64 {
 
 /// The answer, and where it stands: its stamp, and how many are before it.
 fn asked(reply: &Value) -> (Answer, Option<(u64, usize)>) {
-    let reply = reply.as_table().expect("an answer to who asks");
+    let reply = reply.as_table().expect("an answer to a client");
     if reply.contains_key("ok").expect("a table") {
         return (Answer::Granted, None);
     }
@@ -228,7 +228,7 @@ fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
     texts.map(str::to_owned).to_vec()
 }
 
-/// Runs `ask.lua` and the model on a master: the answers, what stands, and where who asks stands.
+/// Runs `ask.lua` and the model on a master: the answers, what stands, and where the client stands.
 fn ask(script: &Script, (master, dead): (&Master, Dead), asks: &Asks, ballot: Option<Ballot>) {
     let asks = Asks { barred: ballot.is_some_and(|ballot| ballot.bars), ..*asks };
     let mut arguments = vec![
@@ -373,7 +373,7 @@ fn a_top_up_does_what_its_scripts_do() {
     }
 }
 
-/// The first attempt of who has not waited yet, with a ballot; without one it is a plain SET.
+/// The first attempt of a client that has not waited, with a ballot; without one it is a plain SET.
 #[test]
 fn an_acquire_that_is_no_top_up_is_refused_where_a_key_is_kept() {
     let script = Script::new(ACQUIRE);

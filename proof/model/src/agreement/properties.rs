@@ -19,10 +19,10 @@ pub enum Property {
 
 pub const ONE_HOLDER: &str = "one valid holder";
 pub const TWO_UNKNOWN: &str = "two only where neither could know";
-pub const READERS: &str = "a reader stops nobody";
+pub const READERS: &str = "a reader stops no client";
 /// The results of a scene: a step that must be possible, and one that must not be.
-pub const GOES_ON: &str = "who need not stop goes on";
-pub const STOPS: &str = "who must stop does";
+pub const GOES_ON: &str = "a client that need not stop goes on";
+pub const STOPS: &str = "a client that must stop does";
 
 /// Returns the property of the run that `state` breaks.
 pub(super) fn violated(agreement: &Agreement, state: &State) -> Option<&'static str> {

@@ -188,7 +188,7 @@ impl Agreement {
 
 fn listed(words: &[String]) -> String {
     match words {
-        [] => "nobody".to_owned(),
+        [] => "no master".to_owned(),
         [word] => word.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }

@@ -177,7 +177,7 @@ impl Protocol {
         if kept > 0 {
             return scripts::shorten(&mut state.nodes[node].keys, &claim, kept);
         }
-        if self.config.is(Mutant::ReleaseOfAnybody) {
+        if self.config.is(Mutant::ReleaseUncompared) {
             claim.ours = u8::MAX;
         }
         let ballot = self.ballot(state, attempt, node).filter(|_| self.raises_fences());

@@ -27,7 +27,7 @@ named! {
         NoWindow: "ballots without the masters' window",
         FenceExpiresEarly: "a fence kept one tick too short",
         PassedOnWhileHeld: "a lock passed on while its guard still holds",
-        ReleaseOfAnybody: "a release that does not compare",
+        ReleaseUncompared: "a release that does not compare",
         ForgottenIsDone: "a release that a node did not know taken for done",
         UnsettledCounts: "an adoption on nodes that may get a late SET",
         WarmingSettles: "an adoption on nodes that warmed up at the detachment",

@@ -6,7 +6,7 @@ use crate::named::named;
 named! {
     pub enum Mutant {
         ReleaseDeletesKey: "a reader's release deletes the key",
-        MarkLivesAsLast: "the mark lives as long as who came last",
+        MarkLivesAsLast: "the mark lives as long as the reader that came last",
         MarkLivesAsLeast: "a release leaves the mark the least life of the rest",
         MarkNotTightened: "a release does not tighten the mark",
         WriterBlind: "a writer does not look at readers",

@@ -40,11 +40,11 @@ pub struct Config {
     pub ttl: u8,
     /// The ticks for which an entry lives: a look is due in each tick.
     pub entry: u8,
-    /// The ticks between two looks of one that is far back: its entry lives for three times as many.
+    /// The ticks between two looks of a waiter that is far back: its entry lives for three times as many.
     pub seldom: u8,
     /// The ticks for which a key is kept.
     pub kept: u8,
-    /// The ticks for which who is named takes the key for kept.
+    /// The ticks for which a named waiter takes the key for kept.
     pub called: u8,
     /// The clock of a node at the first look of a waiter is any number from one to this.
     pub clocks: u8,

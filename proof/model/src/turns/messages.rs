@@ -112,7 +112,7 @@ impl Turns {
                 }
                 if choice > 0 && freed {
                     self.tells(state, node, fair, choice);
-                    if choice == TELL && !self.config.is(Mutant::FrontUntold) {
+                    if choice == TELL && !self.config.is(Mutant::FrontNotNotified) {
                         (0..self.count()).filter(|other| looks >> other & 1 == 1).for_each(
                             |other| {
                                 state.actors[other].rests = 0;
@@ -128,7 +128,7 @@ impl Turns {
         state.nodes[node].answers[who] = answer;
     }
 
-    /// Tells who is first at this node; a plain release tells all.
+    /// Notifies the first waiter at this node; a plain release notifies all.
     fn tells(&self, state: &mut State, node: usize, names: bool, choice: u8) {
         if choice == UNHEARD {
             (state.losses, state.fault) = (state.losses - 1, true);
@@ -266,7 +266,7 @@ impl Turns {
         event
     }
 
-    /// Returns the ticks until a quorum is free, by the lives that it told.
+    /// Returns the ticks until a quorum is free, by the lives that it reported.
     fn life(&self, state: &State, who: usize) -> u8 {
         let lives = (0..=self.config.ttl).find(|most| {
             let free = |node: usize| {
@@ -335,7 +335,7 @@ fn code(answer: Answer) -> u8 {
 }
 
 impl Node {
-    /// Who left the queue does not stand any more.
+    /// A waiter that left the queue does not stand any more.
     pub(super) fn settles(&mut self) {
         for (who, stamp) in self.master.stamps.iter().enumerate() {
             if *stamp == 0 {

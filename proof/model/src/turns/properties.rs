@@ -4,7 +4,7 @@ use super::protocol::Turns;
 use super::state::{Stage, State};
 
 pub(super) const EXCLUSION: &str = "one valid holder";
-pub(super) const ORDER: &str = "who stands is served before who comes later";
+pub(super) const ORDER: &str = "a waiter that stands is served before a later client";
 pub(super) const TICKET: &str = "a waiter that could win keeps its ticket";
 pub(super) const PROGRESS: &str = "a client that could win gets in";
 pub(super) const HANDOVER: &str = "a release before a waiter is followed by a win within the tick";

@@ -37,7 +37,7 @@ pub enum Answer {
     Barred,
 }
 
-/// Who asks, and with which settings.
+/// The client that asks, and its settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Asks {
     pub who: usize,
@@ -78,7 +78,7 @@ impl Master {
         self.key != 0 && self.key & KEPT == 0
     }
 
-    /// Returns who has the smallest ticket, ties by name.
+    /// Returns the waiter with the smallest ticket, ties by name.
     pub fn head(&self) -> Option<usize> {
         let stands = (0..CLIENTS).filter(|who| self.stamps[*who] > 0);
         stands.min_by_key(|who| (self.stamps[*who], *who))
@@ -92,7 +92,7 @@ impl Master {
         free
     }
 
-    /// Cuts the entries of all in front, who are all that this model has, and returns whose they were, as bits.
+    /// Cuts the entries of all in front, which are all that this model has, and returns whose they were, as bits.
     fn shorten(&mut self, asks: &Asks) -> u8 {
         let mut cut = 0;
         for waiter in (0..CLIENTS).filter(|waiter| self.stamps[*waiter] > 0) {
@@ -104,7 +104,7 @@ impl Master {
         cut
     }
 
-    /// Keeps the key for who is first. Its place is cut, so that it ends before the key.
+    /// Keeps the key for the first waiter. Its place is cut, so that it ends before the key.
     pub fn keep_for(&mut self, head: Option<usize>, asks: &Asks) {
         if let Some(head) = head.filter(|head| self.key != KEPT | token(*head)) {
             (self.key, self.left) = (KEPT | token(head), asks.kept);
@@ -179,7 +179,7 @@ impl Master {
         if ours || (gone && kept) {
             (self.key, self.left) = (0, 0);
         }
-        // Who only stood hands nothing on: a holder may be about to come back here.
+        // A waiter that only stood hands nothing on: a holder may be about to come back here.
         let any = leaves == Leaves::Hold || (gone && mutant == Some(Mutant::WithdrawalTells));
         let left = ours || (gone && kept) || (any && !self.is_held());
         let mut looks = 0;

@@ -12,14 +12,14 @@ pub struct Node {
     pub warm: u8,
     /// By client: its command is in flight. Which one it is follows from the client's round.
     pub sent: u8,
-    /// By client: who has won takes its place back here. Behind nothing, and before nothing: more orders
-    /// than a connection has.
+    /// By client: a winner takes its place back here. Behind nothing, and before nothing: more orders than
+    /// a connection has.
     pub parting: u8,
     /// By client: the answer in the round under way.
     pub answers: [u8; CLIENTS],
     /// By client, as bits: those that stood here when it came, and have stood here since.
     pub before: [u8; CLIENTS],
-    /// A key that was kept has ended here before the place of who is first, and none has come since.
+    /// A key that was kept has ended here before the place of the first waiter, and none has come since.
     pub ended: bool,
     /// The rounds that the holder has begun since the node has restarted, without its key there.
     pub absent: u8,
@@ -62,7 +62,7 @@ pub struct Actor {
     pub ticket: u8,
     /// Ticks until its deadline, or until the key is not kept for it any more.
     pub left: u8,
-    /// Ticks until the lives that a quorum told are over.
+    /// Ticks until the lives that a quorum reported are over.
     pub life: u8,
     /// Tries, or rounds of extension, in this tick.
     pub tries: u8,
@@ -73,7 +73,7 @@ pub struct Actor {
     pub lives: u8,
     /// Ticks until its next look, if that is not due in each.
     pub rests: u8,
-    /// The look under way is one of one far back.
+    /// The look under way is that of a waiter far back.
     pub seldom: bool,
     /// It has taken that look.
     pub nears: bool,
@@ -81,7 +81,7 @@ pub struct Actor {
     pub wants: bool,
     /// It has looked, or extended, in this tick.
     pub done: bool,
-    /// Its release has yet to be told.
+    /// Its release has yet to notify a waiter.
     pub tells: bool,
     /// It leaves what it held; otherwise it withdraws.
     pub held: bool,
@@ -100,15 +100,15 @@ pub struct State {
     pub restarts: u8,
     pub losses: u8,
     pub slow: u8,
-    /// Who stood first was passed.
+    /// The first waiter was passed.
     pub passed: bool,
-    /// One that could win has left the queue.
+    /// A waiter that could win has left the queue.
     pub left: bool,
     /// The holder was not on a voting node two rounds after its restart.
     pub missing: bool,
     /// A holder has let go in this tick before a waiter that stands.
     pub handed: bool,
-    /// A plain client has held since the beginning: what it released was kept for no one.
+    /// A plain client has held since the beginning: what it released was kept for no client.
     pub opened: bool,
     /// None took over within the tick.
     pub late: bool,

@@ -73,8 +73,8 @@ impl Turns {
     /// Sends a command to every node; a rollback only to those that may have granted.
     pub(super) fn sends(&self, state: &mut State, who: usize, out: Out) {
         match out {
-            Out::Set => self.notes_who_stands(state, who, true),
-            Out::Join => self.notes_who_stands(state, who, false),
+            Out::Set => self.notes_standing(state, who, true),
+            Out::Join => self.notes_standing(state, who, false),
             Out::Extend => self.counts_absence(state, who),
             _ => {}
         }
@@ -129,7 +129,7 @@ impl Turns {
         called && state.nodes.iter().all(|node| node.sent == 0)
     }
 
-    /// Returns whether the client lets go in turn, and all who wait are alive and stand at every node.
+    /// Returns whether the client lets go in turn, and all waiters are alive and stand at every node.
     /// While a ticket is on its way, the message may name another, and while an earlier release or
     /// the rollback of a try is, it may name none. A SET may come between.
     fn hands_on(&self, state: &State, who: usize) -> bool {
@@ -156,8 +156,8 @@ impl Turns {
             && (0..self.count()).filter(|other| *other != who).all(rests)
     }
 
-    /// Notes who stands at a quorum when a client comes. What a SET finds vacant is open to all.
-    fn notes_who_stands(&self, state: &mut State, who: usize, by_set: bool) {
+    /// Notes which clients stand at a quorum when one comes. What a SET finds vacant is open to all.
+    fn notes_standing(&self, state: &mut State, who: usize, by_set: bool) {
         state.nodes.iter_mut().for_each(|node| node.before[who] = 0);
         for other in (0..self.count()).filter(|other| *other != who) {
             let actor = state.actors[other];

@@ -185,7 +185,7 @@ impl Waiting {
     }
 
     /// Returns the state after a tick, unless something has still to happen before: messages arrive,
-    /// and who waits tries, within a tick.
+    /// and a client that waits tries, within a tick.
     fn after_a_tick(&self, state: &State) -> Option<State> {
         let sleeps = |who: usize| {
             let actor = &state.actors[who];
@@ -220,7 +220,7 @@ impl Waiting {
                 }
             }
         }
-        // Who is served by a lapse tries in the tick that begins.
+        // A client that a lapse serves tries in the tick that begins.
         let serves = std::mem::replace(&mut next.busy, busy);
         self.counts(&mut next);
         next.busy |= serves;

@@ -35,8 +35,8 @@ pub struct Config {
     pub restarts: u8,
     /// Writers may crash.
     pub crashes: bool,
-    /// A reader that waits tries again only when it is told, or when the life is over that it was
-    /// refused with.
+    /// A reader that waits tries again only when it is notified, or when the life is over that it
+    /// was refused with.
     pub sleeps: bool,
     /// The most ticks for which a writer that does not give up waits while no writer gets in.
     pub writers: u8,

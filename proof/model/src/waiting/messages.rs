@@ -51,7 +51,7 @@ impl Waiting {
             }
             Phase::Idle | Phase::Waiting | Phase::Dead => {}
         }
-        // A release is told, once nothing is left of what it releases.
+        // A release notifies readers once nothing is left of what it releases.
         let is_free = before.owner != 0 && state.nodes[node].master.owner == 0;
         if is_free && state.actors[who].phase == Phase::Leaving {
             self.tells(state);

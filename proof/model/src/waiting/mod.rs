@@ -1,4 +1,4 @@
-//! A writer that waits among readers that come and go, and readers that wait: who gets in, and how
+//! A writer that waits among readers that come and go, and readers that wait: which gets in, and how
 //! soon.
 //!
 //! Messages arrive within the tick in which they are sent, in any order, so that there is a bound on

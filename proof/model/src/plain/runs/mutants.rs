@@ -75,8 +75,8 @@ pub(super) fn runs() -> Vec<Run> {
             two("handed over beside a longer ttl, begun again, a restart").outlived(),
         ),
         caught(Mutant::TokenReused, EXCLUSION, reused),
-        caught(Mutant::ReleaseOfAnybody, EXCLUSION, Config::new("three clients", 3, 3)),
-        caught(Mutant::ReleaseOfAnybody, &[Property::OwnerOnly], two("two clients")),
+        caught(Mutant::ReleaseUncompared, EXCLUSION, Config::new("three clients", 3, 3)),
+        caught(Mutant::ReleaseUncompared, &[Property::OwnerOnly], two("two clients")),
         caught(
             Mutant::ForgottenIsDone,
             ORPHAN,

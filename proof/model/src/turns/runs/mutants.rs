@@ -40,7 +40,7 @@ pub(super) fn runs() -> Vec<Run> {
         caught(Mutant::NothingKept, ORDER, scenes::plain()),
         caught(Mutant::EntriesStay, PROGRESS, scenes::dead()),
         caught(Mutant::FrontStays, PROGRESS, scenes::far_back_all_dead()),
-        caught(Mutant::FrontUntold, PROGRESS, scenes::far_back_dead()),
+        caught(Mutant::FrontNotNotified, PROGRESS, scenes::far_back_dead()),
         caught(Mutant::VacantStays, PROGRESS, scenes::far_back_vacant()),
         caught(Mutant::KeptGrants, EXCLUSION, scenes::plain()),
         caught(Mutant::HeadTakesHeld, EXCLUSION, scenes::waiter()),

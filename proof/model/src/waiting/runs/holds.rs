@@ -9,7 +9,7 @@ pub(super) fn runs() -> Vec<Run> {
     let runs = [
         of("a writer waits for a reader", "WR"),
         of("a writer waits for two readers", "WRR"),
-        of("a writer waits for who reads for longer than a hint", "WRR")
+        of("a writer waits for readers that hold longer than a hint", "WRR")
             .ttl(&[1, 4, 4])
             .within(4, 1),
         of("a writer waits, a node down", "WRR").down(0b100),
