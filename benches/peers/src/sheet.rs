@@ -66,8 +66,8 @@ impl Sheet {
         let figures = turns.map(|figures| figures[metric]).filter(|figure| !figure.is_nan());
         let figures: Vec<_> = figures.collect();
         let (lowest, highest) = (lowest(&figures), highest(&figures));
-        let beside = yardsticks.iter().map(|&other| self.ratio(contender, other, metric)).collect();
-        (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, beside })
+        let ratios = yardsticks.iter().map(|&other| self.ratio(contender, other, metric)).collect();
+        (!figures.is_empty()).then(|| Cell { median: median(&figures), lowest, highest, ratios })
     }
 
     /// Returns the statistics of its ratio to another contender in each round.
@@ -108,13 +108,13 @@ impl fmt::Display for Sheet {
             for Line { name, cells, notes } in &lines {
                 let notes = notes.as_deref().unwrap_or_default();
                 write!(f, "{label:21} {name:32} ")?;
-                let Some(Cell { median, lowest, highest, beside }) = &cells[metric] else {
+                let Some(Cell { median, lowest, highest, ratios }) = &cells[metric] else {
                     writeln!(f, "{:>10} {notes}", "-")?;
                     continue;
                 };
                 let range = format!("{}..{}", formatted(*lowest), formatted(*highest));
                 write!(f, "{:>10} {range:>23}", formatted(*median))?;
-                for ratio in beside {
+                for ratio in ratios {
                     write!(f, " {:>34}", ratio.as_ref().map_or("-".to_owned(), Ratio::to_string))?;
                 }
                 writeln!(f, " {notes}")?;
@@ -134,7 +134,7 @@ mod tests {
 
     fn ratios(summary: &Summary, line: usize) -> Vec<f64> {
         let cell = summary.lines[line].cells[0].as_ref().expect("figures");
-        cell.beside.iter().flatten().map(|ratio| ratio.median).collect()
+        cell.ratios.iter().flatten().map(|ratio| ratio.median).collect()
     }
 
     #[test]

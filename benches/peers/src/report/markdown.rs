@@ -35,11 +35,11 @@ fn row(line: &Line) -> String {
 }
 
 fn cell(cell: &Cell) -> String {
-    let Cell { median, lowest, highest, beside } = cell;
+    let Cell { median, lowest, highest, ratios } = cell;
     if lowest.is_infinite() {
         return formatted(*median);
     }
-    let first = beside.first().and_then(Option::as_ref);
+    let first = ratios.first().and_then(Option::as_ref);
     let ratio = first.map(|ratio| format!(" {}x", formatted(ratio.median))).unwrap_or_default();
     format!("{} ({}..{}){ratio}", formatted(*median), formatted(*lowest), formatted(*highest))
 }

@@ -41,7 +41,7 @@ pub(crate) struct Cell {
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
     /// Ratio to each of the baselines.
-    pub(crate) beside: Vec<Option<Ratio>>,
+    pub(crate) ratios: Vec<Option<Ratio>>,
 }
 
 impl Summary {

@@ -36,7 +36,7 @@ fn rows(summary: &Summary) -> impl Iterator<Item = String> {
 
 fn row(summary: &Summary, line: &Line, metric: &str, cell: &Cell) -> String {
     let mut ratios: [Option<Ratio>; 3] = [None; 3];
-    for (name, ratio) in summary.yardsticks.iter().zip(&cell.beside) {
+    for (name, ratio) in summary.yardsticks.iter().zip(&cell.ratios) {
         ratios[column(&floor(name))] = *ratio;
     }
     let text = |ratio: Option<Ratio>| ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
@@ -63,7 +63,7 @@ mod tests {
     fn each_ratio_stands_under_its_floor_whichever_took_part() {
         let ratio = |median| Some(Ratio { median, lowest: median, highest: median });
         let cell =
-            Cell { median: 9.0, lowest: 9.0, highest: 9.0, beside: vec![ratio(1.1), ratio(0.7)] };
+            Cell { median: 9.0, lowest: 9.0, highest: 9.0, ratios: vec![ratio(1.1), ratio(0.7)] };
         let name = "quorumlock, one thread".to_owned();
         let summary = Summary {
             name: "W2-8-tasks".to_owned(),

@@ -85,12 +85,12 @@ fn cell(text: &str, yardsticks: usize) -> Result<Option<Cell>, String> {
         None => (text, None),
     };
     let [median, lowest, highest] = spread(figures)?;
-    let mut beside = vec![None; yardsticks];
-    if let (Some(ratio), Some(first)) = (ratio, beside.first_mut()) {
+    let mut ratios = vec![None; yardsticks];
+    if let (Some(ratio), Some(first)) = (ratio, ratios.first_mut()) {
         let median = figure(ratio.trim_end_matches('x'))?;
         *first = Some(Ratio { median, lowest: median, highest: median });
     }
-    Ok(Some(Cell { median, lowest, highest, beside }))
+    Ok(Some(Cell { median, lowest, highest, ratios }))
 }
 
 /// Reads `106 (85.2..116)`, or `hangs` alone.
@@ -115,11 +115,11 @@ fn compare(summaries: &mut [Summary], row: &Row<'_>) -> Result<(), String> {
     let at = summary.column(metric).ok_or_else(wrong)?;
     let line = summary.lines.iter_mut().find(|line| line.name == named(contender).0);
     let cell = line.and_then(|line| line.cells[at].as_mut()).ok_or_else(wrong)?;
-    for (beside, yardstick) in cell.beside.iter_mut().zip(&summary.yardsticks) {
+    for (ratio, yardstick) in cell.ratios.iter_mut().zip(&summary.yardsticks) {
         let text = ratios.get(column(&floor(yardstick))).ok_or_else(wrong)?;
         if *text != "-" {
             let [median, lowest, highest] = spread(text)?;
-            *beside = Some(Ratio { median, lowest, highest });
+            *ratio = Some(Ratio { median, lowest, highest });
         }
     }
     Ok(())
@@ -133,7 +133,7 @@ mod tests {
     fn cell(median: f64, ratios: &[f64]) -> Option<Cell> {
         let ratio = |&median| Some(Ratio { median, lowest: median * 0.5, highest: median * 2.0 });
         let (lowest, highest) = (median * 0.9, median * 1.23);
-        Some(Cell { median, lowest, highest, beside: ratios.iter().map(ratio).collect() })
+        Some(Cell { median, lowest, highest, ratios: ratios.iter().map(ratio).collect() })
     }
 
     fn summary(name: &str, metrics: &[&str], lines: Vec<Line>) -> Summary {
@@ -165,7 +165,7 @@ mod tests {
         ];
         let hangs = || {
             let never = f64::INFINITY;
-            Some(Cell { median: never, lowest: never, highest: never, beside: vec![None] })
+            Some(Cell { median: never, lowest: never, highest: never, ratios: vec![None] })
         };
         let sometimes = Cell { highest: f64::INFINITY, ..cell(94.8, &[1.0]).expect("a cell") };
         let stopped = vec![
@@ -189,7 +189,7 @@ mod tests {
         let ours = summaries[0].lines[1].cells[0].as_ref().expect("a cell");
         let ratio = |median, lowest, highest| Some(Ratio { median, lowest, highest });
         let ratios = [ratio(0.64, 0.32, 1.28), ratio(0.7, 0.35, 1.4), ratio(0.1, 0.05, 0.2)];
-        assert_eq!(ours.beside, ratios);
+        assert_eq!(ours.ratios, ratios);
         assert_eq!(summaries[1].lines[3].notes.as_deref(), Some("hangs (> 5 s) in 3 of 3"));
         assert!(summaries[1].lines[1].cells[0].as_ref().expect("a cell").median.is_infinite());
     }

@@ -59,7 +59,9 @@ pub(super) fn all(summaries: &[Summary]) -> Vec<Summary> {
     let scene = |name: &str| summaries.iter().find(|summary| summary.name == name);
     let by_floor = FLOORS.iter().filter_map(|(name, says)| {
         let lines = ours(scene(name)?).flat_map(|(variant, ratios)| {
-            ratios.map(move |beside| line(format!("{variant} / {}", beside.floor), beside))
+            ratios.map(move |comparison| {
+                line(format!("{variant} / {}", comparison.floor), comparison)
+            })
         });
         Some((format!("{name} by floor"), lines.collect::<Vec<_>>(), *says))
     });
@@ -82,14 +84,14 @@ pub(super) fn all(summaries: &[Summary]) -> Vec<Summary> {
 }
 
 /// Ratio to one floor.
-struct Beside {
+struct Comparison {
     floor: String,
     ratio: Ratio,
     /// Notes of quorumlock, or else of that floor.
     notes: Option<String>,
 }
 
-type Ratios<'a> = Box<dyn Iterator<Item = Beside> + 'a>;
+type Ratios<'a> = Box<dyn Iterator<Item = Comparison> + 'a>;
 
 /// Returns the lines of quorumlock, by the part after the comma, with the ratio of their rate to
 /// each floor.
@@ -97,13 +99,13 @@ fn ours(summary: &Summary) -> impl Iterator<Item = (String, Ratios<'_>)> {
     let rate = summary.column(RATE);
     summary.lines.iter().filter_map(move |line| {
         let variant = line.name.strip_prefix("quorumlock, ")?.to_owned();
-        let ratios = summary.yardsticks.iter().zip(&line.cells[rate?].as_ref()?.beside);
-        let beside = ratios.filter_map(move |(name, ratio)| {
+        let ratios = summary.yardsticks.iter().zip(&line.cells[rate?].as_ref()?.ratios);
+        let comparisons = ratios.filter_map(move |(name, ratio)| {
             let of_floor = || summary.lines.iter().find(|other| other.name == *name)?.notes.clone();
             let notes = line.notes.clone().or_else(of_floor);
-            Some(Beside { floor: floor(name), ratio: (*ratio)?, notes })
+            Some(Comparison { floor: floor(name), ratio: (*ratio)?, notes })
         });
-        Some((variant, Box::new(beside) as Ratios<'_>))
+        Some((variant, Box::new(comparisons) as Ratios<'_>))
     })
 }
 
@@ -113,9 +115,9 @@ pub(super) fn floor(name: &str) -> String {
     if release.is_empty() { "EVAL".to_owned() } else { release.to_owned() }
 }
 
-fn line(name: String, beside: Beside) -> Line {
-    let Beside { ratio: Ratio { median, lowest, highest }, notes, .. } = beside;
-    let cell = Cell { median, lowest, highest, beside: Vec::new() };
+fn line(name: String, comparison: Comparison) -> Line {
+    let Comparison { ratio: Ratio { median, lowest, highest }, notes, .. } = comparison;
+    let cell = Cell { median, lowest, highest, ratios: Vec::new() };
     Line { name, cells: vec![Some(cell)], notes }
 }
 
@@ -125,8 +127,13 @@ mod tests {
 
     fn played(name: &str, ratios: &[f64]) -> Summary {
         let ratio = |&median| Some(Ratio { median, lowest: median, highest: median });
-        let beside = ratios.iter().map(ratio).collect();
-        let cell = Cell { median: 1.0, lowest: 1.0, highest: 1.0, beside };
+
+        let cell = Cell {
+            median: 1.0,
+            lowest: 1.0,
+            highest: 1.0,
+            ratios: ratios.iter().map(ratio).collect(),
+        };
         let yardsticks =
             [contenders::FLOOR, "bare sockets, EVALSHA"].map(str::to_owned).into_iter();
         let line =

@@ -44,7 +44,7 @@ pub(crate) fn stopped(
         node.cont();
         worker.end()?;
     }
-    Ok([vec![healthy.p50], stopped.beside(&healthy)].concat())
+    Ok([vec![healthy.p50], stopped.compared_to(&healthy)].concat())
 }
 
 pub(crate) fn killed(
@@ -62,7 +62,7 @@ pub(crate) fn killed(
     std::thread::sleep(RETURN);
     let back = Phase::measure(&mut worker, "bench:back", plan)?;
     worker.end()?;
-    Ok([vec![healthy.p50], killed.beside(&healthy), back.beside(&healthy)].concat())
+    Ok([vec![healthy.p50], killed.compared_to(&healthy), back.compared_to(&healthy)].concat())
 }
 
 struct Phase {
@@ -85,7 +85,7 @@ impl Phase {
         self.p50.is_infinite()
     }
 
-    fn beside(&self, healthy: &Self) -> Vec<f64> {
+    fn compared_to(&self, healthy: &Self) -> Vec<f64> {
         vec![self.p50, self.p50 / healthy.p50, self.won]
     }
 }
