@@ -50,6 +50,9 @@ async fn spoil(masters: &[Server], kind: &str) {
     match kind {
         "replica" => say(&masters[1], &["REPLICAOF", "127.0.0.1", &port]).await,
         "promoted" => {
+            // A server reads no copy of a newer one.
+            let copied = masters[1].start_twin();
+            let port = copied.port().to_string();
             say(&masters[1], &["REPLICAOF", "127.0.0.1", &port]).await;
             let synced = async || {
                 witness::info(&masters[1], "replication").await["master_link_status"] == "up"

@@ -30,7 +30,8 @@ impl<'a> Commands<'a> {
     async fn run(masters: &Masters) -> BTreeMap<String, u64> {
         let mut all = BTreeMap::new();
         for calls in join_all(masters.iter().map(witness::calls)).await {
-            for name in ["set", "pttl", "eval", "evalsha", "del", "publish", "subscribe"] {
+            *all.entry("deletions".to_owned()).or_default() += witness::deletions(&calls);
+            for name in ["set", "pttl", "eval", "evalsha", "publish", "subscribe"] {
                 *all.entry(name.to_owned()).or_default() += calls.get(name).copied().unwrap_or(0);
             }
         }
@@ -51,7 +52,7 @@ async fn a_permit_that_is_free_costs_what_a_lock_costs() {
         semaphore.acquire().await.unwrap().release().await.unwrap();
     }
     redlock.shutdown().await.unwrap();
-    let releases = commands.count("del").await;
+    let releases = commands.count("deletions").await;
     assert_eq!((commands.count("set").await, releases), (100, 100), "one SET, one release each");
     assert_eq!(commands.count("publish").await, 20, "at one master");
     assert_eq!(commands.count("subscribe").await, 0);

@@ -64,6 +64,11 @@ impl Server {
         clock::library().map(|library| Self::start_at(&program(), &[], Some(&library)))
     }
 
+    /// Starts another one with the program of this one.
+    pub(crate) fn start_twin(&self) -> Self {
+        Self::start_at(&self.program, &[], None)
+    }
+
     pub(super) fn start_at(program: &Path, arguments: &[&str], library: Option<&Path>) -> Self {
         let mut log = String::new();
         for _ in 0..ATTEMPTS {

@@ -61,9 +61,12 @@ impl Scene {
 
     /// Replaces what differs from run to run.
     fn comparable(&self, text: &str) -> String {
-        let version = self.masters[0].version().replace(" server v=", " ");
-        let ours: String = version.split(' ').take(2).collect::<Vec<_>>().join(" ");
-        let text = text.replace(&ours, "<server>").replace("Redis 7.0.15", "<server>");
+        let mut text = text.replace("Redis 7.0.15", "<server>");
+        for master in &self.masters {
+            let version = master.version().replace(" server v=", " ");
+            let shown: Vec<_> = version.split(' ').take(2).collect();
+            text = text.replace(&shown.join(" "), "<server>");
+        }
         let text = without_addresses(&text, &self.masters);
         let unsigned = |word: &str| match word.strip_prefix(['+', '-']) {
             Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => number.to_owned(),
