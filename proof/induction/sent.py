@@ -56,7 +56,7 @@ def build(m):
     m.action("judge",
              "a client estimates the start: from the uptime, no later than it has met this process, from now on if the "
              "process is another; never earlier than before. It may be later: INFO may be denied",
-             ["master/session/standing.rs:judge_standing", "quorum/standing.rs:told"],
+             ["master/session/standing.rs:judge_standing", "quorum/standing.rs:reported"],
              [S.connected(n0), S.life(n0) <= asked, asked <= S.now, question <= asked, uptime >= 0,
               uptime <= (asked - S.life(n0)) + 1, d0 >= reported, Implies(S.met(n0), d0 >= S.estimate(n0))],
              to("estimate", n0, d0), to("judged", n0, True),

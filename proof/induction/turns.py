@@ -138,7 +138,7 @@ def build(m):
              ["ask.lua", "leave.lua"], [S.stands(n0, w0)], to("stands", n0, w0, False), to("lives", place_ends))
     m.action("hear", "a quorum has answered a look or a try that began at this time", ["waiting/in_turn/turn.rs:hears"],
              [S.come(w0), Not(S.out(w0)), d0 >= S.heard(w0), d0 <= S.now], to("heard", w0, d0))
-    m.action("cannot", "so many masters answer that they cannot grant that no quorum is left", ["quorum/turns.rs:told"],
+    m.action("cannot", "so many masters answer that they cannot grant that no quorum is left", ["quorum/turns.rs:combined"],
              [S.come(w0), Not(S.out(w0))], to("unable", w0, True))
     m.action("withdraw",
              "a waiter that cannot win, or that no quorum has answered for the life of a place, gives up its place",

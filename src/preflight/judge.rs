@@ -107,7 +107,7 @@ fn just_started(facts: &ServerFacts, bounds: &Bounds) -> Option<FindingKind> {
 /// does.
 pub(crate) fn warms_up_for(uptime: Duration, quarantine: Duration) -> Option<Duration> {
     let now = Instant::default();
-    let left = Start::told(now, uptime).votes_from(quarantine).since(now);
+    let left = Start::reported(now, uptime).votes_from(quarantine).since(now);
     (!left.is_zero()).then_some(left)
 }
 

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 /// How often each pattern is still there. A number may only fall: after a change that removes many, the
 /// test prints the numbers to put here.
 const RECORDED: [(&str, usize); 9] = [
-    ("who, without a noun before it", 52),
-    ("for who", 27),
-    ("those who", 16),
-    ("the one who", 7),
-    ("told", 1919),
-    ("somebody, nobody", 47),
-    ("let told, let said, let one", 417),
-    ("|one|", 261),
-    ("beside, outside of rw_lock", 373),
+    ("who, without a noun before it", 5),
+    ("for who", 21),
+    ("those who", 0),
+    ("the one who", 0),
+    ("told", 9),
+    ("somebody, nobody", 12),
+    ("let told, let said, let one, let it", 0),
+    ("|told|, |said|, |one|, |it|", 0),
+    ("beside, outside of rw_lock", 337),
 ];
 
 /// A count may be lower than its record by so many, and by a twentieth of it, before the record has to fall.
@@ -53,7 +53,9 @@ impl Text {
 
 /// Finds where `phrase` is in `text`, as words of their own.
 fn occurrences(text: &str, phrase: &str) -> impl Iterator<Item = usize> {
-    let ends = |letter: Option<char>| !letter.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    let ends = |letter: Option<char>| {
+        !letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+    };
     let found = text.match_indices(phrase).filter(move |(at, _)| {
         ends(text[..*at].chars().next_back()) && ends(text[at + phrase.len()..].chars().next())
     });
@@ -65,7 +67,7 @@ fn headless(prose: &str) -> usize {
     let paragraphs = prose.lines().map(|line| {
         let starts = occurrences(line, "who").filter(|at| {
             let begins =
-                *at == 0 || [". ", "; ", ": ", ", "].iter().any(|it| line[..*at].ends_with(it));
+                *at == 0 || [". ", "; ", ": ", ", "].iter().any(|end| line[..*at].ends_with(end));
             let rest = &line[at + 3..];
             let sentence = rest.split(". ").next().unwrap_or(rest);
             begins && rest.starts_with(' ') && !sentence.contains('?')
@@ -81,7 +83,7 @@ fn counts(texts: &[Text]) -> Vec<usize> {
         sum(&|text| all.iter().map(|phrase| occurrences(&text.prose, phrase).count()).sum())
     };
     let locals = |text: &Text| {
-        let names = ["let told", "let said", "let one"];
+        let names = ["let told", "let said", "let one", "let it"];
         names.iter().map(|name| occurrences(&text.raw, name).count()).sum()
     };
     let beside = |text: &Text| {
@@ -96,7 +98,10 @@ fn counts(texts: &[Text]) -> Vec<usize> {
         phrases(&["told"]),
         phrases(&["somebody", "nobody"]),
         sum(&locals),
-        sum(&|text| text.raw.matches("|one|").count()),
+        sum(&|text| {
+            let names = ["|told|", "|said|", "|one|", "|it|"];
+            names.iter().map(|name| text.raw.matches(name).count()).sum()
+        }),
         sum(&beside),
     ]
 }

@@ -35,14 +35,14 @@ impl Start {
     ///
     /// The instant of the question is no substitute. If a node was stopped in between, that time
     /// counts in its uptime, and it would vote that much too early.
-    pub fn told(read: Instant, uptime: Duration) -> Self {
+    pub fn reported(read: Instant, uptime: Duration) -> Self {
         let ran = uptime.saturating_sub(UPTIME_ROUNDS_UP);
         Self(i128::from(read.as_nanos()) - i128::from(nanos(ran)))
     }
 
     /// Returns the start of a node that may have started as late as `now`.
     pub fn at(now: Instant) -> Self {
-        Self::told(now, Duration::ZERO)
+        Self::reported(now, Duration::ZERO)
     }
 
     /// Returns the instant from which its vote counts: `quarantine` after its start.

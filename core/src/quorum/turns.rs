@@ -83,7 +83,7 @@ pub const TABLE: [Row; 13] = [
     row(Event::Would, "a quorum would grant (-3)", [(Try, Called), (Try, Called), (Try, Called)]),
     row(Event::First, "a quorum has none before it (0)", [(Sleep, First), (Sleep, First), (Sleep, Called)]),
     row(Event::Others, "neither: others are first (1)", [(Sleep, Behind), (Sleep, Behind), (Sleep, Called)]),
-    row(Event::Life, "the lives that a quorum told are over", [(Sleep, Behind), (Look, First), (Sleep, Called)]),
+    row(Event::Life, "the lives that a quorum reported are over", [(Sleep, Behind), (Look, First), (Sleep, Called)]),
     row(Event::Kept, "the time that a key is kept is over", [(Sleep, Behind), (Sleep, First), (Sleep, First)]),
     row(Event::Pause, "the pause after a lost try is over", [(Sleep, Behind), (Sleep, First), (Try, Called)]),
     row(Event::Due, "a look is due", [(Look, Behind), (Look, First), (Look, Called)]),
@@ -111,7 +111,7 @@ pub fn ticket(membership: Membership, stamps: &[Option<u64>]) -> Option<u64> {
 /// have not answered, which would have granted, and which have none before it.
 ///
 /// Silence is not inability: a waiter that cannot know keeps its place.
-pub fn told(
+pub fn combined(
     membership: Membership,
     able: NodeSet,
     silent: NodeSet,

@@ -34,7 +34,7 @@ impl Session {
         };
         let reported = match self.identity.uptime {
             Some((heard, uptime)) => {
-                let start = Start::told(heard, uptime);
+                let start = Start::reported(heard, uptime);
                 known_since.map_or(start, |since| start.min(Start::at(since)))
             }
             // The server was judged by its report when the session was opened.

@@ -48,7 +48,7 @@ fn a_quarantine_is_the_longest_ttl_or_the_window_plus_the_drift() {
 #[test]
 fn a_node_votes_a_quarantine_after_its_start() {
     for (read, uptime, expected) in VOTES_FROM {
-        let from = Start::told(at(read), Duration::from_secs(uptime)).votes_from(ms(30_000));
+        let from = Start::reported(at(read), Duration::from_secs(uptime)).votes_from(ms(30_000));
         assert_eq!(from, at(expected), "read at {read}, uptime {uptime} s");
     }
 }
@@ -119,7 +119,7 @@ proptest! {
         let whole = |nanos: u64| (nanos + second) / 1_000_000_000;
         let uptime = Duration::from_secs(whole(started + ran) - whole(started));
         let read = Instant::from_nanos(started + ran + late);
-        let from = Start::told(read, uptime).votes_from(ms(30_000));
+        let from = Start::reported(read, uptime).votes_from(ms(30_000));
         prop_assert!(from >= Instant::from_nanos(started).after(ms(30_000)));
         let latest = started + late + 2_000_000_000;
         prop_assert!(from <= Instant::from_nanos(latest).after(ms(30_000)), "two seconds too late");

@@ -1,7 +1,7 @@
 //! Turns: tickets, what the answers of a round come to, and what a waiter does. That the table is the
 //! one that people read is a test of the model, `proof/model/tests/turns.rs`.
 
-use super::super::turns::{Does, Event, Phase, TABLE, ticket, told, turn};
+use super::super::turns::{Does, Event, Phase, TABLE, combined, ticket, turn};
 use super::super::{Membership, NodeSet};
 use super::membership::{set, sets};
 
@@ -35,7 +35,7 @@ fn a_ticket_is_the_least_stamp_that_a_quorum_does_not_exceed() {
 #[test]
 fn silence_is_not_inability() {
     let three = Membership::of(3).unwrap();
-    let event = |able, silent| told(three, set(able), set(silent), set(able), set(able));
+    let event = |able, silent| combined(three, set(able), set(silent), set(able), set(able));
     assert_eq!(event(0b000, 0b111), Event::Silent);
     assert_eq!(event(0b001, 0b010), Event::Silent);
     assert_eq!(event(0b001, 0b000), Event::Unable, "two say that they cannot");
@@ -61,7 +61,7 @@ const OUTCOMES: [(u32, u32, u32, Event); 10] = [
 fn what_a_quorum_tells_counts() {
     let three = Membership::of(3).unwrap();
     for (able, would, first, expected) in OUTCOMES {
-        let event = told(three, set(able), NodeSet::EMPTY, set(would), set(first));
+        let event = combined(three, set(able), NodeSet::EMPTY, set(would), set(first));
         assert_eq!(event, expected, "{able:03b} {would:03b} {first:03b}");
     }
     // With two lists, a quorum of one of them is none.
@@ -69,10 +69,10 @@ fn what_a_quorum_tells_counts() {
     let (all, none) = (set(0b1_1111), NodeSet::EMPTY);
     for (some, is_quorum) in sets(5).map(|bits| (set(bits), joint.is_quorum(set(bits)))) {
         let expected = |event, other| if is_quorum { event } else { other };
-        assert_eq!(told(joint, some, none, all, all), expected(Event::Would, Event::Unable));
-        assert_eq!(told(joint, none, some, all, all), expected(Event::Silent, Event::Unable));
-        assert_eq!(told(joint, all, none, some, all), expected(Event::Would, Event::First));
-        assert_eq!(told(joint, all, none, none, some), expected(Event::First, Event::Others));
+        assert_eq!(combined(joint, some, none, all, all), expected(Event::Would, Event::Unable));
+        assert_eq!(combined(joint, none, some, all, all), expected(Event::Silent, Event::Unable));
+        assert_eq!(combined(joint, all, none, some, all), expected(Event::Would, Event::First));
+        assert_eq!(combined(joint, all, none, none, some), expected(Event::First, Event::Others));
     }
 }
 

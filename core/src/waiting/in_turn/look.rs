@@ -222,7 +222,7 @@ impl Contention {
             free(reply) || corrected(reply) || (held(reply) && turn.is_first_at(node))
         });
         let silent = nodes(&|node, reply| !able.contains(node) && !says_so(reply));
-        turns::told(membership, able, silent, would, first)
+        turns::combined(membership, able, silent, would, first)
     }
 
     /// Notes, from the answers of the latest round, when each node may be free.

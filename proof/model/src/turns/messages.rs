@@ -6,7 +6,7 @@ use super::protocol::{Action, Turns};
 use super::scripts::{Answer, Leaves};
 use super::state::{Node, Out, Stage, State};
 use crate::masters::{self, Extended, NO_DRIFT, now, span};
-use crate::quorum::turns::{Event, ticket, told};
+use crate::quorum::turns::{Event, combined, ticket};
 use crate::quorum::{NodeSet, Progress, Report, Tally, Verdict, Vote};
 
 /// Answers as bytes; zero is none. From [`HELD`] on, the rest of a life, twice, and whether others are before it.
@@ -239,7 +239,7 @@ impl Turns {
         let first = of(&|code| code == WOULD || code == GRANTED || (code >= HELD && code & 1 == 1));
         let silent = self.nodes_where(|node| matches!(answer(node), (0, _) | (_, false)));
         let life = self.life(state, who);
-        let event = self.heard(state, who, told(self.membership, able, silent, would, first));
+        let event = self.heard(state, who, combined(self.membership, able, silent, would, first));
         let older = state.actors[who].wants && matches!(event, Event::First | Event::Others);
         state.actors[who].life = if event == Event::First { life } else { 0 };
         if event == Event::First {
