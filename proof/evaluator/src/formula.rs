@@ -1,5 +1,6 @@
 //! A formula, ready to be evaluated.
 
+use crate::nested;
 use crate::page::Function;
 use crate::state::View;
 use crate::text::Text;
@@ -12,7 +13,7 @@ pub(crate) type FunctionId = usize;
 pub(crate) type SortId = usize;
 
 /// The place of a bound variable, or of a parameter.
-type Slot = usize;
+pub(crate) type Slot = usize;
 
 /// A formula or a term. Its value is a number.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,9 +34,9 @@ pub(crate) enum Formula {
     AtMost(Box<[Formula; 2]>),
     Sum(Box<[Formula]>),
     Difference(Box<[Formula; 2]>),
-    /// Over all live elements of these sorts.
-    ForAll(Box<[(Slot, SortId)]>, Box<Formula>),
-    Exists(Box<[(Slot, SortId)]>, Box<Formula>),
+    /// Over all live elements of this sort.
+    ForAll((Slot, SortId), Box<Formula>),
+    Exists((Slot, SortId), Box<Formula>),
     /// The step changes nothing of a function: `ForAll x: f_next(x) = f(x)`.
     Unchanged(FunctionId),
 }
@@ -190,8 +191,8 @@ impl<'a> Reader<'a> {
         let formula = formula?;
         Ok(match (all, unchanged(&variables, &formula)) {
             (true, Some(function)) => Formula::Unchanged(function),
-            (true, None) => Formula::ForAll(variables.into(), Box::new(formula)),
-            (false, _) => Formula::Exists(variables.into(), Box::new(formula)),
+            (true, None) => nested::for_all(variables, formula),
+            (false, _) => nested::exists(variables, formula),
         })
     }
 }
@@ -208,6 +209,29 @@ fn unchanged(variables: &[(Slot, SortId)], body: &Formula) -> Option<FunctionId>
 }
 
 impl Formula {
+    /// Returns whether its value depends on a bound variable.
+    pub(crate) fn mentions(&self, variable: Slot) -> bool {
+        let any = |parts: &[Self]| parts.iter().any(|part| part.mentions(variable));
+        match self {
+            Self::Number(_) | Self::Unchanged(_) => false,
+            Self::Bound(slot) => *slot == variable,
+            Self::Not(part) | Self::ForAll(_, part) | Self::Exists(_, part) => {
+                part.mentions(variable)
+            }
+            Self::If(parts) => any(&**parts),
+            Self::Implies(parts)
+            | Self::Equal(parts)
+            | Self::Below(parts)
+            | Self::AtMost(parts)
+            | Self::Difference(parts) => any(&**parts),
+            Self::And(parts)
+            | Self::Or(parts)
+            | Self::Sum(parts)
+            | Self::Before(_, parts)
+            | Self::After(_, parts) => any(parts),
+        }
+    }
+
     pub(crate) fn is_true(&self, view: &View<'_>, bound: &mut [i64]) -> bool {
         match self {
             Self::Not(part) => !part.is_true(view, bound),
@@ -217,12 +241,14 @@ impl Formula {
             Self::Equal(parts) => parts[0].value(view, bound) == parts[1].value(view, bound),
             Self::Below(parts) => parts[0].value(view, bound) < parts[1].value(view, bound),
             Self::AtMost(parts) => parts[0].value(view, bound) <= parts[1].value(view, bound),
-            Self::ForAll(variables, body) => {
-                each(variables, view, bound, &mut |bound| body.is_true(view, bound))
-            }
-            Self::Exists(variables, body) => {
-                !each(variables, view, bound, &mut |bound| !body.is_true(view, bound))
-            }
+            Self::ForAll((slot, sort), body) => view.live(*sort).iter().all(|element| {
+                bound[*slot] = *element;
+                body.is_true(view, bound)
+            }),
+            Self::Exists((slot, sort), body) => view.live(*sort).iter().any(|element| {
+                bound[*slot] = *element;
+                body.is_true(view, bound)
+            }),
             Self::Unchanged(function) => view.is_unchanged(*function),
             _ => self.value(view, bound) != 0,
         }
@@ -269,18 +295,4 @@ fn place(view: &View<'_>, function: FunctionId, arguments: &[Formula], bound: &m
             place
         }
     }
-}
-
-/// Returns whether something holds of all live elements.
-fn each(
-    variables: &[(Slot, SortId)],
-    view: &View<'_>,
-    bound: &mut [i64],
-    holds: &mut dyn FnMut(&mut [i64]) -> bool,
-) -> bool {
-    let Some(((slot, sort), rest)) = variables.split_first() else { return holds(bound) };
-    view.live(*sort).iter().all(|element| {
-        bound[*slot] = *element;
-        each(rest, view, bound, holds)
-    })
 }

@@ -14,6 +14,7 @@
 //! A truth is 0 or 1, an element its number, and a real number so many nanoseconds.
 
 mod formula;
+mod nested;
 mod page;
 mod state;
 mod text;

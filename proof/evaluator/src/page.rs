@@ -1,6 +1,7 @@
 //! One page: what it declares, and its formulas.
 
 use crate::formula::{Formula, FunctionId, Reader, SortId};
+use crate::nested;
 use crate::text::Text;
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,6 +26,11 @@ pub struct Definition {
     pub(crate) slots: usize,
     /// The parts of a conjunction, each with its text.
     pub(crate) parts: Vec<(Formula, String)>,
+    /// All parts, for all elements that its parameters could be.
+    pub(crate) always: Formula,
+    /// Of a goal of a step: all parts after each action of its page, for all elements that the parameters
+    /// which are not the action's could be.
+    pub(crate) after: Vec<Formula>,
     /// It speaks of a state after a step.
     pub is_of_step: bool,
 }
@@ -73,6 +79,9 @@ impl Page {
         page.conjuncts = page.definitions(&home.join("conjunct"))?;
         page.assumptions = page.definitions(&home.join("assumption"))?;
         page.goals = page.definitions(&home.join("goal"))?;
+        for goal in page.goals.iter_mut().filter(|goal| goal.is_of_step) {
+            goal.after = page.actions.iter().map(|action| goal.for_all_but(action)).collect();
+        }
         Ok(page)
     }
 
@@ -163,7 +172,29 @@ impl Page {
             }
             (formula, _) => vec![(formula, name.clone())],
         };
-        Ok(Definition { name: name.clone(), words, parameters, slots, parts, is_of_step })
+        let (name, always, after) = (name.clone(), Formula::Number(1), Vec::new());
+        let mut read =
+            Definition { name, words, parameters, slots, parts, always, after, is_of_step };
+        read.always = read.for_all(|_| true);
+        Ok(read)
+    }
+}
+
+impl Definition {
+    /// Returns the formula for all elements that these parameters could be.
+    fn for_all(&self, are: impl Fn(&str) -> bool) -> Formula {
+        let parameters = self.parameters.iter().enumerate();
+        let variables: Vec<_> = parameters
+            .filter(|(_, (name, _))| are(name))
+            .filter_map(|(slot, (_, sort))| Some((slot, (*sort)?)))
+            .collect();
+        let parts = self.parts.iter().map(|(part, _)| part.clone());
+        Formula::And(parts.map(|part| nested::for_all(variables.clone(), part)).collect())
+    }
+
+    /// Returns the formula for all elements that the parameters could be that are none of an action's.
+    fn for_all_but(&self, action: &Action) -> Formula {
+        self.for_all(|name| !action.parameters.iter().any(|(known, _)| known == name))
     }
 }
 

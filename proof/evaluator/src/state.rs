@@ -1,6 +1,6 @@
 //! A state: the elements of each sort, and the value of each function.
 
-use crate::formula::{FunctionId, SortId};
+use crate::formula::{Formula, FunctionId, SortId};
 use crate::page::{Definition, Page};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -222,34 +222,48 @@ impl State {
     ///
     /// The part that does not hold, and for which parameters.
     pub fn holds(&mut self, definition: &Definition) -> Result<(), String> {
-        self.holds_at(definition, &[], &[])
+        self.holds_for(definition, &definition.always, &[], &[])
     }
 
-    /// The same of a step: `parameters` are those of its action, and every other one is any live element.
+    /// Returns whether a goal holds of a step of an action: a parameter is the action's of that name, and every
+    /// other one is any live element.
     ///
     /// # Errors
     ///
     /// The same.
-    pub fn holds_at(
+    ///
+    /// # Panics
+    ///
+    /// If the goal is not one of a step, or the action is none of its page.
+    pub fn holds_after(
+        &mut self,
+        goal: &Definition,
+        action: usize,
+        parameters: &[(&str, i64)],
+        changes: &[Change],
+    ) -> Result<(), String> {
+        self.holds_for(goal, &goal.after[action], parameters, changes)
+    }
+
+    fn holds_for(
         &mut self,
         definition: &Definition,
+        formula: &Formula,
         parameters: &[(&str, i64)],
         changes: &[Change],
     ) -> Result<(), String> {
         let known = |parameter: &String| parameters.iter().any(|(name, _)| name == parameter);
-        let open: Vec<(usize, SortId)> = definition
-            .parameters
-            .iter()
-            .enumerate()
-            .filter(|(_, (name, _))| !known(name))
-            .filter_map(|(slot, (_, sort))| Some((slot, (*sort)?)))
-            .collect();
-        self.with_parameters(
-            definition,
-            parameters,
-            |view, definition, bound| holds_for_all(&open, view, definition, bound),
-            changes,
-        )
+        let judge = |view: &View<'_>, definition: &Definition, bound: &mut [i64]| {
+            if formula.is_true(view, bound) {
+                return Ok(());
+            }
+            let all = definition.parameters.iter().enumerate();
+            let open = all.filter(|(_, (name, _))| !known(name));
+            let open = open.filter_map(|(slot, (_, sort))| Some((slot, (*sort)?)));
+            let wrong = first_wrong(&open.collect::<Vec<_>>(), view, definition, bound);
+            Err(wrong.unwrap_or_else(|| definition.name.clone()))
+        };
+        self.with_parameters(definition, parameters, judge, changes)
     }
 
     fn with_parameters<T>(
@@ -303,25 +317,23 @@ impl State {
     }
 }
 
-fn holds_for_all(
+/// Returns the first part that does not hold, and for which elements as its open parameters.
+fn first_wrong(
     open: &[(usize, SortId)],
     view: &View<'_>,
     definition: &Definition,
     bound: &mut [i64],
-) -> Result<(), String> {
-    let Some(((slot, sort), rest)) = open.split_first() else {
-        let wrong = definition.parts.iter().find(|(part, _)| !part.is_true(view, bound));
-        let at = || {
-            let parameters = definition.parameters.iter().zip(&*bound);
-            parameters.map(|((name, _), value)| format!(", {name} = {value}")).collect::<String>()
-        };
-        return wrong.map_or(Ok(()), |(_, text)| Err(format!("{text}{}", at())));
-    };
-    for element in view.live(*sort) {
-        bound[*slot] = *element;
-        holds_for_all(rest, view, definition, bound)?;
+) -> Option<String> {
+    if let Some(((slot, sort), rest)) = open.split_first() {
+        return view.live(*sort).iter().find_map(|element| {
+            bound[*slot] = *element;
+            first_wrong(rest, view, definition, bound)
+        });
     }
-    Ok(())
+    let (_, text) = definition.parts.iter().find(|(part, _)| !part.is_true(view, bound))?;
+    let parameters = definition.parameters.iter().zip(&*bound);
+    let at: String = parameters.map(|((name, _), value)| format!(", {name} = {value}")).collect();
+    Some(format!("{text}{at}"))
 }
 
 fn unknown(page: &Page, name: &str) -> usize {

@@ -48,6 +48,24 @@ const LATER: &str = "; a key that is there has some time left
 (=> (and (has n t) (distinct now 0.0)) (< (- now (ends n)) 0.0)))
 ";
 
+/// A goal of a step: a key that another token has stays as it is.
+const KEPT: &str = "; a key of another token stays
+(declare-fun n0 () Node) ; parameter
+(declare-fun t0 () Token) ; parameter
+(declare-fun t () Token) ; parameter
+(define-fun |kept| () Bool
+(=> (and (has n0 t) (distinct t t0)) (has_next n0 t)))
+";
+
+/// Each form in which quantifiers nest.
+const NESTED: [&str; 5] = [
+    "(forall ((n Node) (t Token) (u Token)) (=> (and (has n t) (< now (ends n)) (has n u)) (= t u)))",
+    "(forall ((n Node) (k Node)) (=> (exists ((t Token)) (and (has n t) (distinct t 0))) (=> (< now (ends k)) (not (has n 0)))))",
+    "(forall ((n Node) (t Token)) (or (not (has n t)) (and (< now (ends n)) (not (= t 0)))))",
+    "(exists ((t Token) (n Node) (k Node)) (and (has n t) (and (not (has k t)) (< (ends n) (ends k)))))",
+    "(not (exists ((n Node) (k Node)) (and (has n 0) (has k 0) (distinct n k) (> now 0))))",
+];
+
 fn written(action: &str) -> Result<Page, String> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -60,8 +78,12 @@ fn written(action: &str) -> Result<Page, String> {
     write("signature.smt2", SIGNATURE);
     write("action/set.smt2", action);
     write("conjunct/single.smt2", ONE);
+    for (place, body) in NESTED.iter().enumerate() {
+        let text = format!("; nested\n(define-fun |nested {place}| () Bool\n{body})\n");
+        write(&format!("assumption/{place}.smt2"), &text);
+    }
+    write("goal/kept.smt2", KEPT);
     write("goal/later.smt2", LATER);
-    fs::create_dir_all(folder.join("page/assumption")).unwrap();
     let page = Page::read(&folder, "page");
     fs::remove_dir_all(&folder).unwrap();
     page
@@ -114,7 +136,7 @@ fn a_step_is_permitted_if_it_changes_what_its_action_says_and_nothing_else() {
 fn a_conjunct_holds_of_all_live_elements_and_a_goal_whatever_its_parameters_are() {
     let mut state = state();
     let page = state.page().clone();
-    let (single, later) = (&page.conjuncts[0], &page.goals[0]);
+    let (single, later) = (&page.conjuncts[0], &page.goals[1]);
     assert!(!single.is_of_step && page.actions[0].is_of_step);
     state.set("ends", &[0], 9);
     state.set("has", &[0, 0], 1);
@@ -125,9 +147,66 @@ fn a_conjunct_holds_of_all_live_elements_and_a_goal_whatever_its_parameters_are(
     assert_eq!(state.holds(single), Ok(()), "the other token is put aside");
     state.set("now", &[], 9);
     assert_eq!(state.holds(later), Err("later, n = 0, t = 0".into()));
-    assert_eq!(state.holds_at(later, &[("n", 1)], &[]), Ok(()), "of the other master");
     state.set_live("Token", 1, true);
     assert_eq!(state.live("Token"), [0, 1]);
+}
+
+#[test]
+fn a_goal_of_a_step_holds_for_what_its_action_names_and_whatever_else_there_is() {
+    let mut state = state();
+    let page = state.page().clone();
+    let (kept, action) = (&page.goals[0], page.action("set").unwrap());
+    assert!(kept.is_of_step);
+    state.set("has", &[1, 1], 1);
+    let parameters = [("n0", 1), ("t0", 0), ("d0", 15)];
+    let set = state.to("has", &[1, 0], 1);
+    assert_eq!(state.holds_after(kept, action, &parameters, std::slice::from_ref(&set)), Ok(()));
+    let taken = [set, state.to("has", &[1, 1], 0)];
+    let wrong = state.holds_after(kept, action, &parameters, &taken);
+    assert_eq!(wrong, Err("kept, n0 = 1, t0 = 0, t = 1".into()));
+    let own = [("n0", 1), ("t0", 1), ("d0", 15)];
+    assert_eq!(state.holds_after(kept, action, &own, &taken), Ok(()), "it is its own token's");
+    let other = [("n0", 0), ("t0", 0), ("d0", 15)];
+    assert_eq!(state.holds_after(kept, action, &other, &taken), Ok(()), "of the other master");
+}
+
+#[test]
+fn however_quantifiers_nest_a_formula_has_the_value_of_its_text() {
+    let mut state = state();
+    let page = state.page().clone();
+    let mut seen = [[false; 2]; NESTED.len()];
+    // Every state in which a time is 0 or 1.
+    for bits in 0..1_u32 << 7 {
+        let bit = |place: usize| bits >> place & 1 == 1;
+        for place in 0..2_usize {
+            let node = place as i64;
+            state.set("ends", &[node], bit(place).into());
+            (0..2).for_each(|token| {
+                state.set("has", &[node, token], bit(2 + 2 * place + token as usize).into())
+            });
+        }
+        state.set("now", &[], bit(6).into());
+        let (now, ends) = (bit(6), |node: usize| bit(node));
+        let has = |node: usize, token: usize| bit(2 + 2 * node + token);
+        let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        let expected = [
+            pairs.iter().all(|(t, u)| {
+                (0..2).all(|n| !(has(n, *t) && !now && ends(n) && has(n, *u)) || t == u)
+            }),
+            pairs.iter().all(|(n, k)| !(has(*n, 1) && !now && ends(*k) && has(*n, 0))),
+            pairs.iter().all(|(n, t)| !has(*n, *t) || !now && ends(*n) && *t != 0),
+            pairs
+                .iter()
+                .any(|(n, k)| (0..2).any(|t| has(*n, t) && !has(*k, t) && !ends(*n) && ends(*k))),
+            !pairs.iter().any(|(n, k)| has(*n, 0) && has(*k, 0) && n != k && now),
+        ];
+        for (place, expected) in expected.into_iter().enumerate() {
+            let found = state.holds(&page.assumptions[place]).is_ok();
+            assert_eq!(found, expected, "{} in state {bits:07b}", NESTED[place]);
+            seen[place][usize::from(found)] = true;
+        }
+    }
+    assert!(seen.iter().all(|seen| *seen == [true; 2]), "{seen:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! replace it finds the key vacant, and a key that becomes one is released.
 
 use super::exact::{SLOWEST, Span};
-use evaluator::{Change, Element, Page, State};
+use evaluator::{Change, Definition, Element, Page, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -120,36 +120,25 @@ impl Lock {
         self.matched[place] += 1;
         let page = self.state.page().clone();
         for goal in page.goals.iter().filter(|goal| goal.is_of_step) {
-            self.holds("goal", goal, parameters, changes)?;
+            let result = self.state.holds_after(goal, place, parameters, changes);
+            result.map_err(|part| broken(&page, "goal", goal, &part))?;
         }
         self.state.change(changes);
-        for conjunct in &page.conjuncts {
-            self.holds("conjunct", conjunct, &[], &[])?;
-        }
-        for goal in page.goals.iter().filter(|goal| !goal.is_of_step) {
-            self.holds("goal", goal, &[], &[])?;
-        }
-        Ok(())
+        let always = page.goals.iter().filter(|goal| !goal.is_of_step);
+        let always = always.map(|goal| ("goal", goal));
+        let conjuncts = page.conjuncts.iter().map(|conjunct| ("conjunct", conjunct));
+        conjuncts.chain(always).try_for_each(|(kind, definition)| self.holds(kind, definition))
     }
 
-    fn holds(
-        &mut self,
-        kind: &str,
-        definition: &evaluator::Definition,
-        parameters: Parameters,
-        changes: &[Change],
-    ) -> Result<(), String> {
-        self.state.holds_at(definition, parameters, changes).map_err(|part| {
-            let (page, name) = (&self.state.page().name, &definition.name);
-            format!("page {page}, {kind} {name} ({}): not {part}", definition.words)
-        })
+    fn holds(&mut self, kind: &str, definition: &Definition) -> Result<(), String> {
+        let result = self.state.holds(definition);
+        result.map_err(|part| broken(self.page(), kind, definition, &part))
     }
 
     pub(super) fn judge_assumptions(&mut self) -> Result<(), String> {
         let page = self.state.page().clone();
-        page.assumptions
-            .iter()
-            .try_for_each(|assumption| self.holds("assumption", assumption, &[], &[]))
+        let mut assumptions = page.assumptions.iter();
+        assumptions.try_for_each(|assumption| self.holds("assumption", assumption))
     }
 
     /// Lets time go by.
@@ -664,4 +653,9 @@ impl Lock {
         let names = self.tokens.iter().map(|(name, token)| format!("token {token} is {name}\n"));
         names.collect::<String>() + &self.state.shown()
     }
+}
+
+fn broken(page: &Page, kind: &str, definition: &Definition, part: &str) -> String {
+    let Definition { name, words, .. } = definition;
+    format!("page {}, {kind} {name} ({words}): not {part}", page.name)
 }
