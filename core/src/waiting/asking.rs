@@ -13,33 +13,27 @@ use super::Waiters;
 use crate::lock::{Beside, holders_in};
 use crate::master::PendingReply;
 use crate::quorum::Instant;
-use crate::shared::{Cx, Keys, RequestId};
+use crate::shared::{Cx, Keys, Lately, RequestId};
 use crate::wire::{self, Reply};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The time after which the same holder is asked again, by whichever acquire of this process.
 const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// The most holders that are asked within that time. Any other gives way later.
-const MOST_ASKED: usize = 1 << 12;
-
 /// The holders that were asked lately, by their tokens.
-#[derive(Default)]
-pub(crate) struct Holders(BTreeMap<Box<str>, Instant>);
+pub(crate) struct Asked(Lately);
 
-impl Holders {
-    /// Notes that a holder is asked now. Returns `false` if that was done a moment ago.
-    fn note(&mut self, token: &str, now: Instant) -> bool {
-        if self.0.len() >= MOST_ASKED {
-            self.0.retain(|_, asked| now < asked.after(ASKED_AGAIN_AFTER));
-        }
-        let is_due = self.0.get(token).is_none_or(|asked| now >= asked.after(ASKED_AGAIN_AFTER));
-        let may_ask = is_due && self.0.len() < MOST_ASKED;
-        if may_ask {
-            self.0.insert(token.into(), now);
-        }
-        may_ask
+impl Default for Asked {
+    fn default() -> Self {
+        Self(Lately::new(ASKED_AGAIN_AFTER))
+    }
+}
+
+impl Asked {
+    /// Notes that a holder is asked now. Returns `false` if that was done a moment ago, or if so many are asked
+    /// that this one has to give way later.
+    fn note(&mut self, now: Instant, token: &str) -> bool {
+        self.0.get(now, token).is_none() && self.0.note(now, &token.into(), ())
     }
 }
 
@@ -55,7 +49,7 @@ impl Waiters {
     pub(crate) fn holders_seen(&mut self, cx: &mut Cx, node: usize, key: &str, reply: &Reply) {
         let own = cx.masters.mailbox();
         for (mailbox, token) in holders_in(reply) {
-            if own != Some(mailbox) && self.holders.note(&token, cx.now) {
+            if own != Some(mailbox) && self.asked.note(cx.now, &token) {
                 cx.masters.ask(node, mailbox, key, PendingReply::Uncounted);
             }
         }
@@ -100,18 +94,9 @@ mod tests {
 
     #[test]
     fn a_holder_is_asked_once_a_second_and_others_meanwhile() {
-        let mut holders = Holders::default();
-        let asked = [("a", 0), ("a", 999), ("b", 999), ("a", 1_000), ("b", 1_001), ("a", 2_000)];
-        let asked = asked.map(|(token, millis)| holders.note(token, at(millis)));
-        assert_eq!(asked, [true, false, true, true, false, true]);
-    }
-
-    #[test]
-    fn no_more_holders_are_remembered_than_there_is_room_for() {
-        let mut holders = Holders::default();
-        let asked = (0..MOST_ASKED + 5).filter(|number| holders.note(&number.to_string(), at(0)));
-        assert_eq!(asked.count(), MOST_ASKED);
-        assert!(!holders.note("another", at(999)) && holders.note("another", at(1_000)));
-        assert_eq!(holders.0.len(), 1);
+        let mut asked = Asked::default();
+        let due = [("a", 0), ("a", 999), ("b", 999), ("a", 1_000), ("b", 1_001), ("a", 2_000)];
+        let due = due.map(|(token, millis)| asked.note(at(millis), token));
+        assert_eq!(due, [true, false, true, true, false, true]);
     }
 }

@@ -43,7 +43,7 @@ use crate::waiting::waitlist::Waitlists;
 use crate::waiting::wake_ups::WakeUps;
 use crate::waiting::writer::Hints;
 use acquisition::Acquisition;
-use asking::Holders;
+use asking::Asked;
 use contention::{Contention, Phase};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub(crate) struct Waiters {
     mailboxes: Mailboxes,
     waitlists: Waitlists,
     queues: Queues,
-    holders: Holders,
+    asked: Asked,
     pub(crate) listeners: Listeners,
     pub(crate) semaphores: Semaphores,
     pub(crate) readers: Readers,

@@ -125,7 +125,7 @@ impl fmt::Display for Figures {
         }
         writeln!(
             f,
-            "  store: {} writes accepted ({} late, before anybody else's), {} refused as late",
+            "  store: {} writes accepted ({} late, before any other holder's), {} refused as late",
             self.accepted, self.late, self.refused,
         )?;
         writeln!(

@@ -4,43 +4,38 @@
 use super::pace::LOOKS_EVERY;
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Cx, Failure, Keys, RequestId};
+use crate::shared::{AttemptId, Cx, Failure, Keys, Lately, RequestId};
 use crate::waiting::Waiters;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long others are expected in a queue after they were last seen there.
 const EXPECTED_FOR: Duration = Duration::from_secs(60);
 
-/// The most queues in which others are expected. In any other, an acquire begins with an attempt.
-const MOST_EXPECTED: usize = 1 << 12;
-
 /// An acquire that waits for less than this begins with an attempt: it might have no time for its turn.
 const SHORTEST_WAIT: Duration = LOOKS_EVERY;
 
-/// The keys in whose queues others were before this client, and when.
-#[derive(Default)]
-pub(crate) struct Queues(BTreeMap<Arc<str>, Instant>);
+/// The keys in whose queues others were before this client lately. In any other, an acquire begins with an attempt.
+pub(crate) struct Queues(Lately);
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self(Lately::new(EXPECTED_FOR))
+    }
+}
 
 impl Queues {
     /// Notes how many were ahead in the queue of a key.
     pub(super) fn note(&mut self, now: Instant, key: &Arc<str>, ahead: usize) {
-        if ahead == 0 {
-            self.0.remove(key);
-            return;
-        }
-        if self.0.len() >= MOST_EXPECTED {
-            self.0.retain(|_, seen| now < seen.after(EXPECTED_FOR));
-        }
-        if self.0.len() < MOST_EXPECTED || self.0.contains_key(key) {
-            self.0.insert(key.clone(), now);
+        match ahead {
+            0 => self.0.forget(key),
+            _ => _ = self.0.note(now, key, ()),
         }
     }
 
     /// Notes that no place can be taken there.
     pub(super) fn forget(&mut self, key: &str) {
-        self.0.remove(key);
+        self.0.forget(key);
     }
 
     pub(in crate::waiting) fn is_empty(&self) -> bool {
@@ -48,7 +43,7 @@ impl Queues {
     }
 
     fn expect_others(&self, now: Instant, key: &str) -> bool {
-        self.0.get(key).is_some_and(|seen| now < seen.after(EXPECTED_FOR))
+        self.0.get(now, key).is_some()
     }
 }
 
@@ -101,18 +96,5 @@ mod tests {
         assert!(queues.expect_others(at(60_000), "r") && !queues.expect_others(at(60_000), "s"));
         queues.note(at(60_000), &key, 0);
         assert!(!queues.expect_others(at(60_000), "r") && queues.is_empty());
-    }
-
-    #[test]
-    fn no_more_queues_are_remembered_than_there_is_room_for() {
-        let mut queues = Queues::default();
-        let note = |queues: &mut Queues, seconds: u64, number: usize| {
-            let key = number.to_string().into();
-            queues.note(Instant::from_nanos(seconds * 1_000_000_000), &key, 1);
-        };
-        (0..MOST_EXPECTED + 5).for_each(|number| note(&mut queues, 0, number));
-        assert_eq!(queues.0.len(), MOST_EXPECTED);
-        note(&mut queues, 60, MOST_EXPECTED);
-        assert_eq!(queues.0.len(), 1);
     }
 }

@@ -18,11 +18,10 @@ use super::Waiters;
 use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::{Instant, NodeSet};
-use crate::shared::{AttemptId, Cx, Event, Failure, Keys, RequestId, Timer};
+use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId, Timer};
 use crate::wire::waitlist::{Found, KNOWN_FOR, Listed, UNDONE};
 use crate::wire::{Reply, Token};
 pub(crate) use entry::{Entry, LACKING};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,9 +30,6 @@ const REMEMBERED_FOR: Duration = KNOWN_FOR;
 
 /// A call that has found no waiter says so for so long, if clients listen.
 const NONE_FOR: Duration = Duration::from_millis(250);
-
-/// The most keys that are remembered. Any other is released, and asked for, as one that no client waits for.
-const MOST_REMEMBERED: usize = 1 << 12;
 
 /// The waiters in front ask all masters after so many of the longest pauses: so no key that is stuck at the first
 /// node keeps them out.
@@ -51,28 +47,27 @@ pub(super) enum Seen {
     Silent,
 }
 
-/// What this process knows of the lists of keys.
-#[derive(Default)]
-pub(crate) struct Waitlists(BTreeMap<Arc<str>, (Instant, Seen)>);
+/// What this process knows of the lists of keys. Any other key is released, and asked for, as one that no client
+/// waits for.
+pub(crate) struct Waitlists(Lately<Seen>);
+
+impl Default for Waitlists {
+    fn default() -> Self {
+        Self(Lately::new(REMEMBERED_FOR))
+    }
+}
 
 impl Waitlists {
     /// Notes what was seen of a key.
     pub(super) fn note(&mut self, now: Instant, key: &Arc<str>, seen: Seen) {
-        let known = self.0.get(key).filter(|(at, _)| now < at.after(REMEMBERED_FOR));
-        let stays = match known {
+        let stays = match self.0.get(now, key) {
             Some((_, Seen::Silent)) => true,
             Some((at, Seen::NoWaiters)) => seen == Seen::Listeners && now < at.after(NONE_FOR),
             Some(_) => seen == Seen::Listeners,
             None => false,
         };
-        if stays {
-            return;
-        }
-        if self.0.len() >= MOST_REMEMBERED {
-            self.0.retain(|_, (at, _)| now < at.after(REMEMBERED_FOR));
-        }
-        if self.0.len() < MOST_REMEMBERED || self.0.contains_key(key) {
-            self.0.insert(key.clone(), (now, seen));
+        if !stays {
+            self.0.note(now, key, seen);
         }
     }
 
@@ -83,15 +78,12 @@ impl Waitlists {
 
     /// Returns whether a call has just found no waiter.
     pub(super) fn is_known_unwanted(&self, now: Instant, key: &str) -> bool {
-        let known = self.0.get(key).filter(|(_, seen)| *seen == Seen::NoWaiters);
+        let known = self.0.get(now, key).filter(|(_, seen)| *seen == Seen::NoWaiters);
         known.is_some_and(|(at, _)| now < at.after(NONE_FOR))
     }
 
     fn seen(&self, now: Instant, key: &str) -> Option<Seen> {
-        if self.0.is_empty() {
-            return None;
-        }
-        self.0.get(key).filter(|(at, _)| now < at.after(REMEMBERED_FOR)).map(|(_, seen)| *seen)
+        self.0.get(now, key).map(|(_, seen)| seen)
     }
 
     /// Returns whether a waiter may stand in the list of one of `keys`.

@@ -281,7 +281,7 @@ impl Task {
             };
             if self.unless_ending(rest).await == Some(true) {
                 if guard.is_valid() {
-                    self.note(What::Odd(format!("{id} is told of its loss, and valid")));
+                    self.note(What::Odd(format!("{id} heard of its loss, and is valid")));
                 }
                 break;
             }
