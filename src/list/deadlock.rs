@@ -14,8 +14,10 @@ use std::sync::Arc;
 /// waiter may belong to different tasks of a client, and a waiter may just have given up. Nothing is
 /// broken by force.
 ///
-/// Waiters are known by name only where they wait in turn ([`fair`](crate::Acquire::fair)), and one of
-/// another kind leaves no name at the masters. A lock that was
+/// The masters know the waiters for one plain or fenced lock, where they stand in a
+/// [waitlist](crate::RedlockBuilder::waitlist), and those that wait in turn
+/// ([`fair`](crate::Acquire::fair)): of each, the first hundred. A waiter of another kind leaves no name, and
+/// one for a permit waits for any of several holders: neither is in a cycle. A lock that was
 /// [adopted](crate::Redlock::adopt) counts as held by the client that acquired it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PossibleDeadlock {
@@ -82,8 +84,8 @@ impl PossibleDeadlock {
 fn waits<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> BTreeMap<Mailbox, Vec<Wait<'a>>> {
     let mut waits: BTreeMap<Mailbox, Vec<Wait<'a>>> = BTreeMap::new();
     for lock in locks {
-        // Work that has ended waits for nothing.
-        if !lock.is_held() || lock.holder().has_ended() {
+        // Work that has ended waits for nothing, and a waiter for a permit for any of several holders.
+        if !lock.is_held() || lock.holder().has_ended() || lock.slot().is_some() {
             continue;
         }
         for waiter in &lock.waiters {
@@ -226,7 +228,9 @@ mod tests {
         let membership = Membership::of(1).unwrap();
         free.inspection =
             Inspection::new("a".into(), "a".into(), vec![("n".into(), Ok(None))], membership);
-        assert!(found(&[free, second]).is_empty());
+        assert!(found(&[free, second.clone()]).is_empty());
+        let permit = lock("a", 1, &[2]).at_slot(Some(0));
+        assert!(found(&[permit, second]).is_empty(), "its waiter waits for any of several");
     }
 
     proptest! {

@@ -107,7 +107,7 @@ pub struct ListedLock {
     inspection: Inspection,
     holder: Holder,
     waiting: Option<u64>,
-    /// The processes that wait in turn, on any master.
+    /// The processes that wait in turn or in a waitlist, on any master: of each, the first hundred.
     waiters: BTreeSet<Mailbox>,
 }
 

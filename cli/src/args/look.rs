@@ -72,7 +72,7 @@ pub(crate) struct DoctorArgs {
     /// is not known. Implies --inspect-only.
     #[arg(long, value_name = "NODE")]
     pub(crate) may_stop: Option<String>,
-    /// Look for clients that may wait for each other, among those that wait in turn (`run --fair`):
+    /// Look for clients that may wait for each other, as far as the masters know which clients wait:
     /// twice, a second apart. Exit code 1 if there are any, 4 if too few masters can be scanned.
     /// Implies --inspect-only.
     #[arg(long, conflicts_with = "may_stop")]

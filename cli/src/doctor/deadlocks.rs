@@ -47,7 +47,7 @@ impl Deadlocks {
         match &self.error {
             Some(error) => _ = write!(text, "deadlocks: not known: {error}"),
             None if self.found.is_empty() => {
-                text.push_str("no two clients that wait in turn wait for each other");
+                text.push_str("no clients are known to wait for each other");
             }
             None => {
                 text.push_str("each goes on once one of its waiters gives up: nothing else ends it")
