@@ -130,6 +130,61 @@ fn a_list_that_finds_slots_free_in_vain_is_asked_three_times_and_then_all_master
     stage.play("n1-3 < PTTL r0 \n n1-3 < PTTL r1 \n n1-3 < PTTL r2");
 }
 
+/// The holds of two slots lack their keys where the list is: a question would find one of them free there again and
+/// again.
+#[test]
+fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
+    let mut stage = first();
+    let found_free = |slot: u8, token: u8| {
+        format!(
+            "n3 > listed 1 0 7 0 - 5/ {slot}
+             n1-3 < SET r{slot} #{token} NX PX 10000
+             n3 > ok
+             n1-2 > nil
+             n3 < EVAL release 1 r{slot} #{token}
+             n3 > 1"
+        )
+    };
+    stage.steps("n3 > says r called 2 \n +20ms");
+    stage.steps("n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000");
+    stage.steps(&found_free(0, 3));
+    stage.steps("n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000");
+    stage.steps(&found_free(1, 4));
+    stage.steps(
+        "n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 > listed 2 18 7 0 - 5/ 0
+         +18ms
+         +5ms
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000",
+    );
+    stage.steps(&found_free(0, 5));
+    stage.play(
+        "n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 1000 120000 16384 60000
+         n3 > listed 2 976 7 0 - 5/ 1
+         +976ms
+         n1-3 < -
+         +5ms
+         n1-3 < PTTL r0                            // all masters, after a second
+         n1-3 < PTTL r1
+         n1-3 < PTTL r2
+         n1-2 > 8000
+         n1-2 > 8000
+         n1-2 > 8000
+         n3 > -2
+         n3 > -2
+         n3 > 8000
+         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 1000 120000 16384 60000
+         n3 > listed 2 995 7 0 - 5/ 1
+         +995ms
+         n1-3 < -
+         cancel 1
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 < ZREM list:r #2
+         n3 > unsubscribed r
+         n3 > 1",
+    );
+}
+
 #[test]
 fn a_call_that_finds_no_waiter_here_goes_on_to_the_next() {
     let mut stage = behind(8);

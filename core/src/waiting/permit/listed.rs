@@ -5,7 +5,7 @@
 
 use super::pool::{Phase, Pool};
 use crate::quorum::{Backoff, Instant};
-use crate::shared::{Cx, Keys, RequestId};
+use crate::shared::{Cx, Failure, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
 use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen};
@@ -126,7 +126,8 @@ impl Waiters {
         self.waitlists.note(cx.now, &channel, Seen::Waiters);
         if listed.what == Found::Free {
             entry.stands = false;
-            return self.offer_called(&channel, slot);
+            pool.found_free.insert(slot);
+            return self.semaphores.stirred.push_back(channel);
         }
         let seeker = self.semaphores.seekers.get(&head);
         if seeker.is_some_and(|seeker| matches!(seeker.phase, Phase::Paused { .. })) {
@@ -210,9 +211,11 @@ impl Waiters {
         if let Some(entry) = pool.entry.as_mut().filter(|entry| entry.is(waiter)) {
             // A question under way enters it again.
             entry.stands = entry.asked_at.is_some();
+            entry.in_vain = 0;
         }
         if is_sought {
-            return self.offer_called(&channel, slot);
+            pool.called.insert(slot);
+            return self.semaphores.stirred.push_back(channel);
         }
         let head = pool.line.head().and_then(|head| self.semaphores.seekers.get(&head));
         if let Some(keys) = head.and_then(|head| head.slots.keys(slot)) {
@@ -220,10 +223,17 @@ impl Waiters {
         }
     }
 
-    fn offer_called(&mut self, channel: &Arc<str>, slot: u8) {
-        if let Some(pool) = self.semaphores.pools.get_mut(channel) {
-            pool.called.insert(slot);
-            self.semaphores.stirred.push_back(channel.clone());
+    /// Notes whether a slot that was refused is free where the list is: its hold lacks the key there, and a question
+    /// would find it free again.
+    pub(super) fn note_lacking(&mut self, request: RequestId, failure: &Failure) {
+        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        let Some(trial) = seeker.trial.take().filter(|_| failure.kind.is_contended()) else {
+            return;
+        };
+        let Some(pool) = self.semaphores.pools.get_mut(seeker.slots.channel()) else { return };
+        if let Some(entry) = &mut pool.entry {
+            let answer = failure.reports.get(entry.node).map(|report| &report.answer);
+            entry.finds_lacking(Some(trial), answer);
         }
     }
 

@@ -59,8 +59,16 @@ impl Waiters {
             !pool.line.waiting().all(|waiter| seekers.get(&waiter).is_some_and(tries));
         pool.line.enter(request);
         let phase = Phase::Queued { until: Instant::NEVER };
-        let seeker =
-            Seeker { acquire, slots, began: cx.now, phase, attempts: 0, in_vain: 0, failure: None };
+        let seeker = Seeker {
+            acquire,
+            slots,
+            began: cx.now,
+            phase,
+            attempts: 0,
+            in_vain: 0,
+            trial: None,
+            failure: None,
+        };
         let waits = seeker.waits(cx.now);
         seekers.insert(request, seeker);
         match (others_wait, waits) {
@@ -172,6 +180,7 @@ impl Waiters {
 
     /// Goes on after a slot was refused.
     fn slot_refused(&mut self, cx: &mut Cx, request: RequestId, failure: Failure) {
+        self.note_lacking(request, &failure);
         let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
         let is_full = failure.kind.is_contended();
         seeker.failure = Some(failure);

@@ -3,7 +3,7 @@
 use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Failure, RequestId, Slots};
 use crate::waiting::line::Line;
-use crate::waiting::waitlist::Entry;
+use crate::waiting::waitlist::{Entry, Trial};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ pub(super) struct Seeker {
     pub(super) attempts: u32,
     /// How many of them were free when they were last looked at, since the last pause.
     pub(super) in_vain: u32,
+    /// Why it tries a slot, if the list has led it there.
+    pub(super) trial: Option<Trial>,
     /// The outcome of the latest try.
     pub(super) failure: Option<Failure>,
 }
@@ -94,6 +96,8 @@ pub(super) struct Pool {
     pub(super) passed_on: SlotSet,
     /// Slots for which this process was called.
     pub(super) called: SlotSet,
+    /// Slots that its question in the list has found free.
+    pub(super) found_free: SlotSet,
     /// Slots that a message named, to be tried a little later: others go first.
     pub(super) deferred: Vec<(Instant, u8)>,
     /// Slots that this process has just left to others.
@@ -120,7 +124,29 @@ pub(super) struct Pool {
     pub(super) is_denied_entries: bool,
 }
 
+/// Why a slot may be free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lead {
+    /// This process has just given it back.
+    PassedOn,
+    /// The list has led to it.
+    Listed(Trial),
+    Hint,
+}
+
 impl Pool {
+    /// Returns the next slot to try.
+    pub(super) fn next_slot(&mut self) -> Option<(u8, Lead)> {
+        let Self { passed_on, called, found_free, hints, .. } = self;
+        let leads = [
+            (passed_on, Lead::PassedOn),
+            (called, Lead::Listed(Trial::Called)),
+            (found_free, Lead::Listed(Trial::FoundFree)),
+            (hints, Lead::Hint),
+        ];
+        leads.into_iter().find_map(|(slots, lead)| Some((slots.take()?, lead)))
+    }
+
     /// Creates the pool in which this request is the first.
     pub(super) fn new(now: Instant, first: RequestId) -> Self {
         Self {
@@ -128,6 +154,7 @@ impl Pool {
             hints: SlotSet::default(),
             passed_on: SlotSet::default(),
             called: SlotSet::default(),
+            found_free: SlotSet::default(),
             deferred: Vec::new(),
             left: SlotSet::default(),
             pauses: 0,

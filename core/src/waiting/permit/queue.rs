@@ -1,6 +1,6 @@
 //! The waiters of this process for a permit of one semaphore, in their order.
 
-use super::pool::{Phase, Pool, Seeker};
+use super::pool::{Lead, Phase, Pool, Seeker};
 use crate::obstacle::Obstacle;
 use crate::quorum::Backoff;
 use crate::shared::{Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
@@ -47,17 +47,16 @@ impl Waiters {
     /// Offers slots that may be free to the waiters, and lets the first of them look out.
     pub(super) fn serve_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
         while let Some(pool) = self.semaphores.pools.get_mut(channel) {
-            let passed_on = pool.passed_on.take();
-            let known = passed_on.or_else(|| pool.called.take());
-            let Some(slot) = known.or_else(|| pool.hints.take()) else { break };
+            let Some((slot, lead)) = pool.next_slot() else { break };
             let Some(request) = self.semaphores.idle(channel, slot) else { continue };
             if self.pick(cx, request, |other| other == slot).is_some() {
-                if passed_on.is_none()
+                if let Lead::Listed(trial) = lead
                     && let Some(seeker) = self.semaphores.seekers.get_mut(&request)
                 {
-                    seeker.in_vain += u32::from(known.is_some());
+                    seeker.in_vain += 1;
+                    seeker.trial = Some(trial);
                 }
-                self.try_slot(cx, request, slot, known.is_none());
+                self.try_slot(cx, request, slot, lead == Lead::Hint);
             }
         }
         let Some(pool) = self.semaphores.pools.get(channel) else { return };

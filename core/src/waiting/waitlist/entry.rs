@@ -31,8 +31,8 @@ const WITNESSES: usize = 32;
 const SUSPECTS_FOR: u32 = 8;
 
 /// Why a waiter in a list tries.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trial {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::waiting) enum Trial {
     /// A message has called it: others know that the key is free.
     Called,
     /// It has asked, and found the key free.
@@ -55,7 +55,7 @@ pub(crate) struct Entry {
     /// It may have seen one, and has asked so often since.
     pub(super) suspicion: Option<u32>,
     /// How often it has found in a row that the key is free at this master, and held elsewhere.
-    pub(super) in_vain: u32,
+    pub(in crate::waiting) in_vain: u32,
     /// How many were ahead of it at the latest answer.
     pub(in crate::waiting) ahead: Option<usize>,
     /// When the question under way was asked.
@@ -116,6 +116,22 @@ impl Entry {
     /// Returns whether a hold is known to lack its key at the master of the list.
     pub(in crate::waiting) const fn lacks_key(&self) -> bool {
         self.in_vain > LACKS_AFTER
+    }
+
+    /// Notes what the master of the list has answered to an attempt that was lost. Returns whether the key is free there as
+    /// a quorum holds it: without a call, for which a release may be under way.
+    pub(in crate::waiting) fn finds_lacking(
+        &mut self,
+        trial: Option<Trial>,
+        answer: Option<&Answer>,
+    ) -> bool {
+        let is_free = match answer {
+            Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => trial != Some(Trial::Called),
+            Some(Answer::Outstanding) => trial == Some(Trial::FoundFree),
+            _ => false,
+        };
+        self.in_vain = self.in_vain.saturating_add(u32::from(is_free));
+        is_free
     }
 
     /// Returns how long it waits for the answer of a master whose answers take `trip`, and `longest` at most.
@@ -216,19 +232,11 @@ impl Contention {
         self.answer_of_list(reports) == Some(&Answer::Outstanding)
     }
 
-    /// Notes whether a lost attempt has found that the key is free at the master of the list, as a quorum holds it: without a
-    /// call, for which a release may be under way.
+    /// Notes whether a lost attempt has found that a hold lacks its key at the master of the list.
     pub(in crate::waiting) fn finds_key_lacking(&mut self, reports: &[NodeReport]) -> bool {
-        let trial = self.trial();
-        let is_free = match self.answer_of_list(reports) {
-            Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => trial != Some(Trial::Called),
-            Some(Answer::Outstanding) => trial == Some(Trial::FoundFree),
-            _ => false,
-        };
-        if let Some(entry) = &mut self.entry {
-            entry.in_vain = entry.in_vain.saturating_add(u32::from(is_free));
-        }
-        is_free
+        let Some(entry) = &mut self.entry else { return false };
+        let answer = reports.get(entry.node).map(|report| &report.answer);
+        entry.finds_lacking(entry.trial, answer)
     }
 
     /// Returns whether a hold is known to lack its key at the master of the list.

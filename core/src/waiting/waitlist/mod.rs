@@ -21,6 +21,7 @@ use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId, Timer};
 use crate::wire::waitlist::{Found, KNOWN_FOR, Listed, UNDONE};
 use crate::wire::{Reply, Token};
+pub(in crate::waiting) use entry::Trial;
 pub(crate) use entry::{Entry, LACKING};
 use std::sync::Arc;
 use std::time::Duration;
