@@ -1,6 +1,7 @@
 //! The network between clients and masters: dials, bytes in flight, and ends that break.
 
 use super::agenda::{Direction, Happening, LineId};
+use super::client::owner;
 use super::clock::{Time, millis, nanos};
 use super::commands::Commands;
 use super::line::{Line, Piece, Pipe};
@@ -24,6 +25,10 @@ const WIDE: usize = 1 << 22;
 /// By how much one message in fifty is late, in microseconds at most.
 pub(super) const LATEST_US: u64 = 60_000;
 
+/// A round may end without the answer if its two messages take longer than twice that: it lasts for an operation
+/// timeout, or a tenth of the ttl.
+const MISSED_US: u64 = 10_000;
+
 impl World {
     pub(super) fn is_cut(&self, client: usize, node: usize, direction: Direction) -> bool {
         let seat = self.clients[client].seat;
@@ -45,7 +50,12 @@ impl World {
     }
 
     pub(super) fn send(&mut self, id: LineId, direction: Direction, piece: Piece) {
-        let at = self.agenda.now + self.latency(id);
+        let latency = self.latency(id);
+        let at = self.agenda.now + latency;
+        if latency > MISSED_US * 1_000 {
+            let client = self.lines[id.0].client;
+            self.invariants.called.misses(|waiter| owner(waiter) == Some(client), at);
+        }
         self.lines[id.0].pipe(direction).send(at, piece);
         self.expect(id, direction);
     }

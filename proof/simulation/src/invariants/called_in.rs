@@ -24,6 +24,14 @@ impl CalledIn {
         taken.filter(|first| first.waiter == waiter).for_each(|first| first.since = now);
     }
 
+    /// Notes that a message of a client arrives so late that a look may end without it: its waiter hears again at its
+    /// next look.
+    pub(crate) fn misses(&mut self, is_of_client: impl Fn(&str) -> bool, arrives: Time) {
+        for first in self.0.values_mut().filter(|first| is_of_client(&first.waiter)) {
+            (first.since, first.free) = (arrives, None);
+        }
+    }
+
     /// Checks the first waiter of all while the key `is_free` or not. It knows that it is first after a while,
     /// and gets in soon.
     pub(crate) fn judge(
@@ -86,4 +94,12 @@ fn a_first_waiter_that_hears_nothing_is_found() {
     let mut judge =
         |at: u64, is_free| called.judge("a", at * ms, (Some("v".to_owned()), is_free), spans);
     assert!(judge(90, true).is_err(), "a try while the key is free has to win");
+    called.misses(|waiter| waiter == "w", 91 * ms);
+    called.misses(|waiter| waiter == "v", 91 * ms);
+    let mut judge =
+        |at: u64, is_free| called.judge("a", at * ms, (Some("v".to_owned()), is_free), spans);
+    assert_eq!((judge(92, true), judge(102, true)), (Ok(()), Ok(())), "it has missed its look");
+    called.misses(|waiter| waiter == "w", 107 * ms);
+    let late = called.judge("a", 108 * ms, (Some("v".to_owned()), true), spans);
+    assert!(late.is_err(), "another client's message is late");
 }
