@@ -473,10 +473,13 @@ impl Lock {
         Ok(true)
     }
 
-    /// Another client has adopted a value.
-    pub(super) fn adopted(&mut self, now: i64, name: &str, deadline: i64) -> Result<(), String> {
-        let is_value = |token: &Element| !self.known[*token as usize].has_left;
-        let Some(token) = self.tokens.get(name).copied().filter(is_value) else { return Ok(()) };
+    /// Another client has adopted a value. Returns whether the page can see it: one that was taken away by force
+    /// meanwhile has been given up there, and its new holder sets keys.
+    pub(super) fn adopted(&mut self, now: i64, name: &str, deadline: i64) -> Result<bool, String> {
+        let Some(token) = self.tokens.get(name).copied() else { return Ok(true) };
+        if self.known[token as usize].has_left {
+            return Ok(self.kind == Kind::Lock);
+        }
         if self.kind == Kind::Lock {
             return Err(format!("{name} is adopted, and was never detached"));
         }
@@ -484,7 +487,7 @@ impl Lock {
         self.tick(now)?;
         let rounds: Vec<Element> =
             self.known[token as usize].rounds[1..].iter().rev().copied().collect();
-        self.rests("adopt", token, &rounds, deadline)
+        self.rests("adopt", token, &rounds, deadline).map(|()| true)
     }
 
     // Masters.

@@ -545,7 +545,14 @@ impl World {
     ) {
         self.matched.won.insert((place, attempt), token.to_owned());
         let until = exact::when(self.clients[place].clock, deadline);
-        self.match_hold(place, attempt, |lock, now, token| lock.adopted(now, token, until));
+        let mut is_seen = true;
+        self.match_hold(place, attempt, |lock, now, token| {
+            is_seen &= lock.adopted(now, token, until)?;
+            Ok(())
+        });
+        if !is_seen {
+            self.matched.end(Scope::Forced);
+        }
     }
 
     /// What the page does not cover becomes of a token.
