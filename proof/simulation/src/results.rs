@@ -187,7 +187,8 @@ impl World {
         let verdict = honest.judge(&token).and_then(|()| {
             let owners = &self.invariants.owners;
             let excused = |other: &str| self.grounds.excuse(&self.setup, &token, other);
-            let open = |other: &str| owners.is_named(other) || excused(other);
+            // A hold that was taken away by force goes on warm until its client notices.
+            let open = |other: &str| named || owners.is_named(other) || excused(other);
             self.invariants.closed.won((&token, reads), keys, now, open)?;
             let fences = &mut self.invariants.fences;
             // Numbers go down where masters lose fences and have their clocks set back.
