@@ -149,18 +149,20 @@ async fn clients_at_odds_exclude_each_other_after_stops_of_any_length() {
     panic!("three times, no kind of clients took the place of another");
 }
 
-/// Plays the same chaos without a safeguard until it has found enough, three times at most: by chance, a short
-/// run may find nothing.
+/// The most runs without a safeguard: by chance, or on a slow machine, a short run may find nothing.
+const MOST_RUNS: usize = 8;
+
+/// Plays the same chaos without a safeguard until it has found enough.
 async fn find(spoiled: Spoiled, is_enough: impl Fn(&[Outcome]) -> bool) {
     let mut played = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..MOST_RUNS {
         let Some(outcome) = play(spoiled, Duration::from_secs(6)).await else { return };
         played.push(outcome);
         if is_enough(&played) {
             return;
         }
     }
-    panic!("not found in three runs");
+    panic!("not found in {MOST_RUNS} runs");
 }
 
 fn found(played: &[Outcome], kind: Kind) -> usize {
