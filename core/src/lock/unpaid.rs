@@ -6,7 +6,7 @@
 //! processes that alternate would pay that each time.
 
 use crate::quorum::Instant;
-use crate::shared::Lately;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,25 +17,43 @@ const FEWEST: u32 = 2;
 /// so that what it costs to find out is little.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The locks that are not kept warm for a while.
-pub(super) struct Unpaid(Lately);
+/// Of more locks than these, the one whose pause ends first is forgotten.
+const MOST: usize = 1 << 10;
 
-impl Default for Unpaid {
-    fn default() -> Self {
-        Self(Lately::new(PAUSE))
-    }
-}
+/// The locks that are not kept warm, and until when.
+#[derive(Default)]
+pub(super) struct Unpaid(BTreeMap<Arc<str>, Instant>);
 
 impl Unpaid {
     /// Notes that another process has asked for an idle hold of `key`, which `guards` had without the masters.
     /// Returns whether the lock is not kept warm for a while.
     pub(super) fn asked(&mut self, now: Instant, key: &Arc<str>, guards: u32) -> bool {
-        guards < FEWEST && self.0.note(now, key, ())
+        if guards >= FEWEST {
+            return false;
+        }
+        if self.0.len() >= MOST {
+            self.0.retain(|_, until| now < *until);
+        }
+        if self.0.len() >= MOST
+            && let Some((first, _)) = self.0.iter().min_by_key(|(_, until)| **until)
+        {
+            let first = first.clone();
+            self.0.remove(&first);
+        }
+        self.0.insert(key.clone(), now.after(PAUSE));
+        true
     }
 
     /// Returns whether the lock is not kept warm now.
-    pub(super) fn has(&self, now: Instant, key: &str) -> bool {
-        self.0.get(now, key).is_some()
+    pub(super) fn has(&mut self, now: Instant, key: &str) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let pauses = self.0.get(key).is_some_and(|until| now < *until);
+        if !pauses {
+            self.0.remove(key);
+        }
+        pauses
     }
 }
 
@@ -53,6 +71,16 @@ mod tests {
         assert!(!unpaid.asked(at(0), &key, 2) && !unpaid.has(at(0), "r"));
         assert!(unpaid.asked(at(0), &key, 1));
         assert!(unpaid.has(at(9), "r") && !unpaid.has(at(9), "s"));
-        assert!(!unpaid.has(at(10), "r"));
+        assert!(!unpaid.has(at(10), "r") && unpaid.0.is_empty());
+    }
+
+    #[test]
+    fn of_too_many_the_first_to_end_is_forgotten() {
+        let mut unpaid = Unpaid::default();
+        for lock in 0..=MOST {
+            let now = Instant::from_nanos(lock as u64);
+            assert!(unpaid.asked(now, &lock.to_string().into(), 0));
+        }
+        assert!(unpaid.0.len() == MOST && !unpaid.has(at(1), "0") && unpaid.has(at(1), "1"));
     }
 }
