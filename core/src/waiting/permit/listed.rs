@@ -232,8 +232,7 @@ impl Waiters {
         };
         let Some(pool) = self.semaphores.pools.get_mut(seeker.slots.channel()) else { return };
         if let Some(entry) = &mut pool.entry {
-            let answer = failure.reports.get(entry.node).map(|report| &report.answer);
-            entry.finds_lacking(Some(trial), answer);
+            entry.finds_lacking(Some(trial), &failure.reports);
         }
     }
 

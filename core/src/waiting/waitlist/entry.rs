@@ -123,15 +123,19 @@ impl Entry {
     pub(in crate::waiting) fn finds_lacking(
         &mut self,
         trial: Option<Trial>,
-        answer: Option<&Answer>,
+        reports: &[NodeReport],
     ) -> bool {
-        let is_free = match answer {
+        let is_free = match self.answer_of_list(reports) {
             Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => trial != Some(Trial::Called),
             Some(Answer::Outstanding) => trial == Some(Trial::FoundFree),
             _ => false,
         };
         self.in_vain = self.in_vain.saturating_add(u32::from(is_free));
         is_free
+    }
+
+    fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
+        reports.get(self.node).map(|report| &report.answer)
     }
 
     /// Returns how long it waits for the answer of a master whose answers take `trip`, and `longest` at most.
@@ -234,9 +238,7 @@ impl Contention {
 
     /// Notes whether a lost attempt has found that a hold lacks its key at the master of the list.
     pub(in crate::waiting) fn finds_key_lacking(&mut self, reports: &[NodeReport]) -> bool {
-        let Some(entry) = &mut self.entry else { return false };
-        let answer = reports.get(entry.node).map(|report| &report.answer);
-        entry.finds_lacking(entry.trial, answer)
+        self.entry.as_mut().is_some_and(|entry| entry.finds_lacking(entry.trial, reports))
     }
 
     /// Returns whether a hold is known to lack its key at the master of the list.
@@ -252,8 +254,7 @@ impl Contention {
     }
 
     fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
-        let entry = self.entry.as_ref()?;
-        reports.get(entry.node).map(|report| &report.answer)
+        self.entry.as_ref()?.answer_of_list(reports)
     }
 
     /// Returns whether a message has called it: others know that the key is free.
