@@ -172,30 +172,30 @@ impl Page {
             }
             (formula, _) => vec![(formula, name.clone())],
         };
-        let (name, always, after) = (name.clone(), Formula::Number(1), Vec::new());
-        let mut read =
-            Definition { name, words, parameters, slots, parts, always, after, is_of_step };
-        read.always = read.for_all(|_| true);
-        Ok(read)
+        let (name, after) = (name.clone(), Vec::new());
+        let always = for_all(&parameters, &parts, |_| true);
+        Ok(Definition { name, words, parameters, slots, parts, always, after, is_of_step })
     }
 }
 
 impl Definition {
-    /// Returns the formula for all elements that these parameters could be.
-    fn for_all(&self, are: impl Fn(&str) -> bool) -> Formula {
-        let parameters = self.parameters.iter().enumerate();
-        let variables: Vec<_> = parameters
-            .filter(|(_, (name, _))| are(name))
-            .filter_map(|(slot, (_, sort))| Some((slot, (*sort)?)))
-            .collect();
-        let parts = self.parts.iter().map(|(part, _)| part.clone());
-        Formula::And(parts.map(|part| nested::for_all(variables.clone(), part)).collect())
-    }
-
     /// Returns the formula for all elements that the parameters could be that are none of an action's.
     fn for_all_but(&self, action: &Action) -> Formula {
-        self.for_all(|name| !action.parameters.iter().any(|(known, _)| known == name))
+        let is_open = |name: &str| !action.parameters.iter().any(|(known, _)| known == name);
+        for_all(&self.parameters, &self.parts, is_open)
     }
+}
+
+/// Returns all parts, for all elements that those parameters could be that are open.
+fn for_all(
+    parameters: &[(String, Option<SortId>)],
+    parts: &[(Formula, String)],
+    is_open: impl Fn(&str) -> bool,
+) -> Formula {
+    let open = parameters.iter().enumerate().filter(|(_, (name, _))| is_open(name));
+    let variables: Vec<_> = open.filter_map(|(slot, (_, sort))| Some((slot, (*sort)?))).collect();
+    let parts = parts.iter().map(|(part, _)| part.clone());
+    Formula::And(parts.map(|part| nested::for_all(variables.clone(), part)).collect())
 }
 
 /// Returns the texts of the parts of a conjunction, whatever is named before it.

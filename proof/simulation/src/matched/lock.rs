@@ -124,10 +124,13 @@ impl Lock {
             result.map_err(|part| broken(&page, "goal", goal, &part))?;
         }
         self.state.change(changes);
-        let always = page.goals.iter().filter(|goal| !goal.is_of_step);
-        let always = always.map(|goal| ("goal", goal));
-        let conjuncts = page.conjuncts.iter().map(|conjunct| ("conjunct", conjunct));
-        conjuncts.chain(always).try_for_each(|(kind, definition)| self.holds(kind, definition))
+        for conjunct in &page.conjuncts {
+            self.holds("conjunct", conjunct)?;
+        }
+        for goal in page.goals.iter().filter(|goal| !goal.is_of_step) {
+            self.holds("goal", goal)?;
+        }
+        Ok(())
     }
 
     fn holds(&mut self, kind: &str, definition: &Definition) -> Result<(), String> {
