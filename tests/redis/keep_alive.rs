@@ -56,8 +56,8 @@ async fn a_lock_kept_alive_for_a_span_ends_with_it() {
 /// A renewal that is in flight when the lock is released revives nothing.
 #[tokio::test]
 async fn a_release_during_a_renewal_leaves_no_key() {
-    // 200 locks at once: the machine may be late by a few hundred milliseconds.
-    let ttl = TTL * 2;
+    // 200 locks at once: a busy machine may be late by more than a second.
+    let ttl = TTL * 5;
     let masters = Masters::start(5);
     let proxies = in_front_of(masters.iter().map(|master| master.addr()));
     for proxy in &proxies {
@@ -66,7 +66,8 @@ async fn a_release_during_a_renewal_leaves_no_key() {
         proxy.delay(Direction::ToClient, ttl / 24);
     }
     let urls = proxies.iter().map(Proxy::url);
-    let redlock = builder().nodes(urls).ttl(ttl).connect().await.unwrap();
+    let patient = builder().nodes(urls).ttl(ttl).operation_timeout(ttl / 3);
+    let redlock = patient.connect().await.unwrap();
     let seed = Seed::from_env("QUORUMLOCK_SEED");
     let mut rng = seed.rng();
     let rounds: Vec<_> =
