@@ -66,6 +66,12 @@ impl WallClock {
         let shows = i128::from(nanos(self.origin)) + passed;
         Duration::from_nanos(u64::try_from(shows).expect("a clock that shows no time before 1970"))
     }
+
+    /// Returns by how much longer a key may live for having been set before the steps, in the whole milliseconds of
+    /// a master.
+    pub(super) fn prolongs(self) -> Duration {
+        Duration::from_millis(self.stepped.unsigned_abs().div_ceil(1_000_000))
+    }
 }
 
 #[test]
@@ -78,4 +84,16 @@ fn a_clock_shows_an_instant_from_the_moment_that_it_names_on() {
             assert!(first == 0 || clock.at(first - 1) < clock.at(time), "{ppm} {time}");
         }
     }
+}
+
+#[test]
+fn a_step_of_a_part_of_a_millisecond_prolongs_a_key_by_a_whole_one() {
+    let clock = WallClock { origin: millis(10_000), ppm: 0, stepped: 0 };
+    assert_eq!(clock.prolongs(), Duration::ZERO);
+    let set_back = WallClock { stepped: -1_096_961_000, ..clock };
+    // A master that shows 10,003.5 ms sets a key, and is set back at once, to 8,906.539 ms.
+    let (set_at, looked_at) = (clock.at(3_500_000), set_back.at(3_500_000));
+    let dies_at = set_at.as_millis() + 6_000;
+    let remaining = dies_at - looked_at.as_millis();
+    assert_eq!((remaining, set_back.prolongs()), (7_097, millis(1_097)));
 }

@@ -162,7 +162,7 @@ impl World {
         }
         let Some(value) = after else { return Ok(()) };
         let master = &self.masters[node];
-        let set_back = std::time::Duration::from_nanos(master.clock.stepped.unsigned_abs());
+        let set_back = master.clock.prolongs();
         let remaining = master.remaining(key, now);
         // Keys that stay for so long have the drift of it, too.
         let longest = match value.starts_with(NEXT) {

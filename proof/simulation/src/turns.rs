@@ -176,7 +176,7 @@ impl World {
             self.judge_all_places(node)?;
         }
         let master = &self.masters[node];
-        let set_back = Duration::from_nanos(master.clock.stepped.unsigned_abs());
+        let set_back = master.clock.prolongs();
         for key in KEYS {
             for prefix in [QUEUE, ALIVE] {
                 let (key, now) = (format!("{prefix}{key}"), self.agenda.now);
