@@ -4,8 +4,8 @@
 //! A process that was stopped does not know which clients have come in the meantime. Nor does a
 //! process behind a partition that has just healed. So no round begins before every master has
 //! answered a question that is recent enough, or has left it unanswered for an operation timeout.
-//! That also applies to a master whose connection has just been lost, until the first redial of it
-//! has failed. Heartbeats usually ensure this, and it costs nothing. Otherwise the votes of three
+//! That also applies to a master whose connection was lost, until a redial of it has failed
+//! lately. Heartbeats usually ensure this, and it costs nothing. Otherwise the votes of three
 //! masters could win before the answers of the two that know better are read. What is then decided
 //! is in [`crate::quorum::agreement`].
 

@@ -137,7 +137,7 @@ impl Masters {
         let Self { sessions, random, packer, actions, .. } = self;
         let wake = sessions[node].wake(now, may_rest, &mut **random, packer);
         if matches!(wake, Wake::Dial) {
-            let epoch = sessions[node].dial();
+            let epoch = sessions[node].dial(now);
             actions.push_back(Action::Dial { node, epoch });
         } else if matches!(wake, Wake::Renew) {
             actions.push_back(Action::Renew { node, epoch: sessions[node].epoch() });

@@ -121,6 +121,9 @@ impl Plan<'_> {
         if splits {
             let later = self.span(0, 10_000);
             self.keep_away(other, seat, at, until + later);
+            if self.setup.flaw.is_none() && self.rng.chance(50) {
+                self.loses_links(seat, at);
+            }
         }
         if self.rng.chance(50) {
             let early = self.span(0, 1_000);
@@ -134,6 +137,18 @@ impl Plan<'_> {
         self.wants(seat, until + later);
         let later = self.span(0, 3_000);
         self.every_client_wants(until + later);
+    }
+
+    /// Takes some connections of a client that is about to be stopped, before or after it has dialed again in vain.
+    fn loses_links(&mut self, seat: usize, stops_at: Duration) {
+        for node in self.setup.kind(seat).nodes() {
+            let early = self.span(0, 400);
+            match self.rng.within(0..4) {
+                0 => self.at(stops_at - early, Act::Fault(Fault::Resets { seat, node })),
+                1 => self.cut(seat, node, stops_at - early, stops_at),
+                _ => {}
+            }
+        }
     }
 
     /// Stops one client while it connects: it reads much later what was answered then.

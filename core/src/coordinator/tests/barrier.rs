@@ -191,6 +191,65 @@ fn after_a_stop_a_lost_connection_is_awaited_until_it_answers() {
     );
 }
 
+/// The client was stopped before it could dial again: the time of the stop is none that the master had to answer.
+#[test]
+fn a_connection_that_was_lost_before_a_stop_is_awaited_after_it() {
+    play(
+        3,
+        "n2 breaks
+         ~19s
+         acquire 1 r
+         n1,n3 < EVAL agree ..
+         n1,n3 > confirmed
+         n1,n3 < -                 // the third may know better
+         +1ms
+         n2 < DIAL
+         n1,n3 beats
+         n1 > server run1
+         n3 > server run3
+         n1,n3 > known
+         n2 connects
+         n2 < HELLO ..
+         n2 asks
+         n2 > hello 12
+         n2 > server run2
+         n2 > master
+         n2 > memory
+         n2 > text c0ffee
+         n2 > text c0ffee
+         n2 > disagrees 39000 lists n2 n8 n9
+         n2 < CLIENT KILL ..
+         n2 > 1
+         = disagreement 1 at 1 ..",
+    );
+}
+
+/// So is one that did not answer a dial before the stop.
+#[test]
+fn a_master_that_was_gone_before_a_stop_is_awaited_after_it() {
+    play(
+        3,
+        "n2 breaks
+         +60ms
+         n2 < DIAL
+         n2 unreachable
+         ~19s
+         acquire 1 r
+         n1,n3 < EVAL agree ..
+         n1,n3 > confirmed
+         n1,n3 < -
+         +1ms
+         n2 < DIAL
+         n1,n3 beats
+         n1 > server run1
+         n3 > server run3
+         n1,n3 > known
+         n1,n3 < -
+         n2 unreachable
+         n1,n3 < SET r #1 NX PX 10000",
+    );
+}
+
 #[test]
 fn a_lost_connection_is_waited_for_one_operation_timeout() {
     play(

@@ -232,6 +232,8 @@ fn a_disagreement_outlives_its_connection_until_it_lapses() {
          +8.999s
          n1-2,n5 < -
          +1ms
+         n1-2,n5 < -
+         +200ms                     // the dials may still come to something
          n1-2,n5 < EVAL look 1 r
          n1-2,n5 < SET r #1 NX PX 10000
          n1-2,n5 > -2

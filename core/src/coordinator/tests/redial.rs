@@ -114,7 +114,7 @@ fn given_up(spread: Duration) -> usize {
     let client = |_| {
         let mut session =
             Session::new("n1".into(), Login::default(), "".into(), now, settings.clone());
-        session.dial();
+        session.dial(now);
         session.connected(now);
         session.open(now, &mut random, &mut packer);
         session.close(now, Fault::down("reset"), true, &mut random);

@@ -1,6 +1,7 @@
 //! A master's confirmation of this client's settings, without which no vote is asked of it.
 
-use super::{RECONFIRM, REDIAL_BASE, State};
+use super::time::REDIAL_BASE;
+use super::{RECONFIRM, State};
 use crate::master::agreement::{Answered, Introduction, Outcome, Report};
 use crate::master::laggards::Trips;
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
@@ -102,8 +103,8 @@ impl Session {
 
     /// Returns until when the master may take to answer a question that was asked at `since` or
     /// later, or that is younger than `age`. If no question is in flight, asks one. `None` if there
-    /// is nothing to wait for: the master has answered such a question, or has not been reached
-    /// since it was lost.
+    /// is nothing to wait for: the master has answered such a question, or the last dial has failed,
+    /// and it began not long ago.
     pub(crate) fn awaited_until(
         &mut self,
         now: Instant,
@@ -120,7 +121,7 @@ impl Session {
             // A question that has not left yet cannot be answered.
             self.pipe.asked_at().or(self.confirmation.asked)
         } else {
-            self.lost_at
+            self.absence.awaited_from(now, since, self.settings.connect_timeout)
         };
         from.map(|from| from.after(self.settings.operation_timeout))
     }

@@ -5,6 +5,7 @@
 //! to the same server process (`run_id`), then kills its predecessor there (`CLIENT KILL ID`). Then
 //! it sends the rollbacks that are owed, and only then does it open for votes.
 
+mod absence;
 mod confirmation;
 mod departure;
 mod handshake;
@@ -34,6 +35,7 @@ use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
 use crate::wire::waitlist::Called;
 use crate::wire::{self, Login, Reply, Token};
+use absence::Absence;
 use confirmation::Confirmation;
 use departure::Departure;
 use pipe::Pipe;
@@ -41,7 +43,7 @@ use releases::Known;
 use renewal::Renewal;
 use std::sync::Arc;
 use std::time::Duration;
-use time::{jittered, part_of};
+use time::{REDIAL_BASE, REDIAL_CAP, jittered, part_of};
 
 /// A connection is replaced after this many operation timeouts of silence while the server owes an
 /// answer on it. A half-open socket would otherwise live for minutes.
@@ -56,9 +58,6 @@ pub(crate) const LARGEST_LEDGER: usize = 1 << 16;
 
 /// The interval of the questions while this client's settings are not confirmed.
 const RECONFIRM: Duration = Duration::from_secs(2);
-
-const REDIAL_BASE: Duration = Duration::from_millis(50);
-const REDIAL_CAP: Duration = Duration::from_secs(2);
 
 /// A count of the connections of one master; events of an older one are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -164,8 +163,7 @@ pub(crate) struct Session {
     confirmation: Confirmation,
     /// When the last question was asked that the server has answered, on any connection.
     heard_at: Option<Instant>,
-    /// The connection has been lost since then, and no redial has failed.
-    lost_at: Option<Instant>,
+    absence: Absence,
     /// The server's report on clients with different settings; it outlives the connection.
     report: Option<Report>,
     /// This client's name in its notes.
@@ -213,7 +211,7 @@ impl Session {
             warming: false,
             confirmation: Confirmation::default(),
             heard_at: None,
-            lost_at: None,
+            absence: Absence::default(),
             report: None,
             client,
             is_brief: true,
@@ -229,8 +227,9 @@ impl Session {
     }
 
     /// Begins the next connection.
-    pub(crate) fn dial(&mut self) -> Epoch {
+    pub(crate) fn dial(&mut self, now: Instant) -> Epoch {
         self.epoch.0 += 1;
+        self.absence.dials(now);
         self.renewal.end();
         self.state = State::Dialing;
         self.epoch
@@ -245,7 +244,7 @@ impl Session {
     ) {
         self.predecessor = None;
         self.fault = None;
-        self.lost_at = None;
+        self.absence.ends();
         self.was_tried = true;
         self.rests = false;
         let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
@@ -265,7 +264,7 @@ impl Session {
         random: &mut dyn Random,
     ) -> Vec<Stranded> {
         let is_first = self.is_open() && self.failures == 0 && self.ledger.len() == 0;
-        self.lost_at = self.is_open().then_some(now);
+        self.absence.closes(now, self.is_open());
         if self.is_open() {
             self.predecessor = Some(std::mem::take(&mut self.identity));
         }

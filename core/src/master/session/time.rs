@@ -9,6 +9,10 @@ use crate::shared::Random;
 use crate::wire::Packer;
 use std::time::Duration;
 
+/// The pauses before redials: the first, and the longest.
+pub(super) const REDIAL_BASE: Duration = Duration::from_millis(50);
+pub(super) const REDIAL_CAP: Duration = Duration::from_secs(2);
+
 impl Session {
     /// Returns when this session next has to be woken.
     pub(crate) fn wake_at(&self) -> Instant {
