@@ -130,6 +130,18 @@ impl World {
         self.adopters.get(token).copied().or_else(|| owner(token))
     }
 
+    /// Returns whether a clock went back by as much as fences are kept beyond the window's width: one that expired
+    /// meanwhile is forgotten.
+    pub(super) fn forgets_fences(&self) -> bool {
+        let kinds = (0..self.setup.seats()).map(|seat| self.setup.kind(seat));
+        let beyond = kinds.map(|kind| {
+            let kept = kind.quarantine + millis(1_000);
+            kept.saturating_sub(kind.window.back + kind.window.ahead)
+        });
+        let beyond = beyond.min().unwrap_or_default();
+        self.masters.iter().any(|master| master.clock.prolongs() >= beyond)
+    }
+
     /// Returns whether the holder believes in a token, and has not given it up.
     fn is_held(&self, token: &str) -> bool {
         self.owner_of(token).is_some_and(|owner| {

@@ -190,9 +190,9 @@ impl World {
             // A hold that was taken away by force goes on warm until its client notices.
             let open = |other: &str| named || owners.is_named(other) || excused(other);
             self.invariants.closed.won((&token, reads), keys, now, open)?;
-            let fences = &mut self.invariants.fences;
             // Numbers go down where masters lose fences and have their clocks set back.
-            let goes_down = self.setup.replaces && self.setup.steps_back;
+            let goes_down = self.setup.steps_back && (self.setup.replaces || self.forgets_fences());
+            let fences = &mut self.invariants.fences;
             let excused = |other: &str| goes_down || excused(other);
             fences.won(&token, keys, asked.fenced, ballot, named, excused)?;
             self.invariants.never_again.won(&token)
