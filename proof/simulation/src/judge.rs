@@ -89,7 +89,10 @@ impl World {
         let values = (before.value.as_deref(), after.value.as_deref());
         let owners = &self.invariants.owners;
         let turns = &mut self.invariants.turns;
-        turns.changes(at, self.agenda.now, values, |value| owners.is_named(value));
+        // A master that denies SET keeps the key of a waiter that withdraws for no other: it opens.
+        let opens = |value: &str| self.denials > 0 && value.starts_with(NEXT);
+        let is_named = |value: &str| owners.is_named(value) || opens(value);
+        turns.changes(at, self.agenda.now, values, is_named);
     }
 
     pub(super) fn stood(&self, node: usize, key: &str) -> Stood {
