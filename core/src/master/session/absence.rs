@@ -1,10 +1,10 @@
 //! Whether a master that has no connection may answer soon: a round waits for it then, as for one that was asked.
 
-use super::time::REDIAL_CAP;
+use super::time::{REDIAL_CAP, longest_jittered};
 use crate::quorum::Instant;
 use std::time::Duration;
 
-/// How long a master has had no connection that is open for votes.
+/// The last that happened to the connections of a master that has none open for votes.
 #[derive(Default)]
 pub(super) struct Absence {
     dialed_at: Instant,
@@ -12,7 +12,7 @@ pub(super) struct Absence {
     last: Option<Last>,
 }
 
-/// What happened last.
+#[derive(Clone, Copy)]
 enum Last {
     /// The connection was lost then, and no redial has failed.
     Lost(Instant),
@@ -45,10 +45,10 @@ impl Absence {
         since: Instant,
         connect_timeout: Duration,
     ) -> Option<Instant> {
-        match self.last.as_ref()? {
-            Last::Lost(at) => Some((*at).max(since)),
+        match self.last? {
+            Last::Lost(at) => Some(at.max(since)),
             Last::Missed(dialed_at) => {
-                let is_stale = now.since(*dialed_at) > longest_between_dials(connect_timeout);
+                let is_stale = now.since(dialed_at) > longest_between_dials(connect_timeout);
                 is_stale.then_some(since)
             }
         }
@@ -56,7 +56,7 @@ impl Absence {
 }
 
 /// Returns how long after the start of a dial that fails the next one has failed, too, unless this process was stopped:
-/// a connection and a handshake take up to a connect timeout each, and the longest pause has a jitter of a fifth.
+/// a connection and a handshake take up to a connect timeout each.
 fn longest_between_dials(connect_timeout: Duration) -> Duration {
-    REDIAL_CAP + REDIAL_CAP / 5 + connect_timeout.saturating_mul(4)
+    longest_jittered(REDIAL_CAP) + connect_timeout.saturating_mul(4)
 }

@@ -118,6 +118,11 @@ pub(super) fn jittered(span: Duration, random: &mut dyn Random) -> Duration {
     span.saturating_sub(fifth) + part_of(2 * fifth, random.jitter())
 }
 
+/// Returns the longest that [`jittered`] makes of `span`.
+pub(super) fn longest_jittered(span: Duration) -> Duration {
+    span + span / 5
+}
+
 /// Returns the part of `span` that a random number picks.
 pub(super) fn part_of(span: Duration, random: u64) -> Duration {
     let picked = (span.as_nanos() * u128::from(random)) >> 64;
