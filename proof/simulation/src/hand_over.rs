@@ -197,12 +197,9 @@ impl World {
         self.match_adopted(place, adopted.attempt, &token, deadline);
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {
-            let owners = &self.invariants.owners;
+            let known = (&self.setup, &self.invariants.owners);
             // What another client takes away by force may be adopted all the same, by grants that came before.
-            let named = owners.is_named(&token);
-            let excused = |other: &str| {
-                named || owners.is_named(other) || self.grounds.excuse(&self.setup, &token, other)
-            };
+            let excused = |other: &str| self.grounds.excuse_or_forced(known, &token, other);
             self.invariants.handed.adopted(&token, asked.keys, excused)
         });
         self.rests(place, &token, asked.ttl, deadline);

@@ -15,6 +15,10 @@ use super::turns::KEPT;
 use super::world::World;
 use quorumlock_core::coordinator::wire::NEXT;
 use quorumlock_core::quorum::NodeSet;
+use std::time::Duration;
+
+/// How much longer than the quarantine a fence is kept.
+const FENCES_STAY: Duration = millis(1_000);
 
 /// The resources that can be locked.
 pub(super) const KEYS: [&str; 2] = ["a", "b"];
@@ -91,8 +95,8 @@ impl World {
         let turns = &mut self.invariants.turns;
         // A master that denies SET keeps the key of a waiter that withdraws for no other: it opens.
         let opens = |value: &str| self.denials > 0 && value.starts_with(NEXT);
-        let is_named = |value: &str| owners.is_named(value) || opens(value);
-        turns.changes(at, self.agenda.now, values, is_named);
+        let hands_nothing_on = |value: &str| owners.is_named(value) || opens(value);
+        turns.changes(at, self.agenda.now, values, hands_nothing_on);
     }
 
     pub(super) fn stood(&self, node: usize, key: &str) -> Stood {
@@ -138,8 +142,8 @@ impl World {
     pub(super) fn forgets_fences(&self) -> bool {
         let kinds = (0..self.setup.seats()).map(|seat| self.setup.kind(seat));
         let beyond = kinds.map(|kind| {
-            let kept = kind.quarantine + millis(1_000);
-            kept.saturating_sub(kind.window.back + kind.window.ahead)
+            let kept = kind.quarantine + FENCES_STAY;
+            kept.saturating_sub(kind.window.width())
         });
         let beyond = beyond.min().unwrap_or_default();
         self.masters.iter().any(|master| master.clock.prolongs() >= beyond)

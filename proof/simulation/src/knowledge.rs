@@ -14,7 +14,7 @@
 use super::agenda::{Direction, LineId};
 use super::client::{Client, name};
 use super::clock::{Time, millis, nanos};
-use super::invariants::Verdict;
+use super::invariants::{OwnerOnly, Verdict};
 use super::setup::{DRIFT, Setup};
 use super::world::World;
 use quorumlock_core::quorum::{Instant, LONGEST_SILENCE, NodeSet};
@@ -209,6 +209,16 @@ impl World {
 }
 
 impl Grounds {
+    /// Returns whether a lock may be won while `other` is held: either was taken away by force, or both may be valid.
+    pub(super) fn excuse_or_forced(
+        &self,
+        (setup, owners): (&Setup, &OwnerOnly),
+        token: &str,
+        other: &str,
+    ) -> bool {
+        owners.is_named(token) || owners.is_named(other) || self.excuse(setup, token, other)
+    }
+
     /// Returns whether two locks may both be valid: their holders are at odds, and could not know.
     pub(super) fn excuse(&self, setup: &Setup, token: &str, other: &str) -> bool {
         let (Some(own), Some(other)) = (self.0.get(token), self.0.get(other)) else {

@@ -185,10 +185,10 @@ impl World {
         let reads = asked.mode == Mode::Read;
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };
         let verdict = honest.judge(&token).and_then(|()| {
-            let owners = &self.invariants.owners;
+            let known = (&self.setup, &self.invariants.owners);
             let excused = |other: &str| self.grounds.excuse(&self.setup, &token, other);
             // A hold that was taken away by force goes on warm until its client notices.
-            let open = |other: &str| named || owners.is_named(other) || excused(other);
+            let open = |other: &str| self.grounds.excuse_or_forced(known, &token, other);
             self.invariants.closed.won((&token, reads), keys, now, open)?;
             // Numbers go down where masters lose fences and have their clocks set back.
             let goes_down = self.setup.steps_back && (self.setup.replaces || self.forgets_fences());

@@ -86,14 +86,15 @@ impl InTurn {
         }
     }
 
-    /// Notes what one client's commands have made of a resource at a master. A holder that
-    /// `is_named`, whose lock was taken away by force, hands nothing on.
+    /// Notes what one client's commands have made of a resource at a master. A value that
+    /// `hands_nothing_on` leaves it open: a lock that was taken away by force, or a key that the
+    /// master cannot keep for the next waiter.
     pub(crate) fn changes(
         &mut self,
         (node, key): (usize, &str),
         now: Time,
         (before, after): (Option<&str>, Option<&str>),
-        is_named: impl Fn(&str) -> bool,
+        hands_nothing_on: impl Fn(&str) -> bool,
     ) {
         let in_turn = |value: &str| self.fair.contains(value) && !self.plain.contains(value);
         let shuts = |value: &str| value.starts_with(NEXT) || in_turn(value);
@@ -104,7 +105,7 @@ impl InTurn {
             self.opened.insert(key.to_owned(), now);
         }
         let door = self.keys.entry((node, key.to_owned())).or_default();
-        let was_open = before.is_some_and(|value| !shuts(value) || is_named(value));
+        let was_open = before.is_some_and(|value| !shuts(value) || hands_nothing_on(value));
         if door.value.as_deref() != before || (before != after && was_open) {
             door.shut = None;
         }
