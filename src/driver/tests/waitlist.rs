@@ -1,6 +1,7 @@
 //! Waitlists: a hand-over costs the same, however many wait, and no waiter is left out.
 
 mod permits;
+mod stepped;
 
 use super::*;
 use crate::Acquire;

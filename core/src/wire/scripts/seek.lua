@@ -8,7 +8,7 @@ local list, waiter, stamp = KEYS[#KEYS], ARGV[1], tonumber(ARGV[2])
 -- error before anything is written: no waiter has the name '-'.
 local lives = {}
 for slot = 0, #KEYS - 2 do lives[slot] = redis.call('PTTL', KEYS[slot + 1]) end
-local marks, time = redis.call('ZRANGE', list, 1 - #KEYS, -1), redis.call('TIME')
+local ends, time = redis.call('ZRANGE', list, -#KEYS, -1, 'WITHSCORES'), redis.call('TIME')
 local us = time[1] * 1000000 + time[2]
 redis.call('ZCARD', list)
 redis.call('ZSCORE', list, '-')
@@ -16,13 +16,16 @@ redis.call('ZRANK', list, '-')
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
--- What is no waiter is behind all stamps: '>' and a slot, for which a waiter was called then.
-local calls, latest = {}, 0
-for _, name in ipairs(marks) do
-  local slot = tonumber(string.match(name, '^>(%d+)$'))
+-- What is no waiter is behind all stamps, from 4e15 on: '>' and a slot, for which a waiter was called then.
+local calls, latest, new = {}, 0, us
+for place = 1, #ends, 2 do
+  local slot, at = tonumber(string.match(ends[place], '^>(%d+)$')), tonumber(ends[place + 1])
   if slot then
-    calls[slot] = tonumber(redis.call('ZSCORE', list, name))
-    latest = math.max(latest, calls[slot])
+    calls[slot] = at
+    latest = math.max(latest, at)
+  elseif at < 4e15 then
+    -- A newcomer is behind all that wait, also if the clock has been set back.
+    new = math.max(us, at + 1)
   end
 end
 -- Returns for how many ms a call of then still counts.
@@ -45,7 +48,7 @@ for slot = 0, #KEYS - 2 do
       local is_new = redis.call('ZCARD', list) == 0
       redis.call('ZADD', list, string.format('%.0f', 4e15 + us), '>' .. slot)
       if is_new then redis.call('PEXPIRE', list, ARGV[3]) end
-      return {1, 0, string.format('%.0f', stamp or us), 0, '', call, slot}
+      return {1, 0, string.format('%.0f', stamp or new), 0, '', call, slot}
     end
   end
   if life >= 0 and (left < 0 or life < left) then
@@ -53,7 +56,7 @@ for slot = 0, #KEYS - 2 do
   end
 end
 local size = redis.call('ZCARD', list)
-if not stamp and size < tonumber(ARGV[5]) then stamp = us end
+if not stamp and size < tonumber(ARGV[5]) then stamp = new end
 if stamp then
   redis.call('ZADD', list, string.format('%.0f', stamp), waiter)
   redis.call('PEXPIRE', list, ARGV[4])

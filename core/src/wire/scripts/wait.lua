@@ -19,13 +19,21 @@ redis.call('ZRANGE', list, 0, 0)
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
--- What is no waiter is behind all stamps: '>' and the process that was called last, and '!' for the latest silent
--- release.
+-- What is no waiter is behind all stamps, from 4e15 on: '>' and the process that was called last, and '!' for the
+-- latest silent release.
 local called, called_at, silent_at
-for _, name in ipairs(redis.call('ZRANGE', list, -2, -1)) do
+local new, latest = us, redis.call('ZRANGE', list, -3, -1, 'WITHSCORES')
+for place = 1, #latest, 2 do
+  local name, at = latest[place], latest[place + 1]
   local sign = string.sub(name, 1, 1)
-  if sign == '>' then called, called_at = name, redis.call('ZSCORE', list, name) end
-  if sign == '!' then silent_at = redis.call('ZSCORE', list, name) end
+  if sign == '>' then
+    called, called_at = name, at
+  elseif sign == '!' then
+    silent_at = at
+  elseif tonumber(at) < 4e15 then
+    -- A newcomer is behind all that wait, also if the clock has been set back.
+    new = math.max(us, at + 1)
+  end
 end
 -- Returns for how many ms a mark of then still counts.
 local function counts(at, ms)
@@ -54,10 +62,10 @@ if left == -2 and quiet == 0 then
   redis.call('ZREM', list, waiter)
   -- What others wait for, this one tries alone for a while.
   if redis.call('ZCARD', list) > 0 then mark(own, called) end
-  return {1, 0, string.format('%.0f', stamp or us), 0, '', ''}
+  return {1, 0, string.format('%.0f', stamp or new), 0, '', ''}
 end
 local size = redis.call('ZCARD', list)
-if not stamp and size < tonumber(ARGV[5]) then stamp = us end
+if not stamp and size < tonumber(ARGV[5]) then stamp = new end
 if stamp then
   redis.call('ZADD', list, string.format('%.0f', stamp), waiter)
   redis.call('PEXPIRE', list, ARGV[4])

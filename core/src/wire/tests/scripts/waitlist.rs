@@ -189,6 +189,30 @@ fn a_clock_that_was_set_back_keeps_no_waiter_out() {
 }
 
 #[test]
+fn a_newcomer_is_behind_all_that_wait_whatever_the_clock_says() {
+    const MINUTE: Duration = Duration::from_secs(60);
+    let mut stage = Stage::new(&[]);
+    stage.asks(&pack(&["SET", LOCK, "theirs"]));
+    for process in 1..=5 {
+        let listed = stage.waits(waiter(process, 0));
+        assert_eq!(listed.ahead, usize::from(process) - 1);
+        // Also behind what is no waiter: a call, and a silent release that is past.
+        let marks = ["4000000000000000", "!", "4000000000000001", ">0000000000000009"];
+        stage.asks(&pack(&[&["ZADD", LIST][..], &marks].concat()));
+        stage.now = if process == 2 { stage.now + MINUTE } else { stage.now - MINUTE };
+    }
+    // One that has found the key free, and tries in vain, is behind them, too.
+    stage.free();
+    let found = stage.waits(waiter(6, 0));
+    assert_eq!(found.what, Found::Free);
+    stage.set("theirs");
+    assert_eq!(stage.waits_with(waiter(6, 0), found.stamp, false).ahead, 5);
+    // A score that no clock can have is no stamp.
+    stage.asks(&pack(&["ZADD", LIST, "1e300", "x"]));
+    assert!(stage.waits(waiter(7, 0)).stamp.is_some());
+}
+
+#[test]
 fn a_call_takes_out_the_first_and_tells_the_last_to_watch() {
     let mut stage = Stage::new(&[1, 2, 3]);
     stage.set("theirs");

@@ -133,3 +133,23 @@ fn a_waiter_keeps_its_place_after_a_call_in_vain() {
     assert_eq!(stage.seeks_with(waiter(1, 1), stamp).ahead, 0);
     assert_eq!(stage.listed(), names(&[waiter(1, 1), waiter(2, 1)]));
 }
+
+#[test]
+fn a_newcomer_is_behind_all_that_wait_whatever_the_clock_says() {
+    const MINUTE: Duration = Duration::from_secs(60);
+    let mut stage = Stage::new(&[]);
+    (0..3).for_each(|slot| stage.holds(slot, "600000"));
+    for process in 1..=5 {
+        assert_eq!(stage.seeks(waiter(process, 0)).2, usize::from(process) - 1);
+        // Also behind the latest calls.
+        let calls = ["ZADD", LIST, "4000000000000000", ">0", "4000000000000001", ">2"];
+        stage.asks(&pack(&calls));
+        stage.now = if process == 2 { stage.now + MINUTE } else { stage.now - MINUTE };
+    }
+    // One that has found a slot free, and tries in vain, is behind them, too.
+    stage.frees(1);
+    let found = stage.seeks_with(waiter(6, 0), None);
+    assert_eq!((found.what, found.slot), (Found::Free, Some(1)));
+    stage.holds(1, "5000");
+    assert_eq!(stage.seeks_with(waiter(6, 0), found.stamp).ahead, 5);
+}
