@@ -6,7 +6,7 @@ use quorumlock::{Redlock, fuzzing};
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
     AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, KeepAlive, Keys,
-    Label, Queue, Random, RequestId, Settings,
+    Label, Queue, Random, RequestId, Settings, Waitlist,
 };
 use quorumlock_core::quorum::{ClockDrift, Instant, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -225,7 +225,7 @@ impl Play {
                     let beside = Beside {
                         readers: "readers".into(),
                         alive: "alive".into(),
-                        waitlist: "waitlist".into(),
+                        waitlist: Waitlist::of("waitlist:", "r"),
                     };
                     self.machine.handle_inspect(self.now, request, &key, Some(&beside));
                 } else {

@@ -112,7 +112,7 @@ pub(super) fn unknown(words: impl Into<Arc<str>>) -> Answer {
 }
 
 /// Packs the question for the waiters in queues and waitlists; `keys` are those of the members alive in each
-/// queue, then those of the waitlists.
+/// queue, then those of the waitlists, and of when each in them is due.
 pub(super) fn turns(keys: &[Arc<str>]) -> Vec<u8> {
     let count = keys.len().to_string();
     let mut command = vec!["EVAL", TURNS, &count];

@@ -274,10 +274,12 @@ impl Walker {
             None => options.queue(lock.resource()).alive,
         };
         let waitlist = |lock: &ListedLock| options.waitlist(&page::channel(options, lock));
-        let (alive, lists) = (locks.iter().map(alive), locks.iter().map(waitlist));
-        let keys: Vec<Arc<str>> = alive.chain(lists).collect();
+        let lists: Vec<_> = locks.iter().map(waitlist).collect();
+        let mut keys: Vec<Arc<str>> = locks.iter().map(alive).collect();
+        keys.extend(lists.iter().map(|list| list.places.clone()));
+        keys.extend(lists.into_iter().map(|list| list.due));
         let replies = self.ask_all("EVAL", |_| page::turns(&keys)).await?;
-        let found = |reply: &Option<Reply>| page::in_turn(reply.as_ref()?, keys.len());
+        let found = |reply: &Option<Reply>| page::in_turn(reply.as_ref()?, 2 * locks.len());
         let mut found: Vec<_> = replies.iter().map(found).collect();
         let all = locks.len();
         for (place, lock) in locks.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use super::Options;
 use crate::failure::InvalidSetting;
 use crate::report::Escaped;
 use quorumlock_core::coordinator::label::looks_like_a_term;
-use quorumlock_core::coordinator::{Queue, ReadWrite};
+use quorumlock_core::coordinator::{Queue, ReadWrite, Waitlist};
 use std::sync::Arc;
 
 /// The marker of our own keys. It is in each of them, behind the prefix, and in no other key. So no
@@ -121,8 +121,8 @@ impl Options {
     }
 
     /// Returns the waitlist of a key.
-    pub(crate) fn waitlist(&self, key: &str) -> Arc<str> {
-        format!("{}{key}", self.waitlists()).into()
+    pub(crate) fn waitlist(&self, key: &str) -> Waitlist {
+        Waitlist::of(&self.waitlists(), key)
     }
 
     /// Returns a key, or a channel, of our own: no resource has its name.

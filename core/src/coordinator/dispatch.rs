@@ -46,9 +46,9 @@ impl Coordinator {
             Incoming::Listed(request, waiter, reply) => {
                 waiters.listed(cx, node, request, waiter, &reply);
             }
-            Incoming::Called { key, called } => waiters.called(cx, node, key, called),
-            Incoming::NotCalled { key, is_forgotten } => {
-                cx.masters.notify(node, key, is_forgotten);
+            Incoming::Called { key, says, called } => waiters.called(cx, node, key, says, called),
+            Incoming::NotCalled { key, says, is_forgotten } => {
+                cx.masters.notify(node, key, is_forgotten.then_some(says));
             }
             Incoming::Subscribed(key) => waiters.subscribed(cx, node, &key),
             Incoming::Freed { key, message } => waiters.freed_elsewhere(cx, &key, &message),

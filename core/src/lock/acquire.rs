@@ -4,7 +4,7 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5.
 
 use super::release::Announce;
-use super::{Attempt, Hold, Locks, RoundKind, Stage};
+use super::{Attempt, Hold, Locks, Round, RoundKind, Stage};
 use crate::master::fencing::refusal;
 use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
@@ -41,6 +41,10 @@ impl Locks {
             }
         }
         if is_complete {
+            let refused = self.rounds.get(id).map(Round::refused);
+            if let Some((attempt, refused)) = self.attempts.get_mut(attempt).zip(refused) {
+                attempt.refused = refused;
+            }
             self.close_round(cx, id);
         }
     }
@@ -48,13 +52,14 @@ impl Locks {
     fn win(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, deadline: Instant) {
         let Some(round) = self.rounds.get(id) else { return };
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
-        let started = round.started;
+        let (started, refused) = (round.started, round.refused());
         let won = waiters.won(cx, request);
         let votes = || round.reports(cx.masters.names());
         cx.events.attempt(request, won.attempts, Ok(()), cx.now.since(started), votes);
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(started));
             attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, notify: false });
+            attempt.refused = refused;
         }
         self.begin_hold(cx, waiters, request, attempt_id, started);
     }

@@ -111,6 +111,7 @@ impl Locks {
             ttl,
             began: cx.now,
             touched: NodeSet::first(cx.masters.sessions.len()),
+            refused: NodeSet::EMPTY,
             stage,
             warm: Nanos::ZERO,
             reuses: 0,

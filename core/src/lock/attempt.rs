@@ -19,6 +19,8 @@ pub(crate) struct Attempt {
     pub(crate) began: Instant,
     /// The nodes where the keys may exist: all to which a SET has left.
     pub(crate) touched: NodeSet,
+    /// Of a hold: the nodes that had refused it, since another has the key there.
+    pub(crate) refused: NodeSet,
     pub(crate) stage: Stage,
     /// Present if the keys stay for some time after work that has ended well.
     pub(crate) staying: Option<Box<Staying>>,
@@ -97,6 +99,7 @@ impl Locks {
             ttl,
             began: cx.now,
             touched: NodeSet::EMPTY,
+            refused: NodeSet::EMPTY,
             stage: Stage::Asked,
             staying,
             warm,

@@ -5,7 +5,7 @@ use crate::master::PendingReply;
 use crate::quorum::turns::ticket;
 use crate::quorum::{Tally, Verdict, Vote};
 use crate::report::{Answer, Refusal, UnknownCause};
-use crate::shared::{Cx, Event, Owner, RequestId, RoundId};
+use crate::shared::{Cx, Event, Owner, RequestId, RoundId, Waitlist};
 use crate::wire::{self, Mailbox, Reply, Token};
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Beside {
     /// The lives of those in its queue.
     pub alive: Arc<str>,
     /// Those that wait in no promised order.
-    pub waitlist: Arc<str>,
+    pub waitlist: Waitlist,
 }
 
 /// How many wait for a key, as a node says.

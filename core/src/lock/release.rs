@@ -6,6 +6,7 @@ use crate::quorum::{NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, Keys, Release, RequestId, RoundId, Timer};
 use crate::waiting::Waiters;
+use crate::wire::waitlist::Says;
 use crate::wire::{Leaves, Way};
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,7 +175,7 @@ impl Locks {
     ) {
         let Announce { tellers, calls, by_hash } = announce;
         let stays = attempt.stays(cx.now);
-        let Attempt { claim, touched, began, staying, .. } = attempt;
+        let Attempt { claim, touched, refused, began, staying, .. } = attempt;
         let (keys, ttl) = (claim.keys.clone(), claim.life.span());
         let what = match staying.filter(|_| stays) {
             Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
@@ -186,6 +187,9 @@ impl Locks {
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (tellers.keys_of(node, &keys), *by_hash);
+            if refused.contains(node) {
+                debt.says = Says::Nothing;
+            }
             cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         }
     }

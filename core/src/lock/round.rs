@@ -271,6 +271,12 @@ impl Round {
         NodeSet::places(&self.answers, |(answer, _)| warming(answer))
     }
 
+    /// Returns the nodes that have refused since another has a key there.
+    pub(crate) fn refused(&self) -> NodeSet {
+        let is_held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
+        NodeSet::places(&self.answers, |(answer, _)| is_held(answer))
+    }
+
     pub(crate) fn has_granted(&self, node: usize) -> bool {
         self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
     }

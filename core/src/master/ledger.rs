@@ -7,6 +7,7 @@
 
 use crate::quorum::Instant;
 use crate::shared::{AtLeast, Keys, RoundId, Settings};
+use crate::wire::waitlist::Says;
 use crate::wire::{Claim, Leaves, Millis};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,6 +74,8 @@ pub(crate) struct Debt {
     pub(crate) deletion: Arc<Deletion>,
     /// The keys whose waiters are notified, after the deletion, that they are free.
     pub(crate) tells: Option<Keys>,
+    /// What the key says there, after the deletion, of whether a waiter is called.
+    pub(crate) says: Says,
     /// Whether the deletion may call a script that the server is thought to know. That costs a
     /// round trip if the server does not know it.
     pub(crate) by_hash: bool,
@@ -92,6 +95,7 @@ impl Debt {
         Self {
             deletion,
             tells: None,
+            says: Says::Held,
             by_hash: true,
             certain_from: None,
             may_have_run: false,

@@ -31,6 +31,7 @@ use crate::master::departure::Departure;
 use crate::quorum::{Ballots, Instant, NodeSet};
 use crate::report::Quorum;
 use crate::shared::{Action, Keys, Random, Settings};
+use crate::wire::waitlist::Says;
 use crate::wire::{self, Login, Mailbox, Packer};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -204,13 +205,13 @@ impl Masters {
         session.push(pending, self.packer.publish(&session.channels, &channel, &message));
     }
 
-    /// Notifies the waiters for `key` at `node` once more that it is free, and calls the next of them if
-    /// that `may_call`.
-    pub(crate) fn notify(&mut self, node: usize, key: Keys, may_call: bool) {
+    /// Notifies the waiters for `key` at `node` once more that it is free, and calls the next of them by what it
+    /// `says` there, if any is to be called.
+    pub(crate) fn notify(&mut self, node: usize, key: Keys, says: Option<Says>) {
         let session = &mut self.sessions[node];
-        match may_call {
-            true => session.call(key, true, &mut self.packer),
-            false => session.tell_of(&key, &mut self.packer),
+        match says {
+            Some(says) => session.call(key, says, true, &mut self.packer),
+            None => session.tell_of(&key, &mut self.packer),
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) use observe::Events;
 pub use observe::{IdleEnd, Observation, WATCHED, Watching};
 pub use random::Random;
 pub use request::{AcquireRequest, KeepAlive};
-pub use settings::{Rest, Settings, round_timeout};
+pub use settings::{Rest, Settings, Waitlist, round_timeout};
 pub(crate) use slab::Slab;
 pub use slots::Slots;
 pub(crate) use table::Table;

@@ -42,10 +42,25 @@ pub struct Rest {
     pub heartbeat: Duration,
 }
 
+/// The names of a waitlist: of the places in it, and of when each that has one is due.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waitlist {
+    pub places: Arc<str>,
+    pub due: Arc<str>,
+}
+
+impl Waitlist {
+    /// Returns the waitlist of a key, where the names of all begin so.
+    pub fn of(prefix: &str, key: &str) -> Self {
+        let due = prefix.strip_suffix(':').unwrap_or(prefix);
+        Self { places: format!("{prefix}{key}").into(), due: format!("{due}-due:{key}").into() }
+    }
+}
+
 impl Settings {
     /// Returns the waitlist of a key.
-    pub(crate) fn waitlist(&self, key: &str) -> Option<String> {
-        self.waitlists.as_ref().map(|prefix| format!("{prefix}{key}"))
+    pub(crate) fn waitlist(&self, key: &str) -> Option<Waitlist> {
+        self.waitlists.as_ref().map(|prefix| Waitlist::of(prefix, key))
     }
 
     pub(crate) fn round_timeout(&self, ttl: Duration) -> Duration {

@@ -16,7 +16,7 @@ use crate::quorum::Backoff;
 use crate::shared::{AttemptId, Cx, Keys, RequestId};
 use crate::wire;
 use crate::wire::notice::Notice;
-use crate::wire::waitlist::{CALLED, Called, UNDONE};
+use crate::wire::waitlist::{CALLED, Called, Says, UNDONE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -165,13 +165,20 @@ impl Waiters {
     }
 
     /// Notes which waiter was called for a key that was released, and how many listened.
-    pub(crate) fn called(&mut self, cx: &mut Cx, node: usize, key: Keys, called: Called) {
+    pub(crate) fn called(
+        &mut self,
+        cx: &mut Cx,
+        node: usize,
+        key: Keys,
+        says: Says,
+        called: Called,
+    ) {
         let Called { is_waited_for, goes_on, listeners } = called;
         let Some(channel) = key.messages().next().map(|(channel, _)| channel.clone()) else {
             return;
         };
         if goes_on {
-            cx.masters.notify(node, key, true);
+            cx.masters.notify(node, key, Some(says));
         }
         // Where most do not look, no waiter says nothing.
         let is_first = cx.masters.is_first(cx.now, &channel, node);

@@ -22,6 +22,7 @@ pub use token::{Mailbox, Token};
 pub use waitlist::{CALL, SEEK, WAIT};
 
 use crate::lock::Beside;
+use crate::shared::Waitlist;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,7 +236,8 @@ pub fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
 pub fn inspect(key: &str, beside: Option<&Beside>) -> Vec<u8> {
     match beside {
         Some(Beside { readers, alive, waitlist }) => {
-            pack(&["EVAL", INSPECT, "4", key, readers, alive, waitlist])
+            let Waitlist { places, due } = waitlist;
+            pack(&["EVAL", INSPECT, "5", key, readers, alive, places, due])
         }
         None => pack(&["EVAL", INSPECT, "1", key]),
     }

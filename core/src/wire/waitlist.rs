@@ -5,7 +5,7 @@
 
 use super::resp::{Command, pack};
 use super::{Packer, Reply, Token, millis};
-use crate::shared::{Keys, Slots};
+use crate::shared::{Keys, Slots, Waitlist};
 use std::time::Duration;
 
 /// The script by which a waiter asks for its key: see there.
@@ -29,7 +29,8 @@ pub(crate) fn slot_in_message(message: &str) -> Option<(u8, bool)> {
 /// What is published there when an attempt that was lost is rolled back: the key was not released.
 pub(crate) const UNDONE: &str = "undone";
 
-/// How long a list lives after a waiter has asked: twice the longest pause between two of its questions.
+/// How long a list lives after a waiter has asked: all that stand in it are due before, as the longest pause between two of
+/// their questions is half of it.
 const LIST_LIVES: Duration = Duration::from_secs(120);
 
 /// The longest time for which only a waiter that was called tries.
@@ -41,6 +42,15 @@ const MOST_LISTED: u64 = 1 << 14;
 /// How long it is known that the holders of a key know of its list, or do not: no waiter stands in a list for so
 /// long after a release without a call.
 pub(crate) const KNOWN_FOR: Duration = Duration::from_secs(60);
+
+/// What a key says, at the master of its list, of whether a waiter is to try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Says {
+    /// None is to while another client holds it.
+    Held,
+    /// Nothing: the hold that is released had been won without that master.
+    Nothing,
+}
 
 /// The answer to a waiter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -153,44 +163,51 @@ impl Packer {
     /// only the called waiter tries.
     pub(crate) fn wait(
         &mut self,
-        (key, list): (&str, &str),
+        (key, list): (&str, &Waitlist),
         waiter: Token,
         (stamp, saw_silent_release): (Option<u64>, bool),
-        quiet: Duration,
+        (quiet, cap): (Duration, Duration),
     ) -> &[u8] {
-        let command = Command::new(&mut self.room, 12).arg("EVALSHA").arg(&self.wait);
-        let command = command.number(2).arg(key).arg(list).token(waiter, None);
-        let command = stamped(command, stamp);
+        let command = Command::new(&mut self.room, 14).arg("EVALSHA").arg(&self.wait);
+        let command = command.number(3).arg(key).arg(&*list.places).arg(&*list.due);
+        let command = stamped(command.token(waiter, None), stamp);
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
-        command.arg(if saw_silent_release { "1" } else { "" }).done()
+        command.arg(if saw_silent_release { "1" } else { "" }).number(millis(cap)).done()
     }
 
     /// Packs the question of a waiter for any of these slots. For `quiet` after a call for a slot, only the called
     /// waiter tries that one.
     pub(crate) fn seek(
         &mut self,
-        (slots, list): (&Slots, &str),
+        (slots, list): (&Slots, &Waitlist),
         waiter: Token,
         stamp: Option<u64>,
-        quiet: Duration,
+        (quiet, cap): (Duration, Duration),
     ) -> &[u8] {
-        let keys = slots.len() + 1;
-        let command = Command::new(&mut self.room, 9 + keys).arg("EVALSHA").arg(&self.seek);
-        let command = command.number(keys as u64).keys(slots.names().iter()).arg(list);
-        let command = command.token(waiter, None);
-        let command = stamped(command, stamp);
+        let keys = slots.len() + 2;
+        let command = Command::new(&mut self.room, 10 + keys).arg("EVALSHA").arg(&self.seek);
+        let command = command.number(keys as u64).keys(slots.names().iter());
+        let command = command.arg(&*list.places).arg(&*list.due);
+        let command = stamped(command.token(waiter, None), stamp);
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
-        command.number(MOST_LISTED).number(millis(KNOWN_FOR)).done()
+        command.number(MOST_LISTED).number(millis(KNOWN_FOR)).number(millis(cap)).done()
     }
 
-    /// Packs the call of the next waiter for a key that was released.
-    pub(crate) fn call(&mut self, (key, list): (&Keys, &str), channels: &str) -> &[u8] {
+    /// Packs the call of the next waiter for a key that was released: whatever that key `says` at this master, if
+    /// the others are a quorum that had granted it.
+    pub(crate) fn call(
+        &mut self,
+        (key, list): (&Keys, &Waitlist),
+        channels: &str,
+        says: Says,
+    ) -> &[u8] {
         let slot = key.as_slot();
-        let parts = if slot.is_some() { 9 } else { 7 };
+        let parts = if slot.is_some() { 11 } else { 9 };
         let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(&self.call);
-        let command = command.number(2).arg(&**key.first()).arg(list).arg(channels);
-        let command = command.number(millis(LONGEST_QUIET));
+        let command = command.number(3).arg(&**key.first()).arg(&*list.places).arg(&*list.due);
+        let command = command.arg(channels).number(millis(LONGEST_QUIET));
+        let command = command.arg(if says == Says::Nothing { "1" } else { "" });
         match slot {
             Some((channel, slot)) => command.arg(slot).arg(&**channel).done(),
             None => command.done(),

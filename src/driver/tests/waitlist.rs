@@ -1,7 +1,9 @@
 //! Waitlists: a hand-over costs the same, however many wait, and no waiter is left out.
 
+mod fate;
 mod permits;
 mod stepped;
+mod stuck;
 
 use super::*;
 use crate::Acquire;

@@ -83,7 +83,7 @@ fn a_writer_asks_all_readers() {
     let mut stage = asking();
     stage.steps("acquire 1 write:r wait 30s \n n1-3 < SET r #1 NX PX 10000 \n n1-2 > nil");
     let sent = stage.wires[2].unseen.drain(..).collect::<Vec<_>>();
-    assert!(sent.iter().any(|sent| sent == "EVAL inspect 4 r in:r in:r in:r"), "{sent:?}");
+    assert!(sent.iter().any(|sent| sent == "EVAL inspect 5 r in:r in:r in:r in:r"), "{sent:?}");
     for command in sent.iter().filter(|sent| !sent.starts_with("SET r")) {
         let answer = match command.split(' ').next() {
             Some("SUBSCRIBE") => "subscribed r",

@@ -28,7 +28,7 @@ fn as_many_wait_as_a_quorum_says_at_most_in_turn_or_one_master_in_a_list() {
     ] {
         let script = format!(
             "inspect 1 r all
-             n1-3 < EVAL inspect 4 r readers alive waitlist
+             n1-3 < EVAL inspect 5 r readers alive waitlist:r waitlist-due:r
              n1 > queued 4
              n2 > queued 7 1500 quorumlock:next:who
              n3 > {third}

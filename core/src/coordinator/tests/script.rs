@@ -47,7 +47,7 @@ use super::words::{millis, reply};
 use crate::lock::Beside;
 use crate::quorum::Nanos;
 use crate::shared::AtLeast;
-use crate::shared::{AcquireRequest, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots};
+use crate::shared::{AcquireRequest, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots, Waitlist};
 use crate::status::{NodeStanding, NodeStatus};
 use crate::wire::Renewal;
 use std::sync::Arc;
@@ -173,7 +173,7 @@ impl Stage {
                 let beside = Beside {
                     readers: "readers".into(),
                     alive: "alive".into(),
-                    waitlist: "waitlist".into(),
+                    waitlist: Waitlist::of("waitlist:", "r"),
                 };
                 let beside = words.get(3).map(|_| &beside);
                 self.machine.handle_inspect(now, RequestId(number(1)), words[2], beside);

@@ -26,7 +26,7 @@ pub(super) const REFUSED: &str = "acquire 1 r wait 30s
      n3 < SUBSCRIBE quorumlock:free:0:r
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
-     n3 < EVALSHA wait 2 r list:r #2 '' 20 120000 16384 60000 ''
+     n3 < EVALSHA wait 3 r list:r list-due:r #2 '' 20 120000 16384 60000 '' 250
      n3 > nil
      n3 > 0
      n3 > 0
@@ -88,7 +88,7 @@ pub(super) fn has_called() -> Stage {
         "release 2 of 1
          n1-3 < EVAL release 1 r #3
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
          n1-3 > 1
          = released 2
          n3 > text call",
@@ -103,7 +103,7 @@ fn the_further_back_a_waiter_stands_the_more_seldom_it_asks() {
         stage.play(&format!(
             "+{pause}
              n1-2 < -
-             n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+             n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250
              cancel 1
              n3 < ZREM list:r #2
              n3 > listed 0 9000 7 3 aa 5
@@ -145,7 +145,7 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
         "n3 > called 1 1 4
          acquire 3 r wait 30s
          n1-2 < -
-         n3 < EVALSHA wait 2 r list:r #4 '' 20 120000 16384 60000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' 20 120000 16384 60000 '' 250
          n3 > listed 1 0 9 0
          n1-3 < SET r #5 NX PX 10000
          n1-3 > ok
@@ -194,7 +194,7 @@ fn where_a_call_finds_no_waiter_the_next_release_calls_none() {
         let token = if is_asked_first { "#5" } else { "#4" };
         stage.steps(&format!("n1-3 < SET r {token} NX PX 10000 \n n1-3 > ok \n = acquired 3 .."));
         let (calls, answer) = match is_asked_first {
-            true => ("EVALSHA call 2 r list:r quorumlock:free:0: 1000", "called 0 0 0"),
+            true => ("EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''", "called 0 0 0"),
             false => ("PUBLISH quorumlock:free:0:r ''", "3"),
         };
         stage.play(&format!(
@@ -231,7 +231,7 @@ fn where_clients_listen_a_release_calls_in_case_they_wait() {
     stage.steps(&has_and_drops(2, " wait 1s")); // which says nothing of a list
     stage.steps(
         "n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
          n1-3 > 1
          n3 > text call
          n3 > called 0 1 0                   // none did
@@ -262,14 +262,14 @@ fn a_master_that_denies_calls_notifies_and_one_that_has_forgotten_the_script_cal
     has_called().play(
         "n3 > -NOSCRIPT no
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
          n3 > text call
          n3 > called 0 0 0",
     );
     has_called().play(
         "n3 > -NOSCRIPT no
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
          n3 > -NOPERM no
          n3 > -NOSCRIPT no
          n3 < PUBLISH quorumlock:free:0:r ''
@@ -282,19 +282,19 @@ fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
     let mut stage = first();
     stage.play(&format!(
         "n3 > freed r
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250
          n3 > freed r                        // while the question is under way
          n3 > listed 0 9000 7 0 aa 5
          n3 > freed r
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250
          n3 > listed 2 20 7 0 bb 6
          +22500us                            // some later than others
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250
          n3 > listed 0 9000 7 0 bb 6
          n3 > says r called                  // which waits for a moment
          n1-3 < -
          +20ms
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250
          n3 > listed 1 0 7 0 bb 6
          n1-3 < EVAL look 1 r
          n1-3 < SET r #3 NX PX 10000
@@ -316,15 +316,15 @@ fn a_waiter_that_watches_a_call_asks_after_it_and_once_the_holder_has_died() {
          n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
          n1-3 < -
          +20ms
-         n3 < EVALSHA wait 2 r list:r #2 7 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..
          n3 > listed 0 600 7 79 00000000000000aa 5
          = 79 ahead of 1
          +602500us
-         n3 < EVALSHA wait 2 r list:r #2 7 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..
          n3 > listed 0 9000 7 78 00000000000000aa 5
          = 78 ahead of 1
          +3656250us
-         n3 < EVALSHA wait 2 r list:r #2 7 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..
          n3 > listed 0 9000 7 77 00000000000000aa 5
          = 77 ahead of 1
          cancel 1

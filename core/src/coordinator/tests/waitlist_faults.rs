@@ -9,7 +9,7 @@ fn one_that_has_tried_in_vain_keeps_its_place() {
         "n3 > nil
          n1 > nil
          n2 < EVAL release 1 r #3
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250
          n2 > nil
          n2 > 0
          n3 > listed 0 9000 7 0 aa 5
@@ -58,7 +58,7 @@ fn one_that_others_refuse_before_the_master_of_the_list_answers_asks_again_soon(
              n3 > 1"
         )
     };
-    let asks = "n3 < EVALSHA wait 2 r list:r #2 7 ..";
+    let asks = "n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..";
     for token in 3..9 {
         stage.steps(&refused(token, "n1-3 < -"));
         stage.steps(&format!("+1ms \n {asks} \n n3 > listed 1 0 7 0"));
@@ -93,7 +93,7 @@ fn the_call_of_a_waiter_that_is_gone_calls_the_next() {
          n3 < ZREM list:r #2
          n3 > says {MAILBOX} free 00000000000000000000000000000002 r
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r list:r quorumlock:free:0: 1000
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
          n3 > 0
          n3 > text call
          n3 > called 0 0 0"
@@ -189,7 +189,7 @@ fn a_waiter_that_hears_of_each_release_notes_a_silent_one() {
          +5ms
          n3 < EVALSHA wait ..
          n3 > listed 0 9000 7 0 cc 6/bb
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 1
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 1 250
          n3 > listed 3 9000 0 0
          cancel 1",
     );
@@ -221,9 +221,9 @@ fn a_waiter_that_may_have_missed_a_message_listens_and_asks_more_often() {
          n3 > listed 0 9000 7 20 ee 5/aa
          n1-3 < -
          +2500us
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250
          n3 > listed 0 9000 7 20 dd 5/aa
-         n3 < EVALSHA wait 2 r list:r #2 7 20 120000 16384 60000 1
+         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 1 250
          n3 > listed 3 9000 0 0
          cancel 1"
     ));
@@ -263,7 +263,7 @@ fn a_waiter_without_an_answer_asks_all_masters() {
     stage.play(
         "n3 > called 1 1 4
          acquire 3 r wait 30s
-         n3 < EVALSHA wait 2 r list:r #4 '' ..
+         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' ..
          +200ms
          n1-3 < SET r #5 NX PX 10000
          n1-2 > ok
@@ -336,7 +336,7 @@ fn waiters_follow_the_list_to_another_master_and_back() {
          n2 > 0
          n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n2 < SCRIPT LOAD wait
-         n2 < EVALSHA wait 2 r list:r #4 '' 20 ..
+         n2 < EVALSHA wait 3 r list:r list-due:r #4 '' 20 ..
          n2 > subscribed @0000000000000000
          n2 > text wait
          n2 > listed 0 9000 7 5 aa 5
@@ -346,7 +346,7 @@ fn waiters_follow_the_list_to_another_master_and_back() {
          n3 > 1
          n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n3 < SCRIPT LOAD wait
-         n3 < EVALSHA wait 2 r list:r #5 '' 20 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r #5 '' 20 ..
          n2 < ZREM list:r #4
          n2 > 1
          n3 > subscribed @0000000000000000

@@ -12,7 +12,7 @@ const REFUSED: &str = "jitter most
      n3 < EVAL release 1 r1 #1
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD seek
-     n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 '' 20 120000 16384 60000
+     n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 '' 20 120000 16384 60000 250
      n3 > 0
      n3 > subscribed @0000000000000000
      n3 > text seek";
@@ -56,7 +56,7 @@ fn one_far_back_listens_to_no_release_and_asks_seldom_and_leaves_its_place() {
          n1-3 < -
          +1ms
          n1-2 < -
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250
          cancel 1
          n3 < ZREM list:r #2
          n3 > listed 0 9000 7 3 - 5/ 1
@@ -72,7 +72,7 @@ fn one_that_is_called_asks_all_for_that_slot_and_its_release_calls_the_next() {
          drop 1
          n1-3 < EVAL release 1 r2 #3
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r2 list:r quorumlock:free:0: 1000 2 r
+         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: 1000 '' 2 r
          n1-3 > 1
          n3 > text call
          n3 > called 1 1 4",
@@ -85,7 +85,7 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
     stage.steps("n1-3 > ok \n = acquired 1 ..");
     stage.play(
         "acquire 2 3of:r wait 10s
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #4 '' 20 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250
          n3 > listed 1 0 7 0 - 5/ 0
          n1-3 < SET r0 #5 NX PX 10000
          n1-3 > ok
@@ -105,7 +105,7 @@ fn a_call_in_vain_keeps_its_place() {
     called().play(
         "n1-3 > nil
          n3 < EVAL release 1 r2 #3
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250
          n3 > 0
          n3 > listed 0 700 7 0 - 5/ 1
          n3 < SUBSCRIBE quorumlock:free:0:r        // it is the first now",
@@ -146,20 +146,20 @@ fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
         )
     };
     stage.steps("n3 > says r called 2 \n +20ms");
-    stage.steps("n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000");
+    stage.steps("n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250");
     stage.steps(&found_free(0, 3));
-    stage.steps("n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000");
+    stage.steps("n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250");
     stage.steps(&found_free(1, 4));
     stage.steps(
-        "n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+        "n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250
          n3 > listed 2 18 7 0 - 5/ 0
          +18ms
          +5ms
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000",
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250",
     );
     stage.steps(&found_free(0, 5));
     stage.play(
-        "n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 1000 120000 16384 60000
+        "n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 250
          n3 > listed 2 976 7 0 - 5/ 1
          +976ms
          n1-3 < -
@@ -173,7 +173,7 @@ fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
          n3 > -2
          n3 > -2
          n3 > 8000
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 1000 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 250
          n3 > listed 2 995 7 0 - 5/ 1
          +995ms
          n1-3 < -
@@ -194,7 +194,7 @@ fn a_call_that_finds_no_waiter_here_goes_on_to_the_next() {
          n1-3 < SET r2 #3 NX PX 10000
          n3 > says {MAILBOX} slot 00000000000000000000000000000002 0 r
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r0 list:r quorumlock:free:0: 1000 0 r"
+         n3 < EVALSHA call 3 r0 list:r list-due:r quorumlock:free:0: 1000 '' 0 r"
     ));
     let mut stage = behind(8);
     // None seeks a permit here any more.
@@ -213,10 +213,10 @@ fn a_waiter_that_watches_a_call_asks_after_it() {
     stage.steps(&format!(
         "n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
          +20ms
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250
          n3 > listed 2 7 7 8 - 5/ 1
          +12ms
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000"
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250"
     ));
 }
 
@@ -227,7 +227,7 @@ fn the_first_tries_an_announced_slot_and_waits_where_another_was_called() {
         "n3 > says r called 2
          n1-3 < -
          +20ms
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #2 7 20 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250
          n3 > listed 0 9000 7 0 - 5/ 1
          n3 > says r 0
          n3 < SET r0 #3 NX PX 10000",
@@ -258,7 +258,7 @@ fn after_a_lost_connection_it_asks_in_the_list_of_another_master() {
          n3 < DIAL
          n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n2 < SCRIPT LOAD seek
-         n2 < EVALSHA seek 4 r0 r1 r2 list:r #3 '' 20 120000 16384 60000",
+         n2 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #3 '' 20 120000 16384 60000 250",
     );
 }
 
@@ -272,7 +272,7 @@ fn after_four_permits_in_a_row_within_the_process_the_next_elsewhere_is_called()
          acquire 3 3of:r wait 10s
          acquire 4 3of:r wait 10s
          acquire 5 3of:r wait 10s
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #4 '' 20 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250
          n3 > listed 0 9000 9 3 - 5/ 1",
     );
     for (holder, next) in [(1, 2), (2, 3), (3, 4)] {
@@ -288,10 +288,10 @@ fn after_four_permits_in_a_row_within_the_process_the_next_elsewhere_is_called()
     stage.play(
         "drop 4
          n3 < ZREM list:r #4                       // behind those that this permit is for
-         n3 < EVALSHA seek 4 r0 r1 r2 list:r #4 '' 20 120000 16384 60000
+         n3 < EVALSHA seek 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250
          n1-3 < EVAL release 1 r2 ..
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 2 r2 list:r quorumlock:free:0: 1000 2 r
+         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: 1000 '' 2 r
          n1-3 < -",
     );
 }

@@ -33,7 +33,7 @@ use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::standing::Start;
 use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
-use crate::wire::waitlist::Called;
+use crate::wire::waitlist::{Called, Says};
 use crate::wire::{self, Login, Reply, Token};
 use absence::Absence;
 use confirmation::Confirmation;
@@ -93,9 +93,9 @@ pub(crate) enum Incoming {
     /// The answer to a waiter in a list.
     Listed(RequestId, Token, Reply),
     /// Which waiter was called when this key became free.
-    Called { key: Keys, called: Called },
+    Called { key: Keys, says: Says, called: Called },
     /// No waiter was called, and none notified: the master had forgotten the script, or denies it.
-    NotCalled { key: Keys, is_forgotten: bool },
+    NotCalled { key: Keys, says: Says, is_forgotten: bool },
     /// Messages about this key arrive from now on.
     Subscribed(Arc<str>),
     /// The key of this channel has become free, or what the message says of it.

@@ -3,6 +3,7 @@
 use crate::master::Debt;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Keys, RequestId, RoundId};
+use crate::wire::waitlist::Says;
 use crate::wire::{Replies, Reply, Token, Way};
 use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
@@ -50,7 +51,7 @@ pub(crate) enum PendingReply {
     /// Whether this waiter may try, or where it stands in the list.
     Wait(RequestId, Token),
     /// Which waiter was called for this key, which has become free.
-    Call { key: Keys, is_repeated: bool },
+    Call { key: Keys, says: Says, is_repeated: bool },
     /// Answered by a push: messages about this key arrive from now on.
     Subscribe(Arc<str>),
     /// Answered by a push as well: no more of them.

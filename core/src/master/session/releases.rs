@@ -70,7 +70,7 @@ impl Session {
             return self.owe(now, debt);
         }
         debt.repeat_while_unkillable(self.unkillable_since);
-        let (deletion, mut tells) = (debt.deletion.clone(), debt.tells.clone());
+        let (deletion, mut tells, says) = (debt.deletion.clone(), debt.tells.clone(), debt.says);
         let way = self.known.way(&debt);
         let claim = deletion.what.claim();
         let command = match &deletion.what {
@@ -89,7 +89,7 @@ impl Session {
         }
         match &tells {
             Some(keys) if deletion.calls => {
-                keys.each().for_each(|key| self.call(key, false, packer));
+                keys.each().for_each(|key| self.call(key, says, false, packer));
             }
             Some(keys) => self.tell_of(keys, packer),
             None => {}

@@ -39,7 +39,9 @@ impl Session {
                 }
             },
             PendingReply::Wait(request, waiter) => Incoming::Listed(request, waiter, reply),
-            PendingReply::Call { key, is_repeated } => self.call_answered(key, is_repeated, &reply),
+            PendingReply::Call { key, says, is_repeated } => {
+                self.call_answered(key, says, is_repeated, &reply)
+            }
             // For the next round, as with a vote.
             PendingReply::Uncounted | PendingReply::TopUp { .. } if reply.is_noscript() => {
                 self.reload(wire::ACQUIRE);

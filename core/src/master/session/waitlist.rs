@@ -2,7 +2,7 @@
 
 use crate::master::{Incoming, PendingReply, Session};
 use crate::shared::{Keys, RequestId, Slots};
-use crate::wire::waitlist::{Called, leave_waitlist};
+use crate::wire::waitlist::{Called, Says, leave_waitlist};
 use crate::wire::{CALL, Packer, Reply, SEEK, Token, WAIT};
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ impl Session {
         packer: &mut Packer,
     ) -> bool {
         let Some(list) = self.settings.waitlist(key) else { return false };
-        let command = packer.wait((key, &list), waiter, (stamp, saw_silent_release), quiet);
+        let spans = (quiet, self.settings.backoff.cap);
+        let command = packer.wait((key, &list), waiter, (stamp, saw_silent_release), spans);
         self.ask_in_list(WAIT, PendingReply::Wait(request, waiter), command)
     }
 
@@ -31,7 +32,8 @@ impl Session {
         packer: &mut Packer,
     ) -> bool {
         let Some(list) = self.settings.waitlist(slots.channel()) else { return false };
-        let command = packer.seek((slots, &list), waiter, stamp, quiet);
+        let spans = (quiet, self.settings.backoff.cap);
+        let command = packer.seek((slots, &list), waiter, stamp, spans);
         self.ask_in_list(SEEK, PendingReply::Wait(request, waiter), command)
     }
 
@@ -52,21 +54,21 @@ impl Session {
     /// Takes a waiter out of the list. If the command gets lost, a call in vain does it.
     pub(crate) fn leave_waitlist(&mut self, key: &str, waiter: Token) {
         let Some(list) = self.settings.waitlist(key) else { return };
-        let command = leave_waitlist(&list, waiter);
+        let command = leave_waitlist(&list.places, waiter);
         if self.admits(command.len()).is_ok() {
             self.push(PendingReply::Uncounted, &command);
         }
     }
 
-    /// Calls the next waiter for a key that is free, and notifies those on its channel. It is a hint, and not
-    /// a debt.
-    pub(crate) fn call(&mut self, key: Keys, is_repeated: bool, packer: &mut Packer) {
+    /// Calls the next waiter for a key that is free, or `says` nothing here, and notifies those on its channel. It is a
+    /// hint, and not a debt.
+    pub(crate) fn call(&mut self, key: Keys, says: Says, is_repeated: bool, packer: &mut Packer) {
         let Some((channel, message)) = key.messages().next() else { return };
         match self.settings.waitlist(channel).filter(|_| !self.known.denies_calls) {
             Some(list) => {
                 self.load_all(&[CALL]);
-                let command = packer.call((&key, &list), &self.channels);
-                self.push(PendingReply::Call { key, is_repeated }, command);
+                let command = packer.call((&key, &list), &self.channels, says);
+                self.push(PendingReply::Call { key, says, is_repeated }, command);
             }
             None => self.tell(channel, message, packer),
         }
@@ -75,17 +77,18 @@ impl Session {
     pub(super) fn call_answered(
         &mut self,
         key: Keys,
+        says: Says,
         is_repeated: bool,
         reply: &Reply,
     ) -> Incoming {
         if let Some(called) = Called::in_reply(reply) {
-            return Incoming::Called { key, called };
+            return Incoming::Called { key, says, called };
         }
         let is_forgotten = reply.is_noscript() && !is_repeated;
         if is_forgotten {
             self.forget_scripts();
         }
         self.known.denies_calls |= reply.is_denied();
-        Incoming::NotCalled { key, is_forgotten }
+        Incoming::NotCalled { key, says, is_forgotten }
     }
 }

@@ -9,7 +9,7 @@ use crate::shared::{Cx, Failure, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
 use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen};
-use crate::wire::waitlist::{Found, Listed};
+use crate::wire::waitlist::{Found, Listed, Says};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
 
@@ -67,7 +67,8 @@ impl Waiters {
         let timeout = settings.round_timeout(seeker.acquire.ttl.span());
         let Some(node) = cx.masters.first_node(cx.now, slots.channel()) else { return false };
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return false };
-        if pool.is_denied_entries || cx.now >= until {
+        // One that could not win stands in the way of those that could.
+        if pool.is_denied_entries || cx.now >= until || !cx.masters.quorum_can_vote(cx.now) {
             return false;
         }
         if let Some(old) = pool.entry.take_if(|entry| entry.node != node) {
@@ -155,13 +156,14 @@ impl Waiters {
         let random = cx.masters.random.jitter();
         let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
         let (slots, until) = (seeker.slots.clone(), seeker.until());
+        let spans = (as_in_front, seeker.acquire.life().span());
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
         let Some(entry) = &mut pool.entry else { return };
         let is_reached = self.mailboxes.is_open_at(entry.node);
         if !is_reached {
             entry.ahead = None;
         }
-        let pause = entry.pause(&cx.masters.settings.backoff, as_in_front, listed.what, random);
+        let pause = entry.pause(&cx.masters.settings.backoff, spans, listed.what, random);
         let again_at = cx.now.after(pause).min(until);
         pool.again_at = Some(again_at);
         pool.expires_at = life.map(|life| cx.now.after(life)).or(pool.expires_at);
@@ -219,7 +221,7 @@ impl Waiters {
         }
         let head = pool.line.head().and_then(|head| self.semaphores.seekers.get(&head));
         if let Some(keys) = head.and_then(|head| head.slots.keys(slot)) {
-            cx.masters.notify(node, keys.clone(), true);
+            cx.masters.notify(node, keys.clone(), Some(Says::Held));
         }
     }
 

@@ -4,6 +4,7 @@ use super::Entry;
 use super::entry::Trial;
 use crate::shared::{Cx, Keys, RequestId, Timer};
 use crate::waiting::{Phase, Waiters};
+use crate::wire::waitlist::Says;
 use std::sync::Arc;
 
 impl Waiters {
@@ -29,7 +30,7 @@ impl Waiters {
         let Some(request) = request else {
             let key: Arc<str> = key.into();
             if let Some(node) = cx.masters.first_node(cx.now, &key) {
-                cx.masters.notify(node, Keys::one(key), true);
+                cx.masters.notify(node, Keys::one(key), Some(Says::Held));
             }
             return;
         };

@@ -18,10 +18,25 @@ const QUIET_TRIPS: u32 = 3;
 pub(crate) const LACKING: Duration = LONGEST_QUIET;
 const LACKS_AFTER: u32 = 2;
 
-/// So many waiters in front ask as often as if there were no list. The pause of any other grows by the longest of
-/// theirs for each such number ahead.
+/// So many waiters in front ask as often as if there were no list. The pause of any other grows by the cap of theirs for
+/// each such number ahead, up to so many caps, and to this.
+///
+/// A waiter is due after twice its longest pause, or 16 caps, and a second (`wait.lua`). One that has not asked by then is
+/// in front of none, whatever the key says there, and whether or not its mailbox is read. So a lock that is free at a
+/// quorum is won by one of those that wait and reach it. From when it is free, or the last of `n` dead or stopped ones in
+/// front of the first of them has asked, that takes, besides a few round trips,
+///
+/// - if the key ends at the master of the list: 8 caps from then (2 s);
+/// - if the key is stuck there: `max(16 caps, n/2 caps) + 1 s` until all in front are overdue, `max(8 caps, n/4 caps)`
+///   until that waiter learns it, and 16 caps until it asks all masters: 11 s for up to 32, and 24 s for 100. For more than
+///   240, as for 240.
 const FRONT: usize = 4;
+const LONGEST_PAUSE_CAPS: u32 = 60;
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// A key that ends without a release is asked for within so many caps, by those that are not in front: not by all of a
+/// crowd at once.
+const SPREAD_CAPS: u32 = 8;
 
 /// So many waiters in front, and the last, find out whether clients that were not called release the key without a call.
 /// If all of a crowd did, each newcomer that takes the lock would have all of them listen.
@@ -170,11 +185,12 @@ impl Entry {
         self.sight = sight;
     }
 
-    /// Returns the pause until the next question, which is `as_in_front` for a waiter in front.
+    /// Returns the pause until the next question, which is `as_in_front` for a waiter in front. Its own hold would live
+    /// for `ttl`.
     pub(in crate::waiting) fn pause(
         &mut self,
         backoff: &Backoff,
-        as_in_front: Duration,
+        (as_in_front, ttl): (Duration, Duration),
         found: Found,
         random: u64,
     ) -> Duration {
@@ -184,7 +200,9 @@ impl Entry {
         let (is_in_front, watches) = (self.is_in_front(), std::mem::take(&mut self.watches));
         let steps = u32::try_from(self.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
         let window = cap.saturating_mul(steps) / FRONT as u32;
-        let window = window.min(LONGEST_PAUSE);
+        let window = window.min(cap.saturating_mul(LONGEST_PAUSE_CAPS)).min(LONGEST_PAUSE);
+        let spread = window.min(cap.saturating_mul(SPREAD_CAPS));
+        let spread = Backoff { base: spread, cap: spread }.delay(0, None, random);
         let by_place = match is_in_front {
             true => as_in_front,
             false => window / 2 + Backoff { base: window, cap: window }.delay(0, None, random) / 2,
@@ -193,6 +211,9 @@ impl Entry {
         match found {
             Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
             Found::Held(Some(life)) if watches => by_place.min(life + jitter),
+            // A holder that dies calls no waiter, nor does one that was called and dies, whose hold may live as long.
+            Found::OtherCalled(quiet) => by_place.min(quiet + ttl + spread),
+            Found::Held(Some(life)) => by_place.min(life + spread),
             _ => by_place,
         }
     }
@@ -267,7 +288,7 @@ impl Contention {
         &mut self,
         now: Instant,
         settings: &Settings,
-        found: Found,
+        (found, ttl): (Found, Duration),
         random: u64,
     ) -> Option<Duration> {
         let node = self.entry.as_ref()?.node;
@@ -278,6 +299,6 @@ impl Contention {
         self.remaining = life.into_iter().map(|life| (node, life)).collect();
         let as_in_front = self.delay(now, settings, random);
         let entry = self.entry.as_mut()?;
-        Some(entry.pause(&settings.backoff, as_in_front, found, random))
+        Some(entry.pause(&settings.backoff, (as_in_front, ttl), found, random))
     }
 }

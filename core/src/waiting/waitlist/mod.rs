@@ -95,9 +95,11 @@ impl Waitlists {
 }
 
 impl Waiters {
-    /// Returns whether an acquire that was refused asks in the list of its key.
+    /// Returns whether an acquire that was refused asks in the list of its key. One that could not win stands in the way of
+    /// those that could.
     pub(super) fn may_ask_waitlist(&self, cx: &Cx, request: RequestId, keys: &Keys) -> bool {
         Self::enlists(cx, keys)
+            && cx.masters.quorum_can_vote(cx.now)
             && self.waitlists.seen(cx.now, keys.first()) != Some(Seen::Silent)
             && self
                 .acquisitions
@@ -299,7 +301,7 @@ impl Waiters {
         let random = cx.masters.random.jitter();
         let settings = cx.masters.settings.clone();
         let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
-        let until = acquisition.until();
+        let (until, ttl) = (acquisition.until(), acquisition.request.life().span());
         let Some(contention) = &mut acquisition.contention else { return };
         contention.not_its_turn();
         let Some(entry) = &mut contention.entry else { return };
@@ -312,6 +314,7 @@ impl Waiters {
         let may_be_unaware = !entry.sight.has_call() || entry.suspicion.is_some();
         let listens = ahead == Some(0) || !is_reached || may_be_unaware;
         let has_listened = std::mem::replace(&mut entry.listens, listens);
+        let found = (found, ttl);
         let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, found, random) else {
             return;
         };

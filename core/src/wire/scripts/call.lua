@@ -1,17 +1,25 @@
--- KEYS: what was released, and its waitlist. ARGV: the prefix of the channels, ms for which a list lives in which no
--- waiter stands, and of a slot its number, and the channel of its semaphore. Returns {waiters called (-1: too many had
--- gone, and another call goes on), clients that listen on the channel, waiters left}.
-local lock, list, prefix, slot, called = KEYS[1], KEYS[2], ARGV[1], ARGV[3], 0
+-- KEYS: what was released, its waitlist, and when those in it are due. ARGV: the prefix of the channels, ms for which a
+-- list lives in which no waiter stands, '1' if a waiter is called whatever the key says here, since a quorum without
+-- this master had been won, and of a slot its number, and the channel of its semaphore. Returns {waiters called (-1: too
+-- many had gone, and another call goes on), clients that listen on the channel, waiters left}.
+local lock, list, due, prefix, slot, called = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[4], 0
 local channel, verb, freed, most = lock, 'free', lock, 2
 if slot then
   -- Each slot has a call that was the latest for it.
-  channel, verb, freed, most = ARGV[4], 'slot', slot .. ' ' .. ARGV[4], 64
+  channel, verb, freed, most = ARGV[5], 'slot', slot .. ' ' .. ARGV[5], 64
 end
 -- Without one of these rights there is an error before any message.
 local left, time = redis.call('PTTL', lock), redis.call('TIME')
 redis.call('ZCARD', list)
 redis.call('ZRANGE', list, 0, 0)
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local late = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. now)
 redis.call('ZREM', list, '-')
+-- Those that have not asked when they were due: see wait.lua.
+for _, gone in ipairs(late) do
+  redis.call('ZREM', list, gone)
+  redis.call('ZREM', due, gone)
+end
 -- What is no waiter is behind all of them: see wait.lua.
 local function is_mark(name)
   return string.find(name, '^[>!]') ~= nil
@@ -27,10 +35,11 @@ local function write(what, freed, place)
     if type(heard) == 'table' then return nil, gone end
     if heard > 0 then return waiter, gone end
     redis.call('ZREM', list, waiter)
+    redis.call('ZREM', due, waiter)
   end
   return nil, 64
 end
-if left == -2 then
+if left == -2 or ARGV[3] == '1' then
   local waiter, gone = write(verb, freed, 0)
   if waiter then
     called = 1
@@ -41,6 +50,7 @@ if left == -2 then
       if not slot and string.sub(name, 1, 1) == '>' and name ~= mark then redis.call('ZREM', list, name) end
     end
     redis.call('ZREM', list, waiter)
+    redis.call('ZREM', due, waiter)
   elseif gone == 64 then
     called = -1
   end
@@ -58,6 +68,7 @@ local heard = redis.pcall('PUBLISH', prefix .. channel, all)
 local waiting = redis.call('ZCARD', list) - #marks
 -- For a moment, a call counts; a list that has led to none ends.
 if waiting == 0 and not silent then
+  redis.pcall('PEXPIRE', due, ARGV[2])
   if called == 1 then
     redis.pcall('PEXPIRE', list, ARGV[2])
   elseif #marks > 0 then

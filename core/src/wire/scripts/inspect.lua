@@ -1,8 +1,8 @@
--- KEYS[1]: what is locked. If given, KEYS[2]: its readers, KEYS[3]: the lives of those in its queue, and KEYS[4]: its
--- waitlist. Its value and the ms it has yet to live, nil if nothing is there. If they are given, always all five:
--- the value or nil, the ms, the readers, how many wait in turn, and how many in the waitlist, -1 if that may not be
--- seen. Each reader comes with the ms that it has yet to live: of very many, the last to end. A user without the right
--- to see them sees the rest.
+-- KEYS[1]: what is locked. If given, KEYS[2]: its readers, KEYS[3]: the lives of those in its queue, KEYS[4]: its
+-- waitlist, and KEYS[5]: when those in it are due. Its value and the ms it has yet to live, nil if nothing is there. If
+-- they are given, always all five: the value or nil, the ms, the readers, how many wait in turn, and how many in the
+-- waitlist, -1 if that may not be seen. Each reader comes with the ms that it has yet to live: of very many, the last to
+-- end. A user without the right to see them sees the rest.
 local holder = redis.call('GET', KEYS[1])
 local left = holder and redis.call('PTTL', KEYS[1])
 if not KEYS[2] then return holder and {holder, left} end
@@ -15,6 +15,12 @@ if type(size) == 'number' and not last.err then
 end
 if time.err then return {holder, left or -2, readers, waiting, listed} end
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- Those that are overdue have died or stopped.
+local late, overdue = listed > 0 and redis.pcall('ZRANGEBYSCORE', KEYS[5], '-inf', '(' .. now) or {}, {}
+for _, name in ipairs(late) do overdue[name] = true end
+for _, name in ipairs(#late > 0 and redis.pcall('ZRANGE', KEYS[4], 0, -1) or {}) do
+  listed = listed - (overdue[name] and 1 or 0)
+end
 local alive = redis.pcall('ZRANGEBYSCORE', KEYS[3], now, '+inf')
 if not alive.err then waiting = #alive end
 local all = holder == 'quorumlock:shared' and redis.pcall('ZRANGE', KEYS[2], -100, -1, 'WITHSCORES')

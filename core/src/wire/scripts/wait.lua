@@ -1,24 +1,50 @@
--- KEYS: what is waited for, and its waitlist. ARGV: waiter, its stamp ('' for none yet), ms after a call for
--- which only the called waiter tries, ms for which the list lives, the most that stand in it, ms for which a
--- call, or a silent release, is known, '1' if the waiter has seen a silent release. Returns {what, ms, stamp (0:
--- the list is full), how many are ahead, process that holds the key, time and process of the latest call}: 1 the key is
--- free, and the waiter may try, 0 it is held for ms (-1: for good), 2 another waiter was called, and any other asks
--- again in ms, 3 the key is released silently, and no waiter stands in the list.
-local lock, list, waiter, stamp = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2])
+-- KEYS: what is waited for, its waitlist, and when those in it are due. ARGV: waiter, its stamp ('' for none yet), ms
+-- after a call for which only the called waiter tries, ms for which the list lives, the most that stand in it, ms for
+-- which a call, or a silent release, is known, '1' if the waiter has seen a silent release, the cap of its pauses in ms.
+-- Returns {what, ms, stamp (0: the list is full), how many are ahead, process that holds the key, time and process of
+-- the latest call}: 1 the key is free, and the waiter may try, 0 it is held for ms (-1: for good), 2 another waiter was
+-- called, and any other asks again in ms, 3 the key is released silently, and no waiter stands in the list.
+local lock, list, due, waiter, stamp = KEYS[1], KEYS[2], KEYS[3], ARGV[1], tonumber(ARGV[2])
 -- Without memory, or without a right that is needed, or if something else has the list's name, there is an
 -- error before anything is written: no waiter has the name '-'.
 local left, holder = redis.call('PTTL', lock), redis.pcall('GET', lock)
 if type(holder) == 'table' and string.sub(holder.err, 1, 9) ~= 'WRONGTYPE' then return holder end
-local process = type(holder) == 'string' and string.sub(holder, 1, 16) or ''
+-- A value of our own names no process: a hold that has ended, and keeps the key closed, is no other holder.
+local is_ours = type(holder) == 'string' and string.sub(holder, 1, 11) == 'quorumlock:'
+local process = type(holder) == 'string' and not is_ours and string.sub(holder, 1, 16) or ''
 local time = redis.call('TIME')
 local us = time[1] * 1000000 + time[2]
 redis.call('ZCARD', list)
 redis.call('ZSCORE', list, '-')
 redis.call('ZRANK', list, '-')
-redis.call('ZRANGE', list, 0, 0)
+local head = redis.call('ZRANGE', list, 0, 0)[1] or '>'
+local is_known = redis.call('ZSCORE', due, head) or string.find(head, '^[>!]')
+local now = math.floor(us / 1000)
+local late = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. now)
+local early = redis.call('ZRANGEBYSCORE', due, '(' .. now + ARGV[4] + 1000, '+inf')
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
+-- Dead or stopped, or cut off: a waiter that has not asked when it was due, or not since this clock was set back, is
+-- in front of none. One that lives comes back with its stamp.
+for _, all in ipairs({late, early}) do
+  for _, gone in ipairs(all) do
+    redis.call('ZREM', list, gone)
+    redis.call('ZREM', due, gone)
+  end
+end
+-- Notes when a waiter is due that stands behind so many: its longest two pauses are over by then.
+local function expect(name, ahead)
+  local pauses = math.max(16 * ARGV[8], math.min(ahead * ARGV[8] / 2, 120 * ARGV[8], 120000))
+  redis.call('ZADD', due, math.floor(now + 1000 + pauses), name)
+  redis.call('PEXPIRE', due, ARGV[4])
+end
+-- An older version notes nothing, nor does what another client has put there.
+if not is_known then
+  for place, name in ipairs(redis.call('ZRANGE', list, 0, 63)) do
+    if not string.find(name, '^[>!]') and not redis.call('ZSCORE', due, name) then expect(name, place - 1) end
+  end
+end
 -- What is no waiter is behind all stamps, from 4e15 on: '>' and the process that was called last, and '!' for the
 -- latest silent release.
 local called, called_at, silent_at
@@ -52,6 +78,7 @@ if ARGV[7] == '1' then
 end
 if counts(silent_at, ARGV[6]) > 0 then
   redis.call('ZREM', list, waiter)
+  redis.call('ZREM', due, waiter)
   return {3, left, '0', 0, process, call}
 end
 stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
@@ -60,6 +87,7 @@ local own = '>' .. string.sub(waiter, 1, 16)
 local quiet = called == own and 0 or counts(called_at, ARGV[3])
 if left == -2 and quiet == 0 then
   redis.call('ZREM', list, waiter)
+  redis.call('ZREM', due, waiter)
   -- What others wait for, this one tries alone for a while.
   if redis.call('ZCARD', list) > 0 then mark(own, called) end
   return {1, 0, string.format('%.0f', stamp or new), 0, '', ''}
@@ -70,7 +98,8 @@ if stamp then
   redis.call('ZADD', list, string.format('%.0f', stamp), waiter)
   redis.call('PEXPIRE', list, ARGV[4])
 end
+local ahead = redis.call('ZRANK', list, waiter) or size
+if stamp then expect(waiter, ahead) end
 return {
-  left == -2 and 2 or 0, left == -2 and quiet or left, string.format('%.0f', stamp or 0),
-  redis.call('ZRANK', list, waiter) or size, process, call,
+  left == -2 and 2 or 0, left == -2 and quiet or left, string.format('%.0f', stamp or 0), ahead, process, call,
 }

@@ -13,6 +13,7 @@ const AGREEMENT: &str = "agreement";
 const QUEUE: &str = "queue";
 const ALIVE: &str = "alive";
 const LIST: &str = "list";
+const DUE: &str = "due";
 /// Ends of readers that live, in ms of the master's clock, and of one that is dead.
 const SOON: &str = "1000500";
 const LATE: &str = "1009000";
@@ -103,7 +104,14 @@ const QUEUED_BEHIND: &[&[&str]] = &[
     &["PEXPIRE", QUEUE, "6000"],
     &["PEXPIRE", ALIVE, "6000"],
 ];
+/// One of an older version, which is not due.
 const LISTED: &[&[&str]] = &[&["ZADD", LIST, "5", "other"], &["PEXPIRE", LIST, "6000"]];
+const LISTED_AND_DUE: &[&[&str]] = &[
+    &["ZADD", LIST, "5", "other", "6", "gone"],
+    &["ZADD", DUE, LATE, "other", DEAD, "gone"],
+    &["PEXPIRE", LIST, "6000"],
+    &["PEXPIRE", DUE, "6000"],
+];
 const LISTED_AND_HELD: &[&[&str]] =
     &[HELD, &["ZADD", LIST, "5", "other", "9", "waiter"], &["PEXPIRE", LIST, "6000"]];
 /// The mark was deleted by hand.
@@ -148,20 +156,20 @@ fn cases() -> Vec<Case> {
             all.push(case(ASK, TURN, looks, before));
         }
     }
-    for before in [&[][..], &[HELD], LISTED, LISTED_AND_HELD] {
+    for before in [&[][..], &[HELD], LISTED, LISTED_AND_DUE, LISTED_AND_HELD] {
         for waits in [
-            &["waiter", "", "20", "9000", "9", "60000", ""],
-            &["waiter", "7", "20", "9000", "9", "60000", "1"],
+            &["waiter", "", "20", "9000", "9", "60000", "", "250"],
+            &["waiter", "7", "20", "9000", "9", "60000", "1", "250"],
         ] {
-            all.push(case(WAIT, &["r", LIST], waits, before));
+            all.push(case(WAIT, &["r", LIST, DUE], waits, before));
         }
     }
-    for before in [&[][..], &[HELD], &[HELD, HELD_TOO], LISTED, LISTED_AND_HELD] {
+    for before in [&[][..], &[HELD], &[HELD, HELD_TOO], LISTED, LISTED_AND_DUE, LISTED_AND_HELD] {
         for seeks in [
-            &["waiter", "", "20", "9000", "9", "60000"],
-            &["waiter", "7", "20", "9000", "9", "60000"],
+            &["waiter", "", "20", "9000", "9", "60000", "250"],
+            &["waiter", "7", "20", "9000", "9", "60000", "250"],
         ] {
-            all.push(case(SEEK, &["r", "s", LIST], seeks, before));
+            all.push(case(SEEK, &["r", "s", LIST, DUE], seeks, before));
         }
     }
     // Whatever else it may do, its key goes.
@@ -206,7 +214,7 @@ fn everything(master: &mut Master) -> Vec<(String, Reply, Reply)> {
     let mut all = Vec::new();
     for key in keys {
         let value = match key.as_str() {
-            READERS | QUEUE | ALIVE | LIST => {
+            READERS | QUEUE | ALIVE | LIST | DUE => {
                 master.ask(&pack(&["ZRANGE", &key, "0", "-1", "WITHSCORES"]))
             }
             AGREEMENT => unlapsed(master),

@@ -4,15 +4,21 @@
 mod notices;
 mod slots;
 
-use crate::shared::Keys;
-use crate::wire::waitlist::{Called, Found, Listed, leave_waitlist};
+use crate::shared::{Keys, Waitlist};
+use crate::wire::waitlist::{Called, Found, Listed, Says, leave_waitlist};
 use crate::wire::{CALL, Packer, Replies, Reply, SEEK, Token, WAIT, load, pack};
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::time::Duration;
 
 const LOCK: &str = "r";
 const LIST: &str = "list";
+const DUE: &str = "due";
 const QUIET: Duration = Duration::from_millis(20);
+const CAP: Duration = Duration::from_millis(250);
+
+fn list() -> Waitlist {
+    Waitlist { places: LIST.into(), due: DUE.into() }
+}
 
 /// The name of a waiter of a process: each has a mailbox.
 fn waiter(process: u8, number: u8) -> Token {
@@ -84,8 +90,8 @@ impl Stage {
     }
 
     fn waits_with(&mut self, name: Token, stamp: Option<u64>, saw_silent_release: bool) -> Listed {
-        let command =
-            self.packer.wait((LOCK, LIST), name, (stamp, saw_silent_release), QUIET).to_vec();
+        let (lock, seen) = ((LOCK, &list()), (stamp, saw_silent_release));
+        let command = self.packer.wait(lock, name, seen, (QUIET, CAP)).to_vec();
         let (answer, messages) = self.asks(&command);
         assert_eq!(messages, [""; 0]);
         Listed::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}"))
@@ -100,7 +106,11 @@ impl Stage {
     }
 
     fn calls_for(&mut self, key: &Keys) -> (Called, Vec<String>) {
-        let command = self.packer.call((key, LIST), "free:").to_vec();
+        self.calls_as(key, Says::Held)
+    }
+
+    fn calls_as(&mut self, key: &Keys, says: Says) -> (Called, Vec<String>) {
+        let command = self.packer.call((key, &list()), "free:", says).to_vec();
         let (answer, messages) = self.asks(&command);
         (Called::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}")), messages)
     }
@@ -298,7 +308,8 @@ fn a_master_that_denies_publish_loses_no_waiter_and_one_without_memory_calls() {
     assert_eq!(stage.calls().1.len(), 3);
     for right in ["pttl", "time", "zcard", "zrange", "zrem"] {
         stage.machine.deny(&[right]).unwrap();
-        let command = stage.packer.call((&LOCK.into(), LIST), "free:").to_vec();
+        let lock = (&LOCK.into(), &list());
+        let command = stage.packer.call(lock, "free:", Says::Held).to_vec();
         let (answer, messages) = stage.asks(&command);
         assert!(answer.is_denied() && messages.is_empty(), "{right}: {answer:?}");
     }

@@ -29,7 +29,7 @@ impl Stage {
 
     fn seeks_with(&mut self, name: Token, stamp: Option<u64>) -> Listed {
         let slots = slots();
-        let command = self.packer.seek((&slots, LIST), name, stamp, QUIET).to_vec();
+        let command = self.packer.seek((&slots, &list()), name, stamp, (QUIET, CAP)).to_vec();
         let (answer, messages) = self.asks(&command);
         assert_eq!(messages, [""; 0]);
         Listed::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}"))
