@@ -214,7 +214,7 @@ impl Master {
 
 /// Returns whether a key behind any prefix is what clients agree on, or a list of waiters.
 fn outlives_clients(key: &str) -> bool {
-    key.ends_with("quorumlock:agreement") || key.contains("quorumlock:waitlist:")
+    key.ends_with("quorumlock:agreement") || key.contains("quorumlock:waitlist")
 }
 
 /// The uptime that a new master reports: long enough for every restart guard.

@@ -16,6 +16,7 @@ const CALL: &str = include_str!("../../core/src/wire/scripts/call.lua");
 /// Nothing expires while a test runs.
 const LONG: &str = "600000";
 const LONGER: &str = "1200000";
+const CAP: &str = "60000";
 const WAITERS: u64 = 5;
 
 /// The name of a waiter, which begins with the mailbox of its process.
@@ -107,21 +108,32 @@ impl Master {
 
     fn seeks(&mut self, waiter_number: u64, stamp: &str, quiet: &str) -> Answer {
         let name = waiter(waiter_number);
-        self.ask(&["EVAL", SEEK, "3", "r0", "r1", "slots", &name, stamp, quiet, LONG, "4", LONG])
+        let keys = ["r0", "r1", "slots", "slots due"];
+        let seek = ["EVAL", SEEK, "4"];
+        let arguments = [&name, stamp, quiet, LONG, "4", LONG, CAP];
+        self.ask(&[&seek[..], &keys, &arguments].concat())
     }
 
     fn calls_for(&mut self, slot: &str) -> Answer {
         let key = format!("r{slot}");
-        self.ask(&["EVAL", CALL, "2", &key, "slots", "free:", LONG, slot, "r"])
+        let call = ["EVAL", CALL, "3", &key, "slots", "slots due", "free:", LONG];
+        self.ask(&[&call[..], &["", slot, "r"]].concat())
     }
 
     fn waits(&mut self, waiter_number: u64, stamp: &str, times: [&str; 2], saw: &str) -> Answer {
         let (name, [quiet, silent]) = (waiter(waiter_number), times);
-        self.ask(&["EVAL", WAIT, "2", "r", "list", &name, stamp, quiet, LONG, "4", silent, saw])
+        let wait = ["EVAL", WAIT, "3", "r", "list", "due"];
+        let arguments = [&name, stamp, quiet, LONG, "4", silent, saw, CAP];
+        self.ask(&[&wait[..], &arguments].concat())
     }
 
     fn calls(&mut self) -> Answer {
-        self.ask(&["EVAL", CALL, "2", "r", "list", "free:", LONG])
+        self.calls_as("")
+    }
+
+    /// Calls, whatever the key says here, or not.
+    fn calls_as(&mut self, anyway: &str) -> Answer {
+        self.ask(&["EVAL", CALL, "3", "r", "list", "due", "free:", LONG, anyway])
     }
 
     /// Does a step that `rng` draws. What two masters with clocks of their own answer alike is returned.
@@ -142,7 +154,8 @@ impl Master {
             20 => ("frees", self.ask(&["DEL", &key])),
             21..24 => ("holds", self.ask(&["SET", &key, &holder, "NX", "PX", LONGER])),
             0..6 => ("waits", self.waits(waiter_number, stamp, [quiet, silent], saw)),
-            6..8 => ("calls", self.calls()),
+            6 => ("calls", self.calls()),
+            7 => ("calls anyway", self.calls_as(rng.pick(&["", "1"]))),
             8 => ("leaves", self.ask(&["ZREM", "list", &waiter(waiter_number)])),
             9 => ("frees", self.ask(&["DEL", "r"])),
             10 => ("holds", self.ask(&["SET", "r", &holder, "NX", "PX", LONG])),
@@ -224,9 +237,19 @@ fn filled(master: &mut Master) {
 fn without_one_of_its_rights_a_question_writes_nothing_and_a_call_calls_none() {
     let server = Server::start();
     let mut real = Master::at(&server.url());
-    for right in
-        ["zadd", "zrem", "zscore", "zrange", "zrank", "zcard", "time", "get", "pexpire", "pttl"]
-    {
+    for right in [
+        "zadd",
+        "zrem",
+        "zscore",
+        "zrange",
+        "zrangebyscore",
+        "zrank",
+        "zcard",
+        "time",
+        "get",
+        "pexpire",
+        "pttl",
+    ] {
         for asks in ["wait", "seek", "call"] {
             let needs = match asks {
                 "call" => !matches!(right, "zadd" | "zscore" | "zrank" | "get" | "pexpire"),

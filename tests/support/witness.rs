@@ -67,7 +67,7 @@ pub(crate) const AGREEMENT: &str = "quorumlock:agreement";
 /// Returns whether a key behind any prefix is the agreement, or a list of waiters, which outlives them too: the
 /// release that finds no waiter in it ends it.
 pub(crate) fn outlives_clients(key: &str) -> bool {
-    key.ends_with(AGREEMENT) || key.contains("quorumlock:waitlist:")
+    key.ends_with(AGREEMENT) || key.contains("quorumlock:waitlist")
 }
 
 /// Returns the keys of one master, sorted, except what outlives its clients.

@@ -47,7 +47,9 @@ use super::words::{millis, reply};
 use crate::lock::Beside;
 use crate::quorum::Nanos;
 use crate::shared::AtLeast;
-use crate::shared::{AcquireRequest, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots, Waitlist};
+use crate::shared::{
+    AcquireRequest, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots, Waitlist,
+};
 use crate::status::{NodeStanding, NodeStatus};
 use crate::wire::Renewal;
 use std::sync::Arc;

@@ -194,7 +194,9 @@ fn where_a_call_finds_no_waiter_the_next_release_calls_none() {
         let token = if is_asked_first { "#5" } else { "#4" };
         stage.steps(&format!("n1-3 < SET r {token} NX PX 10000 \n n1-3 > ok \n = acquired 3 .."));
         let (calls, answer) = match is_asked_first {
-            true => ("EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''", "called 0 0 0"),
+            true => {
+                ("EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''", "called 0 0 0")
+            }
             false => ("PUBLISH quorumlock:free:0:r ''", "3"),
         };
         stage.play(&format!(

@@ -129,9 +129,13 @@ async fn waited(what: What, ahead: usize, fate: Fate, stuck: Stuck) -> [Duration
 #[tokio::test(start_paused = true)]
 async fn no_key_that_is_stuck_at_the_lists_master_keeps_out_those_behind_the_dead() {
     for stuck in [Stuck::ForAnHour, Stuck::ForGood, Stuck::ByAnother] {
-        for (ahead, fate) in
-            [(0, Fate::Dies), (4, Fate::Dies), (100, Fate::Dies), (4, Fate::Stops), (100, Fate::Stops)]
-        {
+        for (ahead, fate) in [
+            (0, Fate::Dies),
+            (4, Fate::Dies),
+            (100, Fate::Dies),
+            (4, Fate::Stops),
+            (100, Fate::Stops),
+        ] {
             let [one, other] = waited(LOCK, ahead, fate, stuck).await;
             let most = TTL + bound(ahead as u32);
             let what = format!("{ahead} in front, {fate:?}, {stuck:?}: {one:?}, {other:?}");
@@ -168,7 +172,8 @@ async fn no_lock_of_another_kind_is_kept_by_a_stuck_key_or_those_in_front() {
             for stuck in [Stuck::ForAnHour, Stuck::ByAnother] {
                 let [one, other] = waited(what, ahead, fate, stuck).await;
                 let most = TTL + bound(ahead as u32);
-                let case = format!("{name}: {ahead} in front, {fate:?}, {stuck:?}: {one:?}, {other:?}");
+                let case =
+                    format!("{name}: {ahead} in front, {fate:?}, {stuck:?}: {one:?}, {other:?}");
                 println!("{case}, within {most:?}");
                 assert!(one <= most && other <= one + bound(0), "{case}");
             }

@@ -2,6 +2,7 @@
 //! it leaves.
 
 mod notices;
+mod overdue;
 mod slots;
 
 use crate::shared::{Keys, Waitlist};

@@ -4,7 +4,7 @@ use super::*;
 use crate::shared::Slots;
 use std::sync::Arc;
 
-fn slots() -> Arc<Slots> {
+pub(super) fn slots() -> Arc<Slots> {
     Slots::new("r".into(), ["r0", "r1", "r2"].map(Into::into))
 }
 
