@@ -113,7 +113,6 @@ async fn waited(what: What, ahead: usize, fate: Fate, stuck: Stuck) -> [Duration
         Stuck::Nowhere => {}
     }
     let keys = masters[first].keys();
-    println!("{keys:?}");
     assert!(keys.iter().any(|key| key == what.key), "{keys:?}");
     holder.become_all(Fate::Dies);
     let died = now();
@@ -139,7 +138,6 @@ async fn no_key_that_is_stuck_at_the_lists_master_keeps_out_those_behind_the_dea
             let [one, other] = waited(LOCK, ahead, fate, stuck).await;
             let most = TTL + bound(ahead as u32);
             let what = format!("{ahead} in front, {fate:?}, {stuck:?}: {one:?}, {other:?}");
-            println!("{what}, within {most:?}");
             assert!(one <= most && other <= one + bound(0), "{what}");
         }
     }
@@ -174,9 +172,131 @@ async fn no_lock_of_another_kind_is_kept_by_a_stuck_key_or_those_in_front() {
                 let most = TTL + bound(ahead as u32);
                 let case =
                     format!("{name}: {ahead} in front, {fate:?}, {stuck:?}: {one:?}, {other:?}");
-                println!("{case}, within {most:?}");
                 assert!(one <= most && other <= one + bound(0), "{case}");
             }
         }
     }
+}
+
+/// Those in front reach the master of the list, and no quorum.
+#[tokio::test(start_paused = true)]
+async fn no_waiter_that_could_not_win_keeps_out_those_behind_it() {
+    let masters = three();
+    let first = first_node(&masters, KEY).await;
+    let holder = connect(masters.builder().ttl(TTL)).await;
+    let held = holder.acquire(KEY).keep_alive().await.unwrap();
+    let fates = Fates::new();
+    let mut in_front = Vec::new();
+    for _ in 0..5 {
+        let client = connect(fates.builder(&masters, |node| node != first).ttl(TTL)).await;
+        in_front.push(tokio::spawn(async move { (LOCK.acquire)(&client).await }));
+    }
+    sleep(SECOND).await;
+    let last = connect(masters.builder().ttl(TTL)).await;
+    let last = tokio::spawn(async move { (LOCK.acquire)(&last).await });
+    sleep(SECOND).await;
+    fates.become_all(Fate::Stops);
+    operate(&masters[first], &["SET", KEY, "x"]).await;
+    held.release().await.unwrap();
+    let freed = now();
+    let _last = last.await.unwrap();
+    let waited = now().since(freed);
+    // Those in front find first that they reach no quorum.
+    assert!(waited <= bound(5) + 5 * SECOND, "{waited:?}");
+}
+
+/// Returns how many sections there are in a second while another party's key is at this master.
+async fn speed_with_a_key_at(at_first: bool, what: What) -> u32 {
+    let masters = three();
+    let first = first_node(&masters, what.channel).await;
+    let node = if at_first { first } else { (first + 1) % 3 };
+    let sections = Arc::new(AtomicUsize::new(0));
+    for _ in 0..12 {
+        let client = connect(masters.builder()).await;
+        let sections = sections.clone();
+        tokio::spawn(async move {
+            loop {
+                let guard = (what.acquire)(&client).await;
+                sleep(20 * MS).await;
+                sections.fetch_add(1, SeqCst);
+                drop(guard);
+                sleep(5 * MS).await;
+            }
+        });
+    }
+    sleep(2 * SECOND).await;
+    operate(&masters[node], &["SET", what.key, "x"]).await;
+    let list = format!("quorumlock:waitlist:{}", what.channel);
+    operate(&masters[first], &["ZADD", &list, "1", "a", "2", "b", "3", "c", "4", "d"]).await;
+    sleep(12 * SECOND).await;
+    let before = sections.load(SeqCst);
+    sleep(10 * SECOND).await;
+    u32::try_from(sections.load(SeqCst) - before).unwrap() / 10
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_is_stuck_at_the_lists_master_costs_no_more_than_at_another() {
+    for what in [LOCK, PERMIT] {
+        let elsewhere = speed_with_a_key_at(false, what).await;
+        let at_first = speed_with_a_key_at(true, what).await;
+        assert!(
+            10 * at_first >= 9 * elsewhere,
+            "{at_first} at the list's master, {elsewhere} elsewhere"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hold_that_stays_for_a_while_is_not_taken_for_a_silent_release() {
+    let masters = three();
+    let first = first_node(&masters, KEY).await;
+    for _ in 0..12 {
+        let client = connect(masters.builder()).await;
+        tokio::spawn(async move {
+            loop {
+                let guard = client.acquire(KEY).min_hold(60 * MS).no_timeout().await.unwrap();
+                sleep(20 * MS).await;
+                guard.release().await.unwrap();
+            }
+        });
+    }
+    // A list that is silent has nobody in it.
+    let looks = connect(masters.builder()).await;
+    sleep(2 * SECOND).await;
+    let mut least = usize::MAX;
+    for _ in 0..40 {
+        sleep(500 * MS).await;
+        least = least.min(looks.inspect(KEY).await.unwrap().waiting().unwrap_or(0));
+    }
+    assert!(least >= 8, "{least} of 12 wait, {:?}", masters[first].keys());
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_that_are_overdue_are_not_counted() {
+    let masters = three();
+    let fates = [Fates::new(), Fates::new()];
+    let holder = connect(masters.builder()).await;
+    let _held = holder.acquire(KEY).keep_alive().await.unwrap();
+    let mut waiting = Vec::new();
+    for fates in &fates {
+        for _ in 0..20 {
+            let client = connect(fates.builder(&masters, |_| true)).await;
+            waiting.push(tokio::spawn(async move { (LOCK.acquire)(&client).await }));
+        }
+    }
+    sleep(SECOND).await;
+    let counted = async || {
+        let inspected = holder.inspect(KEY).await.unwrap().waiting().unwrap();
+        let listed = holder.list(KEY).next().await.unwrap().unwrap().waiting();
+        (inspected, listed)
+    };
+    assert_eq!(counted().await.0, 40);
+    fates[0].become_all(Fate::Dies);
+    sleep(7 * SECOND).await;
+    let half = counted().await;
+    fates[1].become_all(Fate::Stops);
+    sleep(7 * SECOND).await;
+    assert_eq!((half.0, counted().await.0), (20, 0));
+    // A list of locks counts those that listen, too, as far as the master knows.
+    assert_eq!(half.1, Some(20));
 }
