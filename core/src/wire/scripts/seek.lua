@@ -30,7 +30,7 @@ for _, all in ipairs({late, early}) do
   end
 end
 local function expect(name, ahead)
-  local pauses = math.max(16 * ARGV[7], math.min(ahead * ARGV[7] / 2, 120 * ARGV[7], 120000))
+  local pauses = math.min(math.max(16, ahead / 2) * ARGV[7], 120 * ARGV[7], 120000)
   redis.call('ZADD', due, math.floor(now + 1000 + pauses), name)
   redis.call('PEXPIRE', due, ARGV[4])
 end

@@ -35,7 +35,7 @@ for _, all in ipairs({late, early}) do
 end
 -- Notes when a waiter is due that stands behind so many: its longest two pauses are over by then.
 local function expect(name, ahead)
-  local pauses = math.max(16 * ARGV[8], math.min(ahead * ARGV[8] / 2, 120 * ARGV[8], 120000))
+  local pauses = math.min(math.max(16, ahead / 2) * ARGV[8], 120 * ARGV[8], 120000)
   redis.call('ZADD', due, math.floor(now + 1000 + pauses), name)
   redis.call('PEXPIRE', due, ARGV[4])
 end

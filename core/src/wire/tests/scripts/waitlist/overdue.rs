@@ -141,7 +141,7 @@ fn of_those_that_seek_a_slot_the_overdue_are_passed_over_too() {
         stage.asks(&pack(&["SET", slot, "theirs"]));
     }
     let slots = slots::slots();
-    let mut seeks = |stage: &mut Stage, name| {
+    let seeks = |stage: &mut Stage, name| {
         let command = stage.packer.seek((&slots, &list()), name, None, (QUIET, CAP)).to_vec();
         Listed::in_reply(&stage.asks(&command).0).unwrap().ahead
     };
@@ -155,4 +155,20 @@ fn of_those_that_seek_a_slot_the_overdue_are_passed_over_too() {
     assert_eq!(seeks(&mut stage, waiter(2, 1)), 0);
     let called = stage.calls_as(slots.keys(1).unwrap(), Says::Nothing).1;
     assert_eq!(called, [format!("slot {} 1 r", waiter(2, 1)), "called 1".into()]);
+}
+
+#[test]
+fn however_long_its_pauses_are_a_waiter_is_due_before_the_list_ends() {
+    let mut stage = Stage::new(&[]);
+    stage.asks(&pack(&["SET", LOCK, "theirs"]));
+    let waits = |stage: &mut Stage, name| {
+        let spans = (QUIET, Duration::from_secs(60));
+        let command = stage.packer.wait((LOCK, &list()), name, (None, false), spans).to_vec();
+        Listed::in_reply(&stage.asks(&command).0).unwrap().ahead
+    };
+    waits(&mut stage, waiter(1, 1));
+    stage.pass(119_000);
+    assert_eq!(waits(&mut stage, waiter(2, 1)), 1);
+    stage.pass(2_001);
+    assert_eq!(waits(&mut stage, waiter(2, 1)), 0);
 }
