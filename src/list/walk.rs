@@ -274,10 +274,9 @@ impl Walker {
             None => options.queue(lock.resource()).alive,
         };
         let waitlist = |lock: &ListedLock| options.waitlist(&page::channel(options, lock));
-        let lists: Vec<_> = locks.iter().map(waitlist).collect();
-        let mut keys: Vec<Arc<str>> = locks.iter().map(alive).collect();
-        keys.extend(lists.iter().map(|list| list.places.clone()));
-        keys.extend(lists.into_iter().map(|list| list.due));
+        let lists = locks.iter().map(waitlist).map(|list| (list.places, list.due));
+        let (lists, due): (Vec<_>, Vec<_>) = lists.unzip();
+        let keys: Vec<Arc<str>> = locks.iter().map(alive).chain(lists).chain(due).collect();
         let replies = self.ask_all("EVAL", |_| page::turns(&keys)).await?;
         let found = |reply: &Option<Reply>| page::in_turn(reply.as_ref()?, 2 * locks.len());
         let mut found: Vec<_> = replies.iter().map(found).collect();

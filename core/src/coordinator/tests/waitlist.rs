@@ -112,6 +112,34 @@ fn the_further_back_a_waiter_stands_the_more_seldom_it_asks() {
     }
 }
 
+/// A holder that has died calls no waiter, and the last, which watches calls, may have died, too.
+#[test]
+fn no_pause_ends_much_later_than_the_key() {
+    for (answer, pause) in [
+        ("0 3000", 4_000_000), // and up to 2 s, so that not all of a crowd ask at once
+        ("0 -1", 4_687_500),   // which has no end
+        ("2 20", 3_020_000), // the waiter that was called may have the lock for as long as this one would
+        ("0 9000", 4_687_500), // by its place
+    ] {
+        let mut stage = listing();
+        stage.steps(
+            &REFUSED.replace("r wait 30s", "r ttl 2s wait 30s").replace("PX 10000", "PX 2000"),
+        );
+        stage.steps(&format!(
+            "n3 > listed {answer} 7 100 00000000000000aa 5
+             = 100 ahead of 1
+             n3 < UNSUBSCRIBE quorumlock:free:0:r
+             n3 > unsubscribed r
+             +{}us
+             n1-3 < -
+             +1us
+             n1-2 < -
+             n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 '' 250",
+            pause - 1
+        ));
+    }
+}
+
 #[test]
 fn the_waiter_that_is_called_asks_all_and_its_release_calls_the_next() {
     has_called().play("n3 > called 1 1 4");

@@ -311,7 +311,7 @@ fn no_key_that_is_stuck_at_the_first_node_keeps_those_in_front_out() {
          drop 1
          n1-3 < EVAL release ..
          n3 < SCRIPT LOAD call
-         n3 < EVALSHA call ..
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 1  // whatever the key says there
          n1-2 > 1
          n3 > 0
          n3 > text call

@@ -260,7 +260,7 @@ async fn a_hold_that_stays_for_a_while_is_not_taken_for_a_silent_release() {
             }
         });
     }
-    // A list that is silent has nobody in it.
+    // No waiter stands in a list that is silent.
     let looks = connect(masters.builder()).await;
     sleep(2 * SECOND).await;
     let mut least = usize::MAX;
