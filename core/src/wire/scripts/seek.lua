@@ -18,21 +18,25 @@ local head = redis.call('ZRANGE', list, 0, 0)[1] or '>'
 local is_known = redis.call('ZSCORE', due, head) or string.find(head, '^>')
 local now = math.floor(us / 1000)
 local late = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. now)
-local early = redis.call('ZRANGEBYSCORE', due, '(' .. now + ARGV[4] + 1000, '+inf')
+local most = 1000 + math.min(120 * ARGV[7], 120000)
+local early = redis.call('ZRANGEBYSCORE', due, '(' .. now + most, '+inf')
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
 -- Those that have not asked when they were due: see wait.lua.
-for _, all in ipairs({late, early}) do
-  for _, gone in ipairs(all) do
-    redis.call('ZREM', list, gone)
-    redis.call('ZREM', due, gone)
-  end
+for _, gone in ipairs(late) do
+  redis.call('ZREM', list, gone)
+  redis.call('ZREM', due, gone)
 end
 local function expect(name, ahead)
-  local pauses = math.min(math.max(16, ahead / 2) * ARGV[7], 120 * ARGV[7], 120000)
+  local pauses = math.min(math.max(16, ahead / 2) * ARGV[7], most - 1000)
   redis.call('ZADD', due, math.floor(now + 1000 + pauses), name)
   redis.call('PEXPIRE', due, ARGV[4])
+end
+for _, name in ipairs(early) do
+  redis.call('ZREM', due, name)
+  local ahead = redis.call('ZRANK', list, name)
+  if ahead then expect(name, ahead) end
 end
 if not is_known then
   for place, name in ipairs(redis.call('ZRANGE', list, 0, 63)) do

@@ -21,25 +21,30 @@ local head = redis.call('ZRANGE', list, 0, 0)[1] or '>'
 local is_known = redis.call('ZSCORE', due, head) or string.find(head, '^[>!]')
 local now = math.floor(us / 1000)
 local late = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. now)
-local early = redis.call('ZRANGEBYSCORE', due, '(' .. now + ARGV[4] + 1000, '+inf')
+local most = 1000 + math.min(120 * ARGV[8], 120000)
+local early = redis.call('ZRANGEBYSCORE', due, '(' .. now + most, '+inf')
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
--- Dead or stopped, or cut off: a waiter that has not asked when it was due, or not since this clock was set back, is
--- in front of none. One that lives comes back with its stamp.
-for _, all in ipairs({late, early}) do
-  for _, gone in ipairs(all) do
-    redis.call('ZREM', list, gone)
-    redis.call('ZREM', due, gone)
-  end
+-- Dead or stopped, or cut off: a waiter that has not asked when it was due is in front of none. One that lives comes
+-- back with its stamp.
+for _, gone in ipairs(late) do
+  redis.call('ZREM', list, gone)
+  redis.call('ZREM', due, gone)
 end
 -- Notes when a waiter is due that stands behind so many: its longest two pauses are over by then.
 local function expect(name, ahead)
-  local pauses = math.min(math.max(16, ahead / 2) * ARGV[8], 120 * ARGV[8], 120000)
+  local pauses = math.min(math.max(16, ahead / 2) * ARGV[8], most - 1000)
   redis.call('ZADD', due, math.floor(now + 1000 + pauses), name)
   redis.call('PEXPIRE', due, ARGV[4])
 end
--- An older version notes nothing, nor does what another client has put there.
+-- This clock was set back, in which all keep their places.
+for _, name in ipairs(early) do
+  redis.call('ZREM', due, name)
+  local ahead = redis.call('ZRANK', list, name)
+  if ahead then expect(name, ahead) end
+end
+-- An older version notes nothing, nor does another client that has put something there.
 if not is_known then
   for place, name in ipairs(redis.call('ZRANGE', list, 0, 63)) do
     if not string.find(name, '^[>!]') and not redis.call('ZSCORE', due, name) then expect(name, place - 1) end

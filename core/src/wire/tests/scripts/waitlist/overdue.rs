@@ -93,15 +93,22 @@ fn a_waiter_that_notes_nothing_has_as_long_from_when_it_is_first() {
 }
 
 #[test]
-fn no_clock_that_was_set_back_keeps_the_dead_in_front() {
+fn a_clock_that_was_set_back_keeps_the_dead_in_front_no_longer_and_the_others_in_order() {
     let mut stage = Stage::new(&[]);
     stage.asks(&pack(&["SET", LOCK, "theirs"]));
-    stage.waits(waiter(1, 1));
-    stage.pass(1);
-    stage.waits(waiter(2, 1));
+    let [dead, first, other] = [waiter(1, 1), waiter(2, 1), waiter(3, 1)];
+    for name in [dead, first, other] {
+        stage.waits(name);
+        stage.pass(1);
+    }
     stage.now -= Duration::from_secs(3_600);
-    assert_eq!(stage.waits(waiter(2, 1)).ahead, 0);
-    assert_eq!(stage.listed(), names(&[waiter(2, 1)]));
+    assert_eq!(stage.waits(other).ahead, 2);
+    stage.pass(IN_FRONT);
+    assert_eq!(stage.waits(first).ahead, 1);
+    assert_eq!(stage.waits(other).ahead, 2);
+    stage.pass(1);
+    assert_eq!(stage.waits(other).ahead, 1);
+    assert_eq!(stage.listed(), names(&[first, other]));
 }
 
 #[test]
