@@ -163,7 +163,11 @@ impl Masters {
         if session.has_connection() {
             self.actions.push_back(Action::Close { node, epoch: session.epoch() });
         }
-        session.close(now, fault, is_spare, &mut *self.random)
+        let stranded = session.close(now, fault, is_spare, &mut *self.random);
+        if !is_spare {
+            self.sessions.iter_mut().for_each(|session| session.end_spread(now));
+        }
+        stranded
     }
 
     /// Returns, once, that every master has been reached or has failed.

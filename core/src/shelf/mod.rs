@@ -11,6 +11,8 @@
 //!
 //! So one guard has the hold at a time, and what the coordinator has recalled as idle, no guard has.
 
+#[cfg(test)]
+mod tests;
 mod turn;
 
 use crate::quorum::{Instant, Nanos};

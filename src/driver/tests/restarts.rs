@@ -2,6 +2,7 @@
 //! the notes of a client at its masters.
 
 use super::*;
+use crate::RestartGuard;
 use crate::embedded::Memory;
 use crate::failure::ConnectError;
 
@@ -42,4 +43,26 @@ async fn what_a_client_has_noted_stands_for_as_long_as_it_lives() {
     drop(first);
     sleep(60 * SECOND).await;
     assert!(other().await.is_ok(), "once it is gone, others may go by what they like");
+}
+
+/// Redials are spread over two seconds as long as the others are a quorum, and no longer.
+#[tokio::test(start_paused = true)]
+async fn masters_that_are_back_are_reached_at_once_when_another_is_lost() {
+    const LATENCY: Duration = Duration::from_millis(5);
+    for round in 0..50 {
+        let masters = five();
+        masters.iter().for_each(|master| master.set_latency(LATENCY));
+        let redlock = connect(masters.builder().restart_guard(RestartGuard::Off)).await;
+        for master in &masters[..2] {
+            master.kill();
+            master.restart(Memory::Lost).unwrap();
+        }
+        sleep(60 * MS + round * 10 * MS).await;
+        masters[2].kill();
+        let began = now();
+        let guard = redlock.acquire(KEY).timeout(9 * SECOND).await.unwrap();
+        let took = now().since(began);
+        assert!(took <= 3 * 2 * LATENCY + MS, "round {round}: {took:?}");
+        drop(guard);
+    }
 }

@@ -239,3 +239,23 @@ async fn a_task_that_never_waits_lets_others_run() {
     let ran = ran.load(SeqCst);
     assert!(ran >= 5, "{ran} times within 1,000 acquires");
 }
+
+/// A guard that put it back on the shelf by itself would keep it from the next client that asks.
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_was_asked_for_too_soon_is_released_by_each_guard_that_it_is_passed_on_to() {
+    let (masters, redlock) = five_and_client().await;
+    let other = connect(masters.builder()).await;
+    drop(warm(&redlock).await.unwrap());
+    settle().await;
+    other.acquire(KEY).await.unwrap().release().await.unwrap();
+    settle().await;
+    let guard = warm(&redlock).await.unwrap();
+    let waits = tokio::spawn(warm(&redlock).into_future());
+    settle().await;
+    drop(guard);
+    let next = waits.await.unwrap().unwrap();
+    assert_eq!(holders(&masters).len(), 5);
+    drop(next);
+    settle().await;
+    assert_no_keys(&masters, "no client has to ask");
+}

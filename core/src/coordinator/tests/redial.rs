@@ -65,10 +65,19 @@ fn masters_without_which_there_is_no_quorum_are_dialled_again_at_once() {
          n2 breaks
          n3 breaks
          +50ms
-         n2-3 < DIAL
-         +1s
-         n1 < DIAL",
+         n1-3 < DIAL",
     );
+}
+
+#[test]
+fn a_spread_ends_once_the_others_are_no_quorum() {
+    let mut stage = spread(5);
+    stage.steps("n1 breaks \n +20ms \n n2 breaks \n +60ms \n n1-2 < - \n n3 breaks \n +0ms");
+    stage.play("n1-2 < DIAL \n +49.999999ms \n n3 < - \n +1ns \n n3 < DIAL");
+    // No sooner than if nothing had been spread.
+    let mut stage = spread(3);
+    stage.steps("n1 breaks \n +10ms \n n2 breaks \n +39.999999ms \n n1 < - \n +1ns \n n1 < DIAL");
+    stage.play("n2 < - \n +10ms \n n2 < DIAL");
 }
 
 #[test]

@@ -152,6 +152,31 @@ fn a_provider_that_fails_costs_no_vote_where_the_connection_lives() {
     );
 }
 
+/// A server that is slow has answered neither of two.
+#[test]
+fn each_answer_is_that_to_the_credentials_which_were_shown_with_it() {
+    let mut stage = opened("p1 every 100ms");
+    for shown in ["p2", "p3"] {
+        stage.steps(&format!(
+            "+100ms
+             n1 < RENEW
+             n1 given {shown} every 100ms
+             n1 < AUTH app {shown}"
+        ));
+    }
+    stage.play(
+        "n1 > ok
+         stale n1 -
+         n1 > -WRONGPASS invalid username-password pair or user is disabled.
+         stale n1 WRONGPASS invalid username-password pair or user is disabled.
+         +1s
+         n1 < RENEW
+         n1 given p2 every 100ms
+         n1 < -
+         stale n1 -",
+    );
+}
+
 /// A provider that hangs is asked once: nothing is due until it has answered.
 #[test]
 fn a_provider_that_has_not_answered_is_not_asked_twice() {

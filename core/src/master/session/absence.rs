@@ -1,6 +1,7 @@
 //! Whether a master that has no connection may answer soon: a round waits for it then, as for one that was asked.
 
-use super::time::{REDIAL_CAP, longest_jittered};
+use super::redial::REDIAL_CAP;
+use super::time::longest_jittered;
 use crate::quorum::Instant;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! A master's confirmation of this client's settings, without which no vote is asked of it.
 
-use super::time::REDIAL_BASE;
+use super::redial::REDIAL_BASE;
 use super::{RECONFIRM, State};
 use crate::master::agreement::{Answered, Introduction, Outcome, Report};
 use crate::master::laggards::Trips;

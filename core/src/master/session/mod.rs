@@ -11,6 +11,7 @@ mod departure;
 mod handshake;
 mod identity;
 mod pipe;
+mod redial;
 mod releases;
 mod renewal;
 mod replies;
@@ -39,11 +40,12 @@ use absence::Absence;
 use confirmation::Confirmation;
 use departure::Departure;
 use pipe::Pipe;
+use redial::Redial;
 use releases::Known;
 use renewal::Renewal;
 use std::sync::Arc;
 use std::time::Duration;
-use time::{REDIAL_BASE, REDIAL_CAP, jittered, part_of};
+use time::jittered;
 
 /// A connection is replaced after this many operation timeouts of silence while the server owes an
 /// answer on it. A half-open socket would otherwise live for minutes.
@@ -122,7 +124,7 @@ pub(crate) enum Wake {
 
 enum State {
     /// No connection, and none is being made.
-    Down { redial_at: Instant },
+    Down(Redial),
     /// No connection yet.
     Dialing,
     /// Connected, not open for votes; given up at `until`.
@@ -199,7 +201,7 @@ impl Session {
             login,
             renewal: Renewal::default(),
             epoch: Epoch::default(),
-            state: State::Down { redial_at: now },
+            state: State::Down(Redial::at(now)),
             fault: Some(Fault::down("not connected yet")),
             identity: Identity::default(),
             predecessor: None,
@@ -268,14 +270,11 @@ impl Session {
         if self.is_open() {
             self.predecessor = Some(std::mem::take(&mut self.identity));
         }
-        let pause = REDIAL_BASE.saturating_mul(1 << self.failures.min(16)).min(REDIAL_CAP);
-        let pause = match is_first && is_spare {
-            true => jittered(pause, random) + part_of(self.settings.redial_spread, random.jitter()),
-            false => jittered(pause, random),
-        };
+        let spread = is_first && is_spare;
+        let redial = self.redial(now, spread, random);
         self.failures = self.failures.saturating_add(1);
         self.was_tried = true;
-        self.state = State::Down { redial_at: now.after(pause) };
+        self.state = State::Down(redial);
         self.fault = Some(fault);
         let mut stranded = Vec::new();
         for unanswered in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
@@ -312,25 +311,6 @@ impl Session {
         }
     }
 
-    /// Keeps a debt for the next connection, which is then wanted soon.
-    pub(super) fn owe(&mut self, now: Instant, debt: Debt) {
-        self.ledger.owe(debt);
-        if let State::Down { redial_at } = &mut self.state
-            && self.failures == 1
-        {
-            *redial_at = now.after(REDIAL_BASE).min(*redial_at);
-        }
-    }
-
-    /// Prepares for shutdown: a master that owes something and is down is dialled at once.
-    pub(crate) fn collect(&mut self, now: Instant) {
-        if let State::Down { redial_at } = &mut self.state
-            && self.ledger.len() > 0
-        {
-            *redial_at = now.min(*redial_at);
-        }
-    }
-
     pub(crate) fn transmit(&self) -> &[u8] {
         self.pipe.transmit()
     }
@@ -354,7 +334,7 @@ impl Session {
     /// Returns whether an event of this connection still means anything. An event that arrives
     /// after a connection was given up is as stale as one of an older connection.
     pub(crate) fn is_current(&self, epoch: Epoch) -> bool {
-        self.epoch == epoch && !matches!(self.state, State::Down { .. })
+        self.epoch == epoch && !matches!(self.state, State::Down(_))
     }
 
     /// Returns whether a connection before this one may live on, and deliver a SET of an attempt that

@@ -8,6 +8,7 @@ use super::{Session, State};
 use crate::master::{Incoming, PendingReply};
 use crate::quorum::Instant;
 use crate::wire::{self, Credentials, Login, Reply};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,15 +19,15 @@ const RETRY: Duration = Duration::from_secs(1);
 pub(super) struct Renewal {
     /// When the provider is to be asked; never while it is being asked.
     due: Instant,
-    /// The identity that the server was shown and has not judged.
-    shown: Option<Login>,
+    /// The identities that the server was shown and has not judged, in their order.
+    shown: VecDeque<Login>,
     /// Why there are no newer credentials than those in use. It outlives the connection.
     problem: Option<Arc<str>>,
 }
 
 impl Default for Renewal {
     fn default() -> Self {
-        Self { due: Instant::NEVER, shown: None, problem: None }
+        Self { due: Instant::NEVER, shown: VecDeque::new(), problem: None }
     }
 }
 
@@ -46,7 +47,8 @@ impl Renewal {
 
     /// Begins another connection, whose credentials come with it.
     pub(super) fn end(&mut self) {
-        (self.due, self.shown) = (Instant::NEVER, None);
+        self.due = Instant::NEVER;
+        self.shown.clear();
     }
 }
 
@@ -63,16 +65,18 @@ impl Session {
         if !self.has_connection() {
             self.renewal.problem = None;
             self.login = login;
-        } else if given.renewal.repeats() || login != self.login {
+        } else if given.renewal.repeats()
+            || login != *self.renewal.shown.back().unwrap_or(&self.login)
+        {
             self.push(PendingReply::Auth, &wire::auth(&login));
-            self.renewal.shown = Some(login);
+            self.renewal.shown.push_back(login);
         } else {
             self.renewal.problem = None;
         }
     }
 
     pub(super) fn auth_answered(&mut self, now: Instant, reply: &Reply) -> Incoming {
-        let Some(login) = self.renewal.shown.take() else { return Incoming::Nothing };
+        let Some(login) = self.renewal.shown.pop_front() else { return Incoming::Nothing };
         if let Reply::Okay = reply {
             self.renewal.problem = None;
             self.login = login;

@@ -9,15 +9,11 @@ use crate::shared::Random;
 use crate::wire::Packer;
 use std::time::Duration;
 
-/// The pauses before redials: the first, and the longest.
-pub(super) const REDIAL_BASE: Duration = Duration::from_millis(50);
-pub(super) const REDIAL_CAP: Duration = Duration::from_secs(2);
-
 impl Session {
     /// Returns when this session next has to be woken.
     pub(crate) fn wake_at(&self) -> Instant {
         let of_the_state = match self.state {
-            State::Down { redial_at } => redial_at,
+            State::Down(redial) => redial.is_due_at(),
             State::Dialing => Instant::NEVER,
             State::Handshake { until } => until,
             State::Open { heartbeat_at } => {
@@ -46,7 +42,7 @@ impl Session {
             return Wake::Renew;
         }
         match self.state {
-            State::Down { redial_at } if now >= redial_at => Wake::Dial,
+            State::Down(redial) if now >= redial.is_due_at() => Wake::Dial,
             State::Handshake { until } if now >= until => {
                 Wake::Close(Fault::down("no answer to the handshake"))
             }
