@@ -1,5 +1,6 @@
 //! A test of the harness: each kind of problem that it must find is planted, and is found.
 
+use super::moments::Moments;
 use super::operations::{Begun, Operation, Role};
 use super::stage::{Fault, Stage, hold};
 use super::sweep::{Case, Rival, sweep};
@@ -26,7 +27,7 @@ fn healthy(operation: &Operation, rival: Rival) -> Case<'_> {
 
 /// Counts how often each of these complaints was made, and of how many moments.
 fn found<const N: usize>(case: Case<'_>, complaints: [&str; N]) -> (usize, [usize; N]) {
-    let (moments, wrong) = sweep(case);
+    let (moments, wrong) = sweep(case, &Moments::All);
     let count = |complaint| wrong.iter().filter(|report| report.contains(complaint)).count();
     (moments, complaints.map(count))
 }
@@ -36,7 +37,7 @@ const UNSERVED: &str = "who waits is not served";
 #[test]
 fn without_a_plant_nothing_is_found() {
     for rival in [Rival::Here, Rival::There] {
-        let (moments, wrong) = sweep(healthy(&wanting(ACQUIRE), rival));
+        let (moments, wrong) = sweep(healthy(&wanting(ACQUIRE), rival), &Moments::All);
         assert!(moments > 20 && wrong.is_empty(), "{moments}: {wrong:?}");
     }
 }
@@ -46,7 +47,7 @@ fn rollbacks_that_are_lost_on_the_way_leave_orphans() {
     let operation = wanting(ACQUIRE);
     let case = Case { loses: Loses::Rollbacks, ..healthy(&operation, Rival::Here) };
     let (moments, [orphans, unserved]) = found(case, ["orphans: ", UNSERVED]);
-    assert!(orphans >= moments, "{orphans} of {moments}: a waiter leaves some, too");
+    assert!(orphans + 1 >= moments, "{orphans} of {moments}: a waiter leaves some, too");
     assert!(unserved > 10, "{unserved} of {moments}: what is left keeps others out");
 }
 
@@ -57,7 +58,7 @@ fn a_future_that_says_nothing_when_it_goes_leaves_a_stuck_queue() {
         let case = Case { leaks: true, fault, ..healthy(&operation, Rival::Here) };
         let (moments, [unserved, next]) = found(case, [UNSERVED, "next acquire"]);
         // Until it is ready, except at the moment before its first poll.
-        assert!(unserved + 2 >= moments && next + 2 >= moments, "{unserved}, {next} of {moments}");
+        assert!(unserved + 3 >= moments && next + 3 >= moments, "{unserved}, {next} of {moments}");
     }
 }
 
@@ -74,7 +75,7 @@ fn a_leaked_guard_stays_remembered() {
     };
     let (moments, found) =
         found(healthy(&operation, Rival::Here), ["remembered, here and there: [", "orphans: "]);
-    assert_eq!((moments, found), (1, [2, 2]));
+    assert_eq!((moments, found), (2, [2, 2]));
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn a_task_that_goes_on_is_found() {
         ACQUIRE(stage)
     });
     let (moments, [tasks]) = found(healthy(&operation, Rival::Here), [" tasks before, "]);
-    assert_eq!(tasks, moments + 1);
+    assert_eq!(tasks, moments);
 }
 
 /// The lock is deleted without the clients' knowledge, so no waiter is notified.

@@ -1,5 +1,6 @@
 //! One future, dropped after a number of polls, and the outcome.
 
+use super::moments::Moments;
 use super::operations::{Begun, Dropped, Operation, Role, Waiting};
 use super::stage::{Fault, Stage};
 use super::wire::Loses;
@@ -52,7 +53,7 @@ const TURNS: usize = 18;
 
 /// Number of polls after which all timeouts and waits are over; a future that is not ready by then
 /// only watches.
-const LONGEST: usize = 62;
+pub(super) const LONGEST: usize = 62;
 
 /// Does what happens after the poll of this number: at first another task has its turn; then time
 /// passes, slowly at first.
@@ -66,12 +67,13 @@ async fn pace(polls: usize) {
     sleep(Duration::from_millis(ms)).await;
 }
 
-/// Drops the future after no poll, after one, and so on until it is ready. Returns the number of
-/// moments, and everything that was wrong.
-pub(super) fn sweep(case: Case<'_>) -> (usize, Vec<String>) {
+/// Drops the future after no poll, after one, and so on until it is ready, at those of these moments that were chosen.
+/// Returns their number, and everything that was wrong.
+pub(super) fn sweep(case: Case<'_>, moments: &Moments) -> (usize, Vec<String>) {
     step_by_step(async {
-        let (mut wrong, mut clean) = (Vec::new(), None);
-        for polls in 0..LONGEST {
+        let (mut wrong, mut clean, mut count) = (Vec::new(), None, 0);
+        for polls in moments.of(case) {
+            count += 1;
             let stage = match clean.take() {
                 Some(stage) => stage,
                 None => Rc::new(Stage::new(case.loses).await),
@@ -82,10 +84,10 @@ pub(super) fn sweep(case: Case<'_>) -> (usize, Vec<String>) {
             clean = (found.is_empty() && case.fault != Fault::OneKilled).then_some(stage);
             wrong.extend(found.into_iter().map(|found| format!("{case}, {polls} polls: {found}")));
             if ready {
-                return (polls, wrong);
+                break;
             }
         }
-        (LONGEST, wrong)
+        (count, wrong)
     })
 }
 
