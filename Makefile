@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint lint-sources lint-packages package test test-servers test-upgrade fix demo model prove planted simulate crowd chaos judge loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint lint-sources lint-packages package test verify night test-servers test-upgrade fix demo model prove planted simulate crowd chaos judge loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down docker-command
 SEEDS ?= 1000000
 SHIPPED = -p quorumlock -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
@@ -29,14 +29,21 @@ lint-packages:
 	@scripts/step 10 "how likely" scripts/how-likely --check
 	@scripts/step 300 "packages" scripts/package
 
-test: ## run every test against redis-servers that it starts; installs redis-server if needed
+test: ## show every guarantee once, in minutes; needs only cargo and redis-server, which it installs if needed
+	@scripts/step 60 "redis-server" scripts/redis-server
+	@scripts/test
+
+verify: ## run every test that there is, and short forms of the model, the proof and chaos; installs what it needs if CI is set
 	@scripts/step 60 "redis-server" scripts/redis-server
 	@scripts/step 30 "sqlite3" scripts/sqlite3
 	@scripts/step 60 "postgresql" scripts/postgresql
 	@scripts/step 60 "browser" scripts/browser
 	@scripts/step 30 "faketime" scripts/faketime
 	@scripts/step 120 "python" scripts/python
-	@scripts/test
+	@scripts/verify
+
+night: ## run the long forms of all that looks for faults, in ten hours or so, and print one summary
+	@scripts/night
 
 test-servers: ## run the same on Redis 6.2, 7.0, 8, Valkey 8, 9 and a mixed quorum, in half an hour; SERVERS=, TARGETS=, FRESH=1
 	@TARGETS="$(TARGETS)" FRESH="$(FRESH)" scripts/test-servers $(SERVERS)

@@ -6,7 +6,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-const HINT: &str = "`scripts/prove --export target/formulas` writes the formulas; `make simulate` and `make test` call it.";
+const HINT: &str = "`scripts/prove --export target/formulas` writes the formulas; `make simulate` and `make verify` call it.";
 
 /// Names another folder of formulas.
 const FOLDER: &str = "FORMULAS";
