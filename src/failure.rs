@@ -27,7 +27,7 @@ pub use ready::{NotReady, ReadyError};
 pub use reentrant::ReentrantError;
 pub use run::{OnceError, RunError};
 
-use crate::report::{Answer, Escaped, Folded, NodeReport, Quorum, Said, Span, fold};
+use crate::report::{Answer, Escaped, Folded, NodeReport, Quorum, Said, Span, UnknownCause, fold};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,6 +46,15 @@ pub(crate) fn listed(nodes: &[NodeReport]) -> String {
 fn behind(parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
+}
+
+/// Returns the advice about masters that have not answered in time, if there are any.
+fn if_slow(nodes: &[NodeReport]) -> &'static str {
+    let timed_out = |node: &NodeReport| node.answer == Answer::Unknown(UnknownCause::TimedOut);
+    match nodes.iter().any(timed_out) {
+        true => "; if a master is only slow, raise operation_timeout, and ttl to ten times that",
+        false => "",
+    }
 }
 
 /// This `Redlock` was shut down, or the runtime it was connected on is gone.
@@ -134,7 +143,8 @@ impl fmt::Display for Unextended {
             self.nodes.len(),
             self.quorum,
         )?;
-        list(f, &self.nodes)
+        list(f, &self.nodes)?;
+        f.write_str(if_slow(&self.nodes))
     }
 }
 

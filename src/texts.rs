@@ -169,6 +169,12 @@ fn findings(name: &Arc<str>) -> Vec<Finding> {
         FindingKind::Silent(name()),
         FindingKind::TooManyClients(name()),
         FindingKind::NearlyFull { clients: 9, most: 10 },
+        FindingKind::TooShort {
+            option: "ttl",
+            is: Duration::from_secs(1),
+            needs: Duration::from_secs(2),
+            never_votes: true,
+        },
         FindingKind::NotRedis(name()),
         FindingKind::Rejected(name()),
         FindingKind::TooOld(name()),

@@ -1,7 +1,7 @@
 //! The errors of an acquire.
 
 use super::blocked::Blocked;
-use super::{Closed, InvalidSetting, NoRandomness, WrongContext, list};
+use super::{Closed, InvalidSetting, NoRandomness, WrongContext, if_slow, list};
 use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
 use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
@@ -240,7 +240,7 @@ impl Contended {
     ) -> fmt::Result {
         let (resource, waited) = (Escaped(resource), Span(self.waited));
         match obstacle {
-            Obstacle::OwnGuard => write!(f, "{resource:?} is held by a guard of this client"),
+            Obstacle::OwnGuard => write!(f, "{resource:?} is held by this client"),
             Obstacle::LocalQueue => write!(
                 f,
                 "{resource:?} is waited for by other callers of this client (after {waited})"
@@ -350,9 +350,15 @@ impl fmt::Display for NoQuorum {
         if self.nodes.iter().any(warming) {
             f.write_str(WARMING_UP)?;
         }
-        Ok(())
+        if self.is_too_late() {
+            f.write_str(SHORT_TTL)?;
+        }
+        f.write_str(if_slow(&self.nodes))
     }
 }
+
+/// The advice about a ttl that is over before the answers are there.
+const SHORT_TTL: &str = "; if neither masters nor this process were held up, raise ttl";
 
 /// The advice about masters that have just started.
 const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \

@@ -1,6 +1,6 @@
 //! The reasons why a lock was not taken over from another process.
 
-use super::{Closed, InvalidSetting, LossReason, list};
+use super::{Closed, InvalidSetting, LossReason, if_slow, list};
 use crate::report::{Answer, Escaped, NodeReport, Quorum};
 
 use std::fmt;
@@ -74,7 +74,8 @@ impl fmt::Display for Unadopted {
         let (resource, all) = (Escaped(&self.resource), self.nodes.len());
         let quorum = self.quorum;
         write!(f, "{held} of {all} masters confirmed {resource:?}, {quorum} needed")?;
-        list(f, &self.nodes)
+        list(f, &self.nodes)?;
+        f.write_str(if_slow(&self.nodes))
     }
 }
 
@@ -83,7 +84,7 @@ impl std::error::Error for Unadopted {}
 /// This client has a guard of the lock, or of one of its resources: it was adopted already, or it is
 /// another lock, and the one to be adopted is lost.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{:?} is held by a guard of this client", Escaped(resource))]
+#[error("{:?} is held by this client", Escaped(resource))]
 #[non_exhaustive]
 pub struct HeldHere {
     /// The resource.
@@ -107,6 +108,6 @@ mod tests {
         let error = AdoptErrorKind::from(unadopted).to_string();
         assert_eq!(error, "0 of 0 masters confirmed \"orders:42\", 2 needed");
         let error = AdoptErrorKind::from(HeldHere { resource }).to_string();
-        assert_eq!(error, "\"orders:42\" is held by a guard of this client");
+        assert_eq!(error, "\"orders:42\" is held by this client");
     }
 }

@@ -74,10 +74,7 @@ fn each_text_is_one_line_that_begins_with_the_main_fact() {
         (lost(LossReason::QuorumGone(Vec::new()), false).to_string(), "lost \"orders:4200\""),
         (lost(LossReason::Released, false).to_string(), "lost \"orders:4200\""),
         (ShutdownError { owed: 12 }.to_string(), "12 releases and rollbacks were not confirmed"),
-        (
-            contended(Obstacle::OwnGuard).to_string(),
-            "\"orders:4200\" is held by a guard of this client",
-        ),
+        (contended(Obstacle::OwnGuard).to_string(), "\"orders:4200\" is held by this client"),
         (
             contended(Obstacle::LocalQueue).to_string(),
             "\"orders:4200\" is waited for by other callers",

@@ -53,6 +53,17 @@ pub enum FindingKind {
         /// The most that it accepts: its `maxclients`, or less if it may not open that many files.
         most: u64,
     },
+    /// The server answers, and so slowly that an option is too short for it.
+    TooShort {
+        /// The option.
+        option: &'static str,
+        /// What it is set to.
+        is: Duration,
+        /// What would fit the round trip that was measured.
+        needs: Duration,
+        /// No answer of this master counts in time.
+        never_votes: bool,
+    },
     /// The server that answers there is not Redis. Contains what it says instead.
     NotRedis(Arc<str>),
     /// The server is a node of a cluster, which moves keys and promotes replicas by itself.
@@ -167,13 +178,18 @@ findings! {
         ["see why their provider fails: the file in credentials_file, or what \
           RedlockBuilder::credentials asks"];
     Self::Silent(cause) => Failure, ["fell silent ({cause})"],
-        ["see whether it is stopped, overloaded, at its maxclients, or not a Redis server"];
+        ["see whether it is stopped, overloaded, at its maxclients, or not a Redis server; if it is only \
+          slow, raise operation_timeout"];
     Self::TooManyClients(cause) => Failure, ["takes no more clients ({cause})"],
         ["raise its maxclients, or find the clients that keep so many connections open (CLIENT LIST)"];
     Self::NearlyFull { clients, most } => Warning,
         ["has {clients} of the {most} clients that it accepts"],
         ["raise its maxclients, and its limit of open files with it: once it is full, a client that \
           starts or reconnects cannot use it"];
+    Self::TooShort { option, is, needs, never_votes } =>
+        if *never_votes { Failure } else { Warning },
+        ["its round trip is long for {option} ({})", Span(*is)],
+        ["raise {option} to {} or more, if it cannot stand nearer", Span(*needs)];
     Self::NotRedis(reply) => Failure, ["not a Redis server ({reply})"],
         ["fix host and port in its address: something else listens there"];
     Self::Cluster => Failure, ["a node of a cluster"],

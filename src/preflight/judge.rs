@@ -19,9 +19,28 @@ pub(super) struct Bounds {
     pub(super) stays_away: Duration,
     /// The setting that keeps it from voting.
     pub(super) restart_guard: RestartGuard,
+    /// The options that a round trip has to fit.
+    pub(super) waits: Waits,
     /// The settings that all clients of a master must have in common.
     pub(super) shared: SharedSettings,
 }
+
+/// The options that bound how long a client waits for a master.
+pub(super) struct Waits {
+    pub(super) connect_timeout: Duration,
+    pub(super) operation_timeout: Duration,
+    pub(super) ttl: Duration,
+}
+
+/// The number of round trips that must fit an operation timeout: what was measured is the shortest of several,
+/// with nothing else under way.
+const TRIPS_PER_OPERATION: u32 = 2;
+
+/// The number of round trips until a connection is open for votes: TCP, TLS, the database, and what is asked there.
+const TRIPS_PER_CONNECTION: u32 = 4;
+
+/// What is suggested is a multiple of this, so that masters at about the same distance have the same finding.
+const STEP: Duration = Duration::from_millis(100);
 
 /// The oldest version whose answers are known here.
 const OLDEST: (u64, u64) = (6, 2);
@@ -43,6 +62,7 @@ pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePrefl
     found.extend(too_old(&facts));
     found.extend(just_started(&facts, bounds));
     found.extend(nearly_full(heard));
+    found.extend(judged.round_trip.into_iter().flat_map(|trip| too_short(trip, &bounds.waits)));
     found.extend(not_alone(&facts));
     found.extend(facts.replicas.filter(|count| *count > 0).map(FindingKind::HasReplicas));
     found.extend(eviction(&facts, heard.ended.is_some()));
@@ -126,6 +146,26 @@ fn nearly_full(heard: &Heard) -> Option<FindingKind> {
     let (clients, most) = (number("connected_clients")?, number("maxclients")?);
     let is_nearly_full = clients.saturating_mul(5) > most.saturating_mul(4);
     is_nearly_full.then_some(FindingKind::NearlyFull { clients, most })
+}
+
+/// Finds the options that are too short for a round trip.
+fn too_short(trip: Duration, waits: &Waits) -> impl Iterator<Item = FindingKind> {
+    // A round takes a tenth of the ttl at most.
+    let rows = [
+        ("operation_timeout", waits.operation_timeout, 1, TRIPS_PER_OPERATION),
+        ("ttl", waits.ttl, 10, TRIPS_PER_OPERATION),
+        ("connect_timeout", waits.connect_timeout, 1, TRIPS_PER_CONNECTION),
+    ];
+    rows.into_iter().filter_map(move |(option, is, share, trips)| {
+        let needs = trip.saturating_mul(trips * share);
+        let steps = u32::try_from(needs.as_nanos().div_ceil(STEP.as_nanos())).unwrap_or(u32::MAX);
+        let never_votes = trip.saturating_mul(share) >= is;
+        let needs_more = || {
+            let needs = STEP.saturating_mul(steps);
+            FindingKind::TooShort { option, is, needs, never_votes }
+        };
+        (needs > is).then(needs_more)
+    })
 }
 
 fn eviction(facts: &ServerFacts, ended: bool) -> Option<FindingKind> {

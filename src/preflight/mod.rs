@@ -42,7 +42,7 @@ use crate::lists::Resolved;
 use crate::options::Options;
 use crate::redlock::Redlock;
 use connection::Conversation;
-use judge::Bounds;
+use judge::{Bounds, Waits};
 use question::{Heard, Subject};
 use quorumlock_core::coordinator::RestartGuard;
 use tokio::task::JoinSet;
@@ -86,6 +86,11 @@ pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Prefli
         clocks: options.fencing_window.width(),
         stays_away: options.quarantine(),
         restart_guard: options.restart_guard,
+        waits: Waits {
+            connect_timeout: options.connect_timeout,
+            operation_timeout: options.operation_timeout,
+            ttl: options.ttl,
+        },
         shared: options.shared_settings(*membership, masters),
     };
     let conversation = Conversation {

@@ -1,12 +1,13 @@
 //! The meaning of answers, without a server.
 
 mod agreement;
+mod distance;
 mod permissions;
 mod replay;
 mod servers;
 mod standing;
 
-use super::judge::{Bounds, compare, judge};
+use super::judge::{Bounds, Waits, compare, judge};
 use super::question::{Heard, Question, TimeSample};
 use super::*;
 use quorumlock_core::coordinator::wire::Reply;
@@ -30,7 +31,12 @@ fn bounds(restart_guard: RestartGuard) -> Bounds {
         life,
         brief: life,
     };
-    Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, shared }
+    let waits = Waits {
+        connect_timeout: Duration::from_millis(500),
+        operation_timeout: Duration::from_millis(200),
+        ttl: Duration::from_secs(10),
+    };
+    Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, waits, shared }
 }
 
 fn text(words: &str) -> Reply {

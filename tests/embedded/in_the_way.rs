@@ -84,7 +84,7 @@ async fn of_several_resources_those_that_this_client_holds_are_named_as_its_own(
     ] {
         assert_eq!((error.holder(), blocked(&error)), (None, vec!["b own_guard".to_owned()]));
         let text = error.to_string();
-        assert!(text.starts_with("\"b\" is held by a guard of this client (after "), "{text}");
+        assert!(text.starts_with("\"b\" is held by this client (after "), "{text}");
         assert!(text.ends_with("to nest, acquire through one Redlock::reentrant()"), "{text}");
     }
 }

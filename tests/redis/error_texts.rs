@@ -73,7 +73,8 @@ async fn no_quorum_with_a_hung_master() {
     let (masters, redlock) = one_master().await;
     masters[0].stop();
     let text = "no quorum for \"orders:42\": 0 of 1 masters granted, 1 needed (after <time>, 1 attempt): \
-                127.0.0.1:<1> no answer in time after <time>";
+                127.0.0.1:<1> no answer in time after <time>; if a master is only slow, raise \
+                operation_timeout, and ttl to ten times that";
     assert_text(refused(&redlock).await, &masters, text);
 }
 
@@ -98,7 +99,8 @@ async fn no_quorum_since_the_grants_came_too_late() {
     // The only thread of this runtime is blocked.
     std::thread::sleep(ttl);
     let text = "\"orders:42\" was granted too late to be used (after <time>, 1 attempt): \
-                127.0.0.1:<1> granted after <time>";
+                127.0.0.1:<1> granted after <time>; if neither masters nor this process were held up, \
+                raise ttl";
     assert_text(acquire.await.unwrap_err(), &masters, text);
 }
 

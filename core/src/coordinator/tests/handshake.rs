@@ -161,7 +161,7 @@ fn a_stalled_handshake_is_given_up_after_the_connect_timeout() {
          +1us
          n1 < CLOSE
          = connected
-         fault n1 down no answer to the handshake",
+         fault n1 down no answer to the handshake within 500 ms: raise connect_timeout",
     );
 }
 

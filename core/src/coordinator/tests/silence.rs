@@ -18,7 +18,8 @@ fn a_master_that_owes_an_answer_for_three_timeouts_is_replaced() {
          no faults
          +1ns
          n1 < CLOSE
-         fault n1 down the server has fallen silent
+         fault n1 down the server has fallen silent for 3 times 200 ms: if it is only slow, raise \
+         operation_timeout
          next 1650ms
          debts 1",
     );
@@ -167,7 +168,7 @@ fn a_handshake_is_not_taken_for_silence() {
          n1 < -
          +1ms
          n1 < CLOSE
-         fault n1 down no answer to the handshake",
+         fault n1 down no answer to the handshake within 500 ms: raise connect_timeout",
     );
 }
 

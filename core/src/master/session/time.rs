@@ -5,6 +5,7 @@ use crate::master::laggards::Trips;
 use crate::master::{Fault, Session, Wake};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{Instant, LONGEST_SILENCE};
+use crate::report::Span;
 use crate::shared::Random;
 use crate::wire::Packer;
 use std::time::Duration;
@@ -44,10 +45,17 @@ impl Session {
         match self.state {
             State::Down(redial) if now >= redial.is_due_at() => Wake::Dial,
             State::Handshake { until } if now >= until => {
-                Wake::Close(Fault::down("no answer to the handshake"))
+                let within = Span(self.settings.connect_timeout);
+                Wake::Close(Fault::down(format!(
+                    "no answer to the handshake within {within}: raise connect_timeout"
+                )))
             }
             State::Open { .. } if self.silent_until().is_some_and(|at| now >= at) => {
-                Wake::Close(Fault::down("the server has fallen silent"))
+                let within = Span(self.settings.operation_timeout);
+                Wake::Close(Fault::down(format!(
+                    "the server has fallen silent for {TIMEOUTS_BEFORE_REPLACEMENT} times {within}: \
+                     if it is only slow, raise operation_timeout"
+                )))
             }
             State::Open { heartbeat_at } => {
                 if now >= heartbeat_at {
