@@ -121,7 +121,7 @@ fn drive(builder: Builder, hand: &Sender<Handed>) {
             // If no caller waits for the handle any more, it is dropped, and the driver ends.
             let _ = hand.send(Ok((redlock, connected)));
             runtime.block_on(driver);
-            // A name that is still being resolved is not worth waiting for.
+            // A file that is still being read is not worth waiting for.
             runtime.shutdown_background();
         }
         Err(error) => {
@@ -132,8 +132,8 @@ fn drive(builder: Builder, hand: &Sender<Handed>) {
 
 fn new_runtime() -> Result<Runtime, WrongContext> {
     let mut builder = runtime::Builder::new_current_thread();
-    // The threads that resolve names.
-    builder.enable_all().thread_name("quorumlock-name").thread_keep_alive(RESOLVERS_IDLE);
+    // The threads that read files of credentials and certificates.
+    builder.enable_all().thread_name("quorumlock-file").thread_keep_alive(FILES_IDLE);
     builder.build().map_err(no_thread)
 }
 
@@ -146,5 +146,5 @@ fn no_thread(error: io::Error) -> WrongContext {
     WrongContext::NoThread { problem: error.to_string() }
 }
 
-/// The time for which a thread that has resolved a name stays for the next one.
-const RESOLVERS_IDLE: Duration = Duration::from_millis(100);
+/// The time for which a thread that has read a file stays for the next one.
+const FILES_IDLE: Duration = Duration::from_millis(100);

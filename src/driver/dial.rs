@@ -1,9 +1,13 @@
 //! Dialling of a master: TCP, TLS, a Unix socket, or a byte stream that the user provides. A dial
 //! is spawned as a task of its own, so that a slow handshake holds up nothing else.
 
+mod names;
+
+use crate::report::Span;
 use crate::transport::{BoxStream, PLAIN_PORT, Transport};
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
@@ -19,26 +23,32 @@ impl Transport {
     ///
     /// Dropping the future closes what it has opened.
     pub(crate) async fn dial(&self, within: Duration) -> io::Result<BoxStream> {
-        timeout(within, self.open(within)).await.unwrap_or_else(|_elapsed| {
-            let within = humantime::format_duration(within);
-            let text = if self.is_tls() {
-                format!("no TLS connection within {within}: {PLAIN_PORT}")
+        let resolving = AtomicBool::new(false);
+        timeout(within, self.open(within, &resolving)).await.unwrap_or_else(|_elapsed| {
+            let within = Span(within);
+            let text = if resolving.load(Ordering::Relaxed) {
+                format!(
+                    "its name was not resolved within {within}: see to the name servers, or raise \
+                     connect_timeout"
+                )
+            } else if self.is_tls() {
+                format!("no TLS connection within {within}: raise connect_timeout, or {PLAIN_PORT}")
             } else {
-                format!("no connection within {within}")
+                format!("no connection within {within}: if it is only slow, raise connect_timeout")
             };
             Err(io::Error::new(io::ErrorKind::TimedOut, text))
         })
     }
 
-    async fn open(&self, within: Duration) -> io::Result<BoxStream> {
+    async fn open(&self, within: Duration, resolving: &AtomicBool) -> io::Result<BoxStream> {
         Ok(match self {
-            Self::Tcp { host, port } => Box::new(tcp(host, *port, within).await?),
+            Self::Tcp { host, port } => Box::new(tcp((host, *port), within, resolving).await?),
             #[cfg(feature = "tls")]
             Self::Tls { host, port, config } => {
                 let name = rustls::pki_types::ServerName::try_from(host.clone()).map_err(|_| {
                     tls_error(&"the host is not a name that a certificate can carry")
                 })?;
-                let stream = tcp(host, *port, within).await?;
+                let stream = tcp((host, *port), within, resolving).await?;
                 let (config, stale) = config.current().await;
                 let tls = TlsConnector::from(config);
                 let connected = tls.connect(name, stream).await;
@@ -77,8 +87,15 @@ fn explained(error: io::Error, stale: Option<&str>) -> io::Error {
     }
 }
 
-async fn tcp(host: &str, port: u16, within: Duration) -> io::Result<TcpStream> {
-    let addresses: Vec<_> = tokio::net::lookup_host((host, port)).await?.collect();
+/// `resolving`: for as long as the addresses of the name are not known.
+async fn tcp(
+    (host, port): (&str, u16),
+    within: Duration,
+    resolving: &AtomicBool,
+) -> io::Result<TcpStream> {
+    resolving.store(true, Ordering::Relaxed);
+    let addresses = names::look_up(host, port).await?;
+    resolving.store(false, Ordering::Relaxed);
     let stream = first_to_connect(addresses, within).await?;
     if talks_to_itself(&stream)? {
         return Err(io::ErrorKind::ConnectionRefused.into());

@@ -89,7 +89,8 @@ async fn the_handshake_counts_towards_the_time() {
     let error = refusal(transport.dial(Duration::from_millis(100)).await);
     assert_eq!(
         error.to_string(),
-        "no TLS connection within 100ms: if this port does not speak TLS, write redis://"
+        "no TLS connection within 100 ms: raise connect_timeout, or if this port does not speak TLS, \
+         write redis://"
     );
 }
 
