@@ -57,9 +57,9 @@ fix: ## fix what lint finds, where that can be automated
 	cargo fmt --manifest-path proof/judge/Cargo.toml
 
 demo: ## watch a lock survive the loss of two of five masters; needs nothing but cargo; ARGS=--on-nodes plays it on those in QUORUMLOCK_NODES
-	@echo "Builds the example (a minute the first time), then plays it for 23 seconds."
-	cargo build --locked --profile demo --example failover --features embedded
-	cargo run --quiet --locked --profile demo --example failover --features embedded -- $(ARGS)
+	@echo "Builds the demo (a minute the first time on two cores; cargo shows how far it is), then plays it for 23 seconds."
+	@cargo build --locked --profile demo --package demo
+	@cargo run --quiet --locked --profile demo --package demo -- $(ARGS)
 
 model: ## explore every order of protocol events within bounds, and what each broken rule costs, in minutes
 	cargo run --release --locked -p model -- --write

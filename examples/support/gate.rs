@@ -2,6 +2,7 @@
 
 use redis::{ConnectionAddr, IntoConnectionInfo};
 use std::io::{self, ErrorKind};
+use std::pin::Pin;
 use tokio::io::{DuplexStream, copy_bidirectional, duplex};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -49,7 +50,7 @@ impl Gate {
     }
 }
 
-type Dialing = futures::future::BoxFuture<'static, io::Result<DuplexStream>>;
+type Dialing = Pin<Box<dyn Future<Output = io::Result<DuplexStream>> + Send>>;
 
 async fn dial(place: (String, u16), mut gate: watch::Receiver<bool>) -> io::Result<DuplexStream> {
     if !*gate.borrow() {
