@@ -346,16 +346,18 @@ impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.label() {
             _ if self.is_shared() => self.fmt_readers(f)?,
-            Some(label) if self.has_ended() => write!(f, "ended by {}", Escaped(label))?,
+            Some(label) if self.has_ended() => write!(f, "done by {}", Escaped(label))?,
             Some(label) => write!(f, "held by {}", Escaped(label))?,
-            None if self.has_ended() => f.write_str("ended")?,
+            None if self.has_ended() => f.write_str("done")?,
             None => f.write_str("held")?,
         }
         if self.is_idle() {
             f.write_str(", idle in this client")?;
         }
         match self.remaining {
-            Some(left) if self.has_ended() => write!(f, ", closed for {}", Span(left)),
+            Some(left) if self.has_ended() => {
+                write!(f, ", locked for {} more (min_hold)", Span(left))
+            }
             Some(left) => write!(f, ", expires in {}", Span(left)),
             None => f.write_str(", never expires"),
         }

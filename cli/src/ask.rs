@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// The time for which a hold is watched that was asked for.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Why no process has received the question.
+const DEAF: &str = "its process cannot be asked: it runs without --on-wanted term, has wake_ups = false, or is gone";
+
 /// The time between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -36,7 +39,7 @@ async fn asked(redlock: &Redlock, args: &AskArgs, output: Output) -> Result<Exit
     let heard = redlock.ask(&inspection).await?;
     let mut given_up = None;
     let (text, exit) = match inspection.state() {
-        LockState::Free => (free(&name), Exit::Success),
+        LockState::Free => (free(redlock, &inspection).await, Exit::Success),
         LockState::Held(holder) if heard > 0 => {
             given_up = given_up_after(redlock, args, holder).await?;
             let text = match given_up {
@@ -49,9 +52,7 @@ async fn asked(redlock: &Redlock, args: &AskArgs, output: Output) -> Result<Exit
             };
             (text, Exit::Success)
         }
-        LockState::Held(holder) => {
-            (format!("{name} is {holder}: its process cannot be asked"), Exit::Failed)
-        }
+        LockState::Held(holder) => (format!("{name} is {holder}: {DEAF}"), Exit::Failed),
         _ => return Err(unclear(&name, &inspection)),
     };
     let value = json!({

@@ -15,7 +15,9 @@ use crate::table::{Cell, table};
 use fold::{Folded, fold};
 use may_stop::MayStop;
 use quorumlock::Preflight;
-use quorumlock::preflight::{ClockOffset, Finding, NodePreflight, Persistence, Severity};
+use quorumlock::preflight::{
+    ClockOffset, Finding, FindingKind, NodePreflight, Permission, Persistence, Severity,
+};
 use quorumlock::report::{OneLine, Span};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -31,7 +33,9 @@ pub(crate) async fn doctor(
     color: Color,
 ) -> Result<Exit, Failure> {
     let inspect_only = args.inspect_only || args.may_stop.is_some() || args.deadlocks;
-    let builder = settings::builder(settings::settings(masters)?).inspect_only(inspect_only);
+    let settings = settings::settings(masters)?;
+    let is_joint = settings.joint_with.as_ref().is_some_and(|list| !list.is_empty());
+    let builder = settings::builder(settings).inspect_only(inspect_only);
     let asking = || "asking the masters".to_owned();
     let preflight = progress::during(output, asking, builder.preflight()).await?;
     let style = color.style();
@@ -46,7 +50,10 @@ pub(crate) async fn doctor(
     }
     let Some(node) = args.may_stop else {
         let exit = exit(&preflight);
-        let text = format!("{}{}", found(&preflight, style), verdict(&preflight, style));
+        let only_looks =
+            if only_looks(&preflight) { style.wrap(0, 0, ONLY_LOOKS) } else { String::new() };
+        let text =
+            format!("{only_looks}{}{}", found(&preflight, style), verdict(&preflight, style));
         return output.result(&preflight_to_json(&preflight, exit), &text, exit);
     };
     let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
@@ -56,8 +63,25 @@ pub(crate) async fn doctor(
         progress::during(output, scanning, may_stop.scan(&redlock)).await;
         let _nothing_is_owed = redlock.shutdown().await;
     }
-    let text = format!("{}{}", found(&preflight, style), may_stop.to_text(style));
+    let mut text = format!("{}{}", found(&preflight, style), may_stop.to_text(style));
+    if is_joint && may_stop.exit() == Exit::Success {
+        text = format!("{text}\n{}", style.wrap(4, 4, JOINT));
+    }
     output.result(&may_stop.to_json(), &text, may_stop.exit())
+}
+
+const ONLY_LOOKS: &str = "this user may not take locks: if it only looks, use --inspect-only\n\n";
+
+const JOINT: &str = "for a moment, for a restart: one list takes over from another, and a master that leaves is \
+                     stopped for good when no joint client runs any more (docs/replacing-a-master.md)";
+
+/// Checks whether no master lets this user set a key.
+fn only_looks(preflight: &Preflight) -> bool {
+    let is_denied = |finding: &Finding| {
+        matches!(finding.kind, FindingKind::Withheld { permission: Permission::Set, .. })
+    };
+    let mut asked = preflight.into_iter().filter(|node| node.round_trip.is_some()).peekable();
+    asked.peek().is_some() && asked.all(|node| node.findings.iter().any(is_denied))
 }
 
 /// Returns 1 if an operator has to act, and 112 if all that it takes is time.

@@ -67,21 +67,52 @@ impl Exit {
     }
 }
 
-/// The exit codes as `--help` shows them.
-pub(crate) const TABLE: &str = "\
-Exit codes:
-  1    doctor found a failure; ask reached no process; force-release: no, or not confirmed
-  3    doctor --may-stop: a list of masters, or a lock, would lose its quorum
-  4    doctor --may-stop or --deadlocks: not known
-  111  held by another client
-  112  no quorum: too few masters could vote (doctor: all are fit, and some must wait)
-  113  the lock was lost while the command ran, which was ended
-  114  the command line is wrong
-  115  the configuration is wrong, or masters cannot be used with it
-  116  the operating system refused something
-  126  the command cannot be executed
-  127  the command was not found
-  128+n  ended by signal n";
+/// A code, what it means, and the commands that may end with it.
+type Row = (&'static str, &'static str, &'static [&'static str]);
+
+const RUNNERS: &[&str] = &["run", "elect"];
+const ALL: &[&str] =
+    &["run", "elect", "inspect", "list", "watch", "ask", "force-release", "doctor", "bench"];
+
+const ROWS: [Row; 15] = [
+    ("1", "a failure was found, or by --deadlocks a possible deadlock", &["doctor"]),
+    ("1", "no process was reached", &["ask"]),
+    ("1", "answered with no, or not confirmed", &["force-release"]),
+    ("3", "--may-stop: a list of masters, or a lock, would lose its quorum", &["doctor"]),
+    ("4", "--may-stop or --deadlocks: not known", &["doctor"]),
+    ("111", "held by another client", &["run"]),
+    (
+        "112",
+        "no quorum: too few masters could vote",
+        &["run", "inspect", "list", "ask", "force-release", "bench"],
+    ),
+    ("112", "all masters are fit, and some must wait until they vote", &["doctor"]),
+    ("113", "the lock was lost while the command ran, which was ended", RUNNERS),
+    ("114", "the command line is wrong", ALL),
+    ("115", "the configuration is wrong, or masters cannot be used with it", ALL),
+    ("116", "the operating system refused something", ALL),
+    ("126", "the command cannot be executed", RUNNERS),
+    ("127", "the command was not found", RUNNERS),
+    ("128+n", "ended by signal n", RUNNERS),
+];
+
+/// Returns the exit codes of a command with their meanings; without one, all of them.
+pub(crate) fn codes(command: Option<&str>) -> Vec<(&'static str, String)> {
+    let of = |(code, text, commands): &Row| match (command, *commands) {
+        (Some(command), commands) => {
+            commands.contains(&command).then(|| (*code, (*text).to_owned()))
+        }
+        (None, [only]) => Some((*code, format!("{only}: {text}"))),
+        (None, _) => Some((*code, (*text).to_owned())),
+    };
+    ROWS.iter().filter_map(of).collect()
+}
+
+/// Returns the same as `--help` shows it.
+pub(crate) fn table(command: Option<&str>) -> String {
+    let rows = codes(command).into_iter().map(|(code, text)| format!("\n  {code:5}  {text}"));
+    rows.fold("Exit codes:".to_owned(), |table, row| table + &row)
+}
 
 #[cfg(test)]
 mod tests {
@@ -100,21 +131,23 @@ mod tests {
     ];
 
     #[test]
-    fn each_code_stands_once_in_the_help_and_in_the_manual() {
+    fn each_code_stands_in_the_help_and_in_the_manual() {
         let manual =
             std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md"))
                 .unwrap();
+        let has = |exit: Exit| codes(None).iter().any(|(code, _)| *code == exit.code().to_string());
         for exit in LISTED {
-            let (shown, row) = (
-                format!("\n  {}  ", exit.code()),
-                format!("\n| {} | `{}` |", exit.code(), exit.name()),
-            );
-            assert_eq!(TABLE.matches(&shown).count(), 1, "{exit:?}");
+            let row = format!("\n| {} | `{}` |", exit.code(), exit.name());
+            assert!(has(exit), "{exit:?}");
             assert_eq!(manual.matches(&row).count(), 1, "{exit:?}: {row}");
         }
-        assert!(TABLE.lines().all(|line| line.len() <= 100), "the help would break it");
-        for exit in [Exit::Failed, Exit::MayNotStop, Exit::NotKnown] {
-            assert_eq!(TABLE.matches(&format!("\n  {}  ", exit.code())).count(), 1, "{exit:?}");
+        assert!(table(None).lines().all(|line| line.len() <= 80), "the help would break it");
+        assert!([Exit::Failed, Exit::MayNotStop, Exit::NotKnown].into_iter().all(has));
+        for command in ALL {
+            let codes = codes(Some(command));
+            let mut distinct = codes.clone();
+            distinct.dedup_by_key(|(code, _)| *code);
+            assert_eq!(codes, distinct, "{command}: each code has one meaning there");
         }
     }
 

@@ -35,12 +35,15 @@ pub(crate) struct Failure {
     nodes: Vec<Node>,
     /// These are all masters, and not only those with a problem.
     has_all_nodes: bool,
+    /// The setting that cannot work, wherever it is from.
+    setting: Option<&'static str>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (fields, nodes, has_all_nodes) = (Map::new(), Vec::new(), false);
-        Self { exit, kind: exit.name(), message: message.into(), fields, nodes, has_all_nodes }
+        let (kind, message) = (exit.name(), message.into());
+        Self { exit, kind, message, fields, nodes, has_all_nodes, setting: None }
     }
 
     /// Adds a field to the JSON.
@@ -51,6 +54,15 @@ impl Failure {
 
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
         Self::new(Exit::Usage, problem)
+    }
+
+    /// Blames the command line if the setting is one that an option has given, and otherwise the configuration.
+    pub(crate) fn by_options(mut self, given: &[&str]) -> Self {
+        if self.setting.is_some_and(|setting| given.contains(&setting)) {
+            self.exit = Exit::Usage;
+            self.kind = self.exit.name();
+        }
+        self
     }
 
     pub(crate) fn system(what: &str, error: &io::Error) -> Self {
@@ -265,9 +277,10 @@ impl From<InvalidSetting> for Failure {
     fn from(invalid: InvalidSetting) -> Self {
         let of_the_call = matches!(invalid.field, "resource" | "prefix" | "inspection");
         let exit = if of_the_call { Exit::Usage } else { Exit::Configuration };
-        Self::new(exit, in_words_of_the_command(&invalid.to_string()))
+        let failure = Self::new(exit, in_words_of_the_command(&invalid.to_string()))
             .with("field", invalid.field)
-            .with("problem", in_words_of_the_command(&invalid.problem))
+            .with("problem", in_words_of_the_command(&invalid.problem));
+        Self { setting: Some(invalid.field), ..failure }
     }
 }
 

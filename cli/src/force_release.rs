@@ -35,7 +35,10 @@ async fn take_away(
     let name = inspect::name(&args.resource, inspection.slot());
     match inspection.state() {
         LockState::Held(_) => {}
-        LockState::Free => return report(&inspection, false, &free(&name), output),
+        LockState::Free => {
+            let text = free(redlock, &inspection).await;
+            return report(&inspection, false, &text, output);
+        }
         _ => return Err(unclear(&name, &inspection)),
     }
     if !args.yes && !is_confirmed(&inspection)? {
@@ -63,8 +66,13 @@ pub(crate) async fn look(
     found.pop().ok_or_else(|| Failure::usage("--slot is of no semaphore"))
 }
 
-pub(crate) fn free(name: &str) -> String {
-    format!("{name} is free: nothing was done")
+/// Returns what is reported where there is no holder.
+pub(crate) async fn free(redlock: &Redlock, inspection: &Inspection) -> String {
+    let name = inspect::name(inspection.resource(), inspection.slot());
+    let held = inspect::permits_held(redlock, inspection).await;
+    let note = held.map(|held| inspect::permits_note(inspection.resource(), held));
+    let note = note.map(|note| format!(", but {note}; --slot names one"));
+    format!("{name} is free{}: nothing was done", note.unwrap_or_default())
 }
 
 /// Returns what is reported where no quorum says whether there is a holder.

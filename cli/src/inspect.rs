@@ -25,27 +25,50 @@ pub(crate) async fn inspect(
 async fn show(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Success;
     for resource in &args.resources {
+        let mut held = None;
         let (found, text) = if let Some(permits) = args.permits {
             let found = redlock.semaphore(resource.as_str(), permits.into()).inspect().await?;
             let text = permits_to_text(resource, &found);
             (found, text)
         } else {
             let inspection = redlock.inspect(resource.as_str()).await?;
-            let text = to_text(&inspection);
+            held = permits_held(redlock, &inspection).await;
+            let note = held.map(|held| format!("\n  but {}", permits_note(resource, held)));
+            let text = to_text(&inspection) + &note.unwrap_or_default();
             (vec![inspection], text)
         };
         if found.iter().any(is_unclear) {
             exit = Exit::NoQuorum;
         }
         if output.json {
-            let lines =
-                found.iter().map(|inspection| format!("{}\n", json_line(&to_json(inspection))));
+            let lines = found.iter().map(|inspection| {
+                let mut value = to_json(inspection);
+                value["permits_held"] = json!(held);
+                format!("{}\n", json_line(&value))
+            });
             Output::plain(&lines.collect::<String>())?;
         } else {
             Output::plain(&format!("{text}\n"))?;
         }
     }
     Ok(exit)
+}
+
+/// The most permits that a semaphore has.
+const PERMITS: usize = 64;
+
+/// Returns how many permits of that name are held where there is no lock of that name: users mean them, too.
+pub(crate) async fn permits_held(redlock: &Redlock, inspection: &Inspection) -> Option<usize> {
+    let is_free_lock = inspection.slot().is_none() && inspection.state() == &LockState::Free;
+    let resource = is_free_lock.then(|| inspection.resource())?;
+    let permits = redlock.semaphore(resource, PERMITS).inspect().await.ok()?;
+    Some(permits.iter().filter(|permit| permit.holder().is_some()).count()).filter(|held| *held > 0)
+}
+
+/// Tells where to look at them.
+pub(crate) fn permits_note(resource: &str, held: usize) -> String {
+    let (resource, are) = (Escaped(resource), if held == 1 { "permit is" } else { "permits are" });
+    format!("{held} {are} held: see list {resource}, or inspect {resource} --permits N")
 }
 
 fn is_unclear(inspection: &Inspection) -> bool {
@@ -133,6 +156,7 @@ fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
 pub(crate) fn to_json(inspection: &Inspection) -> Value {
     let state = match inspection.state() {
         LockState::Held(holder) if holder.has_ended() => "ended",
+        LockState::Held(holder) if holder.is_shared() => "read",
         LockState::Held(_) => "held",
         LockState::Free => "free",
         _ => "unclear",
@@ -141,6 +165,7 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         let (state, holder) = match &node.state {
             NodeState::Free => ("free", Value::Null),
             NodeState::Held(holder) if holder.has_ended() => ("ended", holder_to_json(holder)),
+            NodeState::Held(holder) if holder.is_shared() => ("read", holder_to_json(holder)),
             NodeState::Held(holder) => ("held", holder_to_json(holder)),
             NodeState::Kept(_) => ("kept", Value::Null),
             _ => ("unknown", Value::Null),

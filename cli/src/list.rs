@@ -111,6 +111,7 @@ pub(crate) fn resources(deadlock: &PossibleDeadlock) -> Value {
 pub(crate) fn state(lock: &ListedLock) -> &'static str {
     match lock.state() {
         LockState::Held(holder) if holder.has_ended() => "ended",
+        LockState::Held(holder) if holder.is_shared() => "read",
         LockState::Held(_) => "held",
         LockState::Free => "free",
         _ => "unclear",

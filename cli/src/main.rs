@@ -41,7 +41,8 @@ fn main() -> ExitCode {
     match args::parse(&arguments) {
         Ok(args) => {
             let output = Output { json: args.json, verbose: args.verbose };
-            end(perform(args, output), output)
+            let given = args.settings();
+            end(perform(args, output).map_err(|failure| failure.by_options(&given)), output)
         }
         Err(args::Unparsed::Shown(text)) => end(Output::plain(&text), output),
         Err(args::Unparsed::Wrong(problem)) => end(Err(Failure::usage(problem)), output),

@@ -49,6 +49,24 @@ impl Output {
         }
     }
 
+    /// Returns whether stdout may have a reader: that of a pipe has gone once it is closed, which no write has to show
+    /// first.
+    pub(crate) fn has_reader() -> bool {
+        #[cfg(unix)]
+        {
+            use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+            use std::os::fd::AsFd;
+            let stdout = io::stdout();
+            let mut asked = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
+            let gone = PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL;
+            let is_answered = poll(&mut asked, PollTimeout::ZERO).is_ok();
+            let shows_it = asked[0].revents().is_some_and(|events| events.intersects(gone));
+            !(is_answered && shows_it)
+        }
+        #[cfg(not(unix))]
+        true
+    }
+
     /// Prints a failure. One that the user has declared not to be an error is printed only with
     /// `--json` or `--verbose`: cron mails every line.
     pub(crate) fn fail(self, failure: &Failure) {

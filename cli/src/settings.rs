@@ -26,8 +26,10 @@ pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
         Some(File::Variable(_)) | None => Config::load()?,
     });
     if config.nodes.as_ref().is_none_or(Vec::is_empty) {
-        let problem = "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or \
-                       under `nodes` in the file of --config or /etc/quorumlock/config.toml";
+        let problem = format!(
+            "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or under `nodes` in the file \
+             of --config or QUORUMLOCK_CONFIG, ~/.config/quorumlock/config.toml or {OF_THE_MACHINE}"
+        );
         return Err(Failure::new(Exit::Configuration, problem));
     }
     Ok(config)

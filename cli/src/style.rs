@@ -22,9 +22,9 @@ pub(crate) enum Color {
 pub(crate) struct Style {
     /// Whether it has colours.
     pub(crate) is_colored: bool,
-    /// Whether sentences are broken to fit a terminal. In a pipe, each is one line, so that it can
-    /// be searched for.
-    pub(crate) is_wrapped: bool,
+    /// The columns that sentences and tables are broken to fit; `None` in a pipe, where each sentence is one line,
+    /// so that it can be searched for.
+    pub(crate) columns: Option<usize>,
 }
 
 /// A colour, by what it says.
@@ -69,14 +69,14 @@ impl Screen {
 impl Color {
     /// Returns the look of stdout.
     pub(crate) fn style(self) -> Style {
-        let is_wrapped = io::stdout().is_terminal();
+        let columns = Screen::of_stdout().map(|screen| screen.columns.min(WIDTH));
         let wants = |name| env::var_os(name).is_none_or(|value| value.is_empty());
         let is_colored = match self {
-            Self::Auto => is_wrapped && wants("NO_COLOR") && !is_dumb(),
+            Self::Auto => columns.is_some() && wants("NO_COLOR") && !is_dumb(),
             Self::Always => true,
             Self::Never => false,
         };
-        Style { is_colored, is_wrapped }
+        Style { is_colored, columns }
     }
 }
 
@@ -104,7 +104,7 @@ impl Style {
         for (place, word) in sentence.split(' ').enumerate() {
             let length = word.chars().count();
             if place == 0 {
-            } else if self.is_wrapped && column + 1 + length > WIDTH {
+            } else if self.columns.is_some_and(|columns| column + 1 + length > columns) {
                 text.push('\n');
                 text.push_str(&" ".repeat(indent));
                 column = indent;
@@ -123,7 +123,7 @@ impl Style {
 mod tests {
     use super::*;
 
-    const PLAIN: Style = Style { is_colored: false, is_wrapped: true };
+    const PLAIN: Style = Style { is_colored: false, columns: Some(80) };
 
     #[test]
     fn a_sentence_is_broken_between_words_at_80_columns() {
@@ -132,8 +132,10 @@ mod tests {
         assert_eq!(wrapped, format!("{} {}\n  end", "a".repeat(40), "b".repeat(39)));
         let wrapped = PLAIN.wrap(1, 2, &sentence);
         assert_eq!(wrapped, format!(" {}\n  {} end", "a".repeat(40), "b".repeat(39)));
-        let piped = Style { is_wrapped: false, ..PLAIN };
+        let piped = Style { columns: None, ..PLAIN };
         assert_eq!(piped.wrap(0, 2, &sentence), sentence);
+        let narrow = Style { columns: Some(20), ..PLAIN };
+        assert_eq!(narrow.wrap(0, 2, "as wide as its terminal"), "as wide as its\n  terminal");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tables with a row for each master, which fit 80 columns however long the masters' names are.
+//! Tables with a row for each master, which fit 80 columns, or a narrower terminal, however long the masters' names are.
 
 use crate::style::{Paint, Style, WIDTH};
 use quorumlock::report::OneLine;
@@ -31,7 +31,7 @@ impl Cell {
 }
 
 /// Returns the table, without a line break at its end. The first column has the masters' names; they
-/// get lines of their own where the rows would be longer than 80 columns.
+/// get lines of their own where the rows would be too long, and rows lose their last columns where that is not enough.
 pub(crate) fn table<const N: usize>(
     heads: [&str; N],
     rows: Vec<[Cell; N]>,
@@ -41,7 +41,12 @@ pub(crate) fn table<const N: usize>(
     let widths: Vec<usize> = (0..N)
         .map(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or_default())
         .collect();
-    let fits = widths.iter().sum::<usize>() + 2 * N.saturating_sub(1) <= WIDTH;
+    let columns = style.columns.unwrap_or(WIDTH);
+    let width =
+        |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+    let fits = width(&widths) <= columns;
+    // Behind the indentation, which is as wide as the gap between two columns.
+    let shown = (2..N).rev().find(|last| 2 + width(&widths[1..=*last]) <= columns).unwrap_or(1);
     let line = |row: &[Cell], widths: &[usize]| {
         let last = row.len().saturating_sub(1);
         let cells = row.iter().zip(widths).enumerate().map(|(place, (cell, width))| {
@@ -55,7 +60,9 @@ pub(crate) fn table<const N: usize>(
         cells.collect::<Vec<_>>().join("  ")
     };
     let lines = rows.iter().map(|row| match row.split_first() {
-        Some((name, rest)) if !fits => format!("{}\n  {}", name.text, line(rest, &widths[1..])),
+        Some((name, rest)) if !fits => {
+            format!("{}\n  {}", name.text, line(&rest[..shown], &widths[1..]))
+        }
         _ => line(row, &widths),
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -65,7 +72,7 @@ pub(crate) fn table<const N: usize>(
 mod tests {
     use super::*;
 
-    const PLAIN: Style = Style { is_colored: false, is_wrapped: true };
+    const PLAIN: Style = Style { is_colored: false, columns: Some(80) };
 
     fn rows(names: [&str; 2]) -> Vec<[Cell; 3]> {
         let [first, second] = names.map(Cell::new);
@@ -113,6 +120,20 @@ MASTER
         assert_eq!(shown.lines().count(), 3);
         let shown = table(heads, rows([&format!("{longest}a"), "b"]), PLAIN);
         assert_eq!(shown.lines().count(), 6, "{shown}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_columns() {
+        let heads = ["MASTER", "VOTES", "SERVER"];
+        for (columns, expected) in [
+            (33, "MASTER  VOTES    SERVER\na       yes      Redis 7.0.15\nb       in 29 s  -"),
+            (23, "MASTER\n  VOTES    SERVER\na\n  yes      Redis 7.0.15\nb\n  in 29 s  -"),
+            (22, "MASTER\n  VOTES\na\n  yes\nb\n  in 29 s"),
+            (5, "MASTER\n  VOTES\na\n  yes\nb\n  in 29 s"),
+        ] {
+            let shown = table(heads, rows(["a", "b"]), Style { columns: Some(columns), ..PLAIN });
+            assert_eq!(shown, expected, "{columns}");
+        }
     }
 
     #[test]

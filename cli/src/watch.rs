@@ -23,6 +23,9 @@ const CLEAR_BELOW: &str = "\x1b[J";
 /// The heads, a lock, and how many more there are, however low the screen is.
 const LEAST: usize = 3;
 
+/// The pause between two looks at whether stdout has a reader, where that between two at the masters is longer.
+const READER: Duration = Duration::from_secs(1);
+
 /// Looks at the masters until it is ended, or until no program reads its output.
 pub(crate) async fn watch(
     args: WatchArgs,
@@ -36,6 +39,8 @@ pub(crate) async fn watch(
     let mut resizes = Resizes::new(is_drawn);
     let mut ticks = tokio::time::interval(args.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut reader = tokio::time::interval(READER.min(args.interval));
+    reader.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let mut news = Vec::new();
         tokio::select! {
@@ -52,6 +57,12 @@ pub(crate) async fn watch(
                 news = watched.take(found);
             }
             () = resizes.next() => {}
+            _ = reader.tick() => {
+                if !Output::has_reader() {
+                    return Ok(Exit::Success);
+                }
+                continue;
+            }
         }
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
             Some(screen) => watched.draw(&args.list, screen),

@@ -269,11 +269,11 @@ impl Contended {
             }
             Obstacle::Queue => write!(f, "{resource:?} is waited for by others"),
             Obstacle::Ended { free_in } => {
-                write!(f, "{resource:?} is closed")?;
+                write!(f, "{resource:?} is locked")?;
                 if let Some(left) = free_in {
-                    write!(f, " for {}", Span(*left))?;
+                    write!(f, " for {} more", Span(*left))?;
                 }
-                f.write_str(", since its work has ended well")
+                f.write_str(" (min_hold), since its work has ended well")
             }
             Obstacle::GreaterToken => {
                 write!(f, "a greater fencing token was already granted for {resource:?}")

@@ -45,8 +45,8 @@ async fn every_obstacle_has_its_words_and_the_place_in_the_queue_follows() {
         (Some(0), Obstacle::Holder(None), "held by another client, next in the queue"),
         (None, Obstacle::Readers, "held by readers"),
         (None, Obstacle::Writer, "wanted by a writer that waits"),
-        (None, ended(nine), "closed for 9 s, since its work has ended well"),
-        (None, ended(None), "closed, since its work has ended well"),
+        (None, ended(nine), "locked for 9 s more (min_hold), since its work has ended well"),
+        (None, ended(None), "locked (min_hold), since its work has ended well"),
         (Some(3), Obstacle::Queue, "waited for by others, 3 ahead in the queue"),
         (None, Obstacle::Reserved, "reserved for the next waiter in the queue"),
     ] {

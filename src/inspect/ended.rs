@@ -25,9 +25,9 @@ mod tests {
         let (at_work, ended) = (holder(token), holder(&format!("quorumlock:done:{token}")));
         assert!(ended.has_ended() && !at_work.has_ended() && ended.same_hold_as(&at_work));
         assert!(ended.has_token(), "it is recognized");
-        assert_eq!(ended.to_string(), "ended, closed for 9 s");
+        assert_eq!(ended.to_string(), "done, locked for 9 s more (min_hold)");
         let named = holder(&format!("quorumlock:done:{token}:me"));
-        assert_eq!(named.to_string(), "ended by me, closed for 9 s");
+        assert_eq!(named.to_string(), "done by me, locked for 9 s more (min_hold)");
         assert!(!named.same_hold_as(&ended) && !holder("quorumlock:done:theirs").has_ended());
         assert!(!format!("{ended:?}").contains("0123"));
     }

@@ -90,8 +90,8 @@ impl Preflight {
         self.membership.is_quorum(NodeSet::places(&self.nodes, counts))
     }
 
-    /// Returns the result in a line, as `Display` begins: how many masters are fit, and when a
-    /// quorum may vote if it may not now.
+    /// Returns the result in a line, as `Display` begins: how far clocks are apart if that is a failure, how many
+    /// masters are fit, and when a quorum may vote if it may not now.
     #[must_use]
     pub fn verdict(&self) -> String {
         let fit = self.nodes.iter().filter(|node| node.is_ok()).count();
@@ -104,7 +104,15 @@ impl Preflight {
             ),
             (_, None) => ("not ok", ", which is no quorum".to_owned()),
         };
-        format!("{verdict}: {fit} of {} masters are fit{rest}", self.nodes.len())
+        let masters = format!("{fit} of {} masters are fit{rest}", self.nodes.len());
+        let apart = self.findings.iter().find_map(|finding| match &finding.kind {
+            FindingKind::ClocksApart { by, .. } => Some(Span(*by)),
+            _ => None,
+        });
+        match apart {
+            Some(by) => format!("{verdict}: clocks are {by} apart ({masters})"),
+            None => format!("{verdict}: {masters}"),
+        }
     }
 
     /// Returns each master, in the order of the configuration.

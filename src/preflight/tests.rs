@@ -232,7 +232,7 @@ fn clocks_farthest_apart_are_named_if_they_exceed_the_bound() {
     assert!(!report.is_ok());
     assert_eq!(
         report.to_string(),
-        "not ok: 0 of 0 masters are fit, which is no quorum\nfailure: the clock of c is 4 s ahead of that of a, over 4 s: \
+        "not ok: clocks are 4 s apart (0 of 0 masters are fit, which is no quorum)\nfailure: the clock of c is 4 s ahead of that of a, over 4 s: \
          keep their clocks synchronised (NTP)"
     );
     assert_eq!(compare(&mut [], &bounds(RestartGuard::On)), []);

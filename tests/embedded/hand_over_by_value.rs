@@ -96,7 +96,7 @@ async fn work_that_has_ended_well_is_not_adopted_again_by_any_client() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let waited = other.acquire("nightly").timeout(Duration::from_secs(2)).await.unwrap_err();
         let text = waited.to_string();
-        assert!(text.contains(" is closed for 1") && text.contains("has ended well"), "{text}");
+        assert!(text.contains(" is locked for 1") && text.contains("has ended well"), "{text}");
         let AcquireError::Contended(contended) = waited else { panic!("{text}") };
         assert!(matches!(contended.obstacle, Obstacle::Ended { free_in: Some(_) }), "{text}");
         drop(other.acquire("nightly").timeout(Duration::from_secs(30)).await.unwrap());
@@ -115,7 +115,7 @@ async fn work_that_has_ended_well_is_not_adopted_again_by_any_client() {
     let holder = ended.holder().unwrap();
     assert!(holder.has_ended() && holder.same_hold_as(at_work.holder().unwrap()));
     assert_eq!(holder.label(), Some("me"));
-    assert!(ended.to_string().starts_with("\"nightly\" is ended by me, closed for "), "{ended}");
+    assert!(ended.to_string().starts_with("\"nightly\" is done by me, locked for "), "{ended}");
     let lock = other.list("nightly").next().await.unwrap().unwrap();
     assert!(lock.is_ours() && lock.holder().has_ended() && lock.held_on() == 3);
     // An operator that has seen it at work takes it away all the same.

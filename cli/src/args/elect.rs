@@ -1,7 +1,6 @@
 //! The arguments of `elect`.
 
 use super::duration::duration;
-use crate::exit::TABLE;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,14 +11,14 @@ Examples:
   quorumlock inspect scheduler                       # the current leader's value";
 
 const ELECT_ENVIRONMENT: &str = "\
-The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (milliseconds since 1970, as it was
-when the command began) and its term as QUORUMLOCK_FENCING_TOKEN in its environment. `elect`
-exits with the command's exit code.
+The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (when it began, in
+milliseconds since 1970) and its term as QUORUMLOCK_FENCING_TOKEN. `elect` exits
+with its exit code.
 ";
 
 /// How to run a command as the leader of an election.
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{ELECT_EXAMPLES}\n\n{ELECT_ENVIRONMENT}\n{TABLE}"))]
+#[command(after_help = format!("{ELECT_EXAMPLES}\n\n{ELECT_ENVIRONMENT}"))]
 pub(crate) struct ElectArgs {
     /// The election: all candidates name the same. It is a lock of that name.
     #[arg(value_name = "NAME")]
@@ -45,4 +44,15 @@ pub(crate) struct ElectArgs {
     /// change and at the end. Its name ends with .prom.
     #[arg(long, value_name = "PATH")]
     pub(crate) metrics_file: Option<PathBuf>,
+}
+
+impl ElectArgs {
+    /// Returns the settings that it has options for, and whether they are given.
+    pub(super) fn settings(&self) -> Vec<(&'static str, bool)> {
+        vec![
+            ("candidate", self.value.is_some()),
+            ("ttl", self.ttl.is_some()),
+            ("lock_delay", self.lock_delay.is_some()),
+        ]
+    }
 }

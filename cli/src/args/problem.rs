@@ -11,11 +11,83 @@ pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     let parts: Vec<String> = parts.filter(is_kept).filter(|part| !is_hint(part)).collect();
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
-    let similar = similar(line).map(|name| format!("; tip: a similar subcommand exists: '{name}'"));
-    let line = without_addresses(line, arguments) + &similar.unwrap_or_default();
+    let line = match foreign(line) {
+        // The parser may know a word that looks alike, and means something else.
+        Some(ours) => format!("{}; tip: use {ours}", line.split("; tip: ").next().unwrap_or(line)),
+        None => match similar(line) {
+            Some(name) => format!("{line}; tip: a similar subcommand exists: '{name}'"),
+            None => line.to_owned(),
+        },
+    };
     let behind = if line.ends_with("<COMMAND>...") { ", behind --" } else { "" };
+    let meant = undivided(arguments).map(|meant| format!("; did you mean: {meant}"));
+    let line = format!("{line}{behind}{}", meant.unwrap_or_default());
     let command = command(arguments).map(|name| format!(" {name}")).unwrap_or_default();
-    format!("{line}{behind} (see quorumlock{command} --help)")
+    format!("{} (see quorumlock{command} --help)", without_addresses(&line, arguments))
+}
+
+/// What other programs call it, and what it is here.
+const FOREIGN: [(&str, &str); 19] = [
+    ("subcommand 'lock'", "run"),
+    ("subcommand 'exec'", "run"),
+    ("subcommand 'flock'", "run"),
+    ("subcommand 'unlock'", "force-release"),
+    ("subcommand 'release'", "force-release"),
+    ("subcommand 'status'", "doctor"),
+    ("subcommand 'check'", "doctor"),
+    ("subcommand 'health'", "doctor"),
+    ("subcommand 'ping'", "doctor"),
+    ("subcommand 'show'", "inspect"),
+    ("subcommand 'get'", "inspect"),
+    ("subcommand 'ls'", "list"),
+    ("subcommand 'top'", "watch"),
+    ("subcommand 'leader'", "elect"),
+    ("subcommand 'version'", "--version"),
+    ("argument '-w'", "--timeout"),
+    ("argument '--wait'", "--timeout"),
+    ("argument '-c'", "-- sh -c"),
+    ("argument '-s'", "--shared"),
+];
+
+/// Returns what the word that is not known is called here, if it is one of other programs.
+fn foreign(line: &str) -> Option<&'static str> {
+    let is_it = |(theirs, _): &&(&str, &str)| {
+        let rest = line.strip_prefix("unrecognized ").or_else(|| line.strip_prefix("unexpected "));
+        rest.is_some_and(|rest| rest.starts_with(theirs))
+    };
+    FOREIGN.iter().find(is_it).map(|(_, ours)| *ours)
+}
+
+/// Returns a command line of `run` or `elect` that lacks its `--`, with it.
+fn undivided(arguments: &[OsString]) -> Option<String> {
+    let ours = arguments.iter().skip(1).map(|argument| argument.to_str());
+    let ours = ours.collect::<Option<Vec<&str>>>()?;
+    let (name, rest) = ours.split_first()?;
+    if !matches!(*name, "run" | "elect") || rest.contains(&"--") {
+        return None;
+    }
+    let mut definition = super::definition();
+    definition.build();
+    let options = definition.find_subcommand(name)?;
+    let takes_value = |word: &str| {
+        options.get_arguments().any(|arg| {
+            let long = arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+            let short = arg.get_short().is_some_and(|short| word == format!("-{short}"));
+            (long || short) && arg.get_action().takes_values()
+        })
+    };
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        if takes_value(word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            let program = words.next().filter(|program| !program.starts_with('-'))?;
+            let more = if words.len() > 0 { " ..." } else { "" };
+            let meant = format!("{name} {word} -- {program}{more}");
+            return (!meant.contains(char::is_control)).then_some(meant);
+        }
+    }
+    None
 }
 
 /// Returns the subcommand whose help has more about it, if one is named.

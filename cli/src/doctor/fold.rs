@@ -27,6 +27,16 @@ enum Same {
     Words(String, String),
 }
 
+/// How a remedy speaks of its master, and of each of several.
+const OF_SEVERAL: [(&str, &str); 6] = [
+    ("start it,", "start each of them,"),
+    ("whether it is stopped", "whether each of them is stopped"),
+    ("upgrade it to", "upgrade each of them to"),
+    ("replace it by", "replace each of them by"),
+    ("keeps it from", "keeps each of them from"),
+    ("connect() refuses it", "connect() refuses each of them"),
+];
+
 struct Group<'a> {
     same: Same,
     found: Vec<(Option<&'a str>, &'a Finding)>,
@@ -81,6 +91,10 @@ impl Group<'_> {
             }
             remedy = remedy.replace("lets it vote", "lets the last of them vote");
         }
+        if self.found.len() > 1 {
+            remedy =
+                OF_SEVERAL.iter().fold(remedy, |text, (alone, each)| text.replace(alone, each));
+        }
         let nodes = self.found.iter().filter_map(|(node, _)| node.map(str::to_owned)).collect();
         Some(Folded { severity: first.severity, nodes, finding, remedy })
     }
@@ -96,6 +110,7 @@ fn uptime(finding: &Finding) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quorumlock::preflight::{Permission, Persistence};
 
     fn folded(found: &[(&'static str, FindingKind)]) -> Vec<Folded> {
         let findings: Vec<(Option<&str>, Finding)> =
@@ -129,7 +144,27 @@ mod tests {
             ]
         );
         assert_eq!(findings[0].severity, Severity::Failure);
-        assert!(findings[0].remedy.starts_with("start it"), "{findings:?}");
+        assert!(findings[0].remedy.starts_with("start each of them, or"), "{findings:?}");
+        assert!(findings[1].remedy.starts_with("start it, or"), "{findings:?}");
+    }
+
+    #[test]
+    fn a_remedy_for_several_masters_has_the_words_of_one_that_are_replaced() {
+        let all = [
+            FindingKind::Unreachable("".into()),
+            FindingKind::Silent("".into()),
+            FindingKind::TooOld("".into()),
+            FindingKind::Promoted,
+            FindingKind::Forgets {
+                persistence: Persistence::Nothing,
+                stays_away: Some(Duration::from_secs(30)),
+            },
+            FindingKind::Withheld { permission: Permission::Eval, error: "".into() },
+        ];
+        for (kind, (alone, _)) in all.into_iter().zip(OF_SEVERAL) {
+            let finding = Finding::from(kind);
+            assert!(finding.remedy.contains(alone), "{alone}: {finding}");
+        }
     }
 
     #[test]

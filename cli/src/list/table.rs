@@ -46,10 +46,7 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     [
         Escaped(lock.resource()).to_string(),
         lock.slot().map_or(String::new(), |slot| slot.to_string()),
-        format!(
-            "{}{mark}",
-            if lock.is_held() && holder.is_shared() { "read" } else { state(lock) }
-        ),
+        format!("{}{mark}", state(lock)),
         names(holder),
         remaining,
         format!("{} of {masters}", lock.held_on()),

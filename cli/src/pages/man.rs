@@ -2,7 +2,7 @@
 //! manuals look for.
 
 use crate::args::{ELECT_EXAMPLES, EXAMPLES, RUN_EXAMPLES};
-use crate::exit::TABLE;
+use crate::exit::codes;
 use crate::settings::OF_THE_MACHINE;
 use clap::Command;
 use clap_mangen::Man;
@@ -64,7 +64,7 @@ pub(super) fn page(whole: &Command, command: &Command) -> io::Result<Vec<u8>> {
     if connects {
         let of_the_command =
             if matches!(name, "run" | "elect") { &ENVIRONMENT_OF_THE_COMMAND[..] } else { &[] };
-        exit_status(&mut rest);
+        exit_status(&mut rest, (!is_whole).then_some(name));
         rest.control("SH", ["ENVIRONMENT"]);
         terms(&mut rest, ENVIRONMENT.iter().chain(of_the_command).copied());
         files(&mut rest);
@@ -110,11 +110,17 @@ fn named(whole: &Command) -> impl Iterator<Item = &Command> {
     whole.get_subcommands().filter(|command| command.get_name() != "help")
 }
 
-fn exit_status(roff: &mut Roff) {
+/// Shows the exit codes of a command, or all.
+fn exit_status(roff: &mut Roff, command: Option<&str>) {
     roff.control("SH", ["EXIT STATUS"]);
-    let own = ("0", "success; of run: what COMMAND exits with");
-    let rows = TABLE.lines().filter_map(|line| line.trim().split_once("  "));
-    terms(roff, std::iter::once(own).chain(rows.map(|(code, what)| (code, what.trim()))));
+    let own = match command {
+        None => "success; of run and elect: what COMMAND exits with",
+        Some("run" | "elect") => "what COMMAND exits with",
+        Some(_) => "success",
+    };
+    let rows = codes(command);
+    let rows = rows.iter().map(|(code, what)| (*code, &**what));
+    terms(roff, std::iter::once(("0", own)).chain(rows));
 }
 
 fn files(roff: &mut Roff) {

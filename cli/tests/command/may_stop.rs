@@ -352,3 +352,22 @@ fn a_master_that_is_none_of_them_is_a_mistake_that_names_them() {
     let as_configured = ["doctor", "--may-stop", &urls[0]];
     assert_eq!(run(cli::over(&urls).args(as_configured)).code, Some(0));
 }
+
+/// The runbook forbids to take one away then, whatever the masters have at this moment.
+#[test]
+fn while_one_list_takes_over_from_another_the_answer_is_for_a_restart_alone() {
+    let masters = Masters::start(5);
+    let (old, new) = (masters.urls()[..3].join(","), masters.urls()[2..].join(","));
+    let ask = |joint: &str| {
+        let mut doctor = cli::over([&new]);
+        run(doctor.env("QUORUMLOCK_JOINT_WITH", joint).args([
+            "doctor",
+            "--may-stop",
+            &node(&masters, 2),
+        ]))
+    };
+    let note = "\n    for a moment, for a restart: one list takes over from another";
+    let (joint, alone) = (ask(&old), ask(""));
+    assert_eq!((joint.code, alone.code), (Some(0), Some(0)), "{joint:?} {alone:?}");
+    assert!(joint.stdout.contains(note) && !alone.stdout.contains(note), "{joint:?} {alone:?}");
+}

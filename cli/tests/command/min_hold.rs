@@ -28,7 +28,7 @@ async fn a_command_that_succeeds_keeps_others_out() {
     assert!(left > Duration::from_secs(2) && left < Duration::from_millis(29_292), "{left:?}");
     let second = run(&mut shell(&masters, &OPTIONS, "echo again"));
     assert_eq!((second.code, &*second.stdout), (Some(111), ""), "{second:?}");
-    assert!(second.stderr.contains("ended"), "{second:?}");
+    assert!(second.stderr.contains(" is done by "), "{second:?}");
 }
 
 #[tokio::test]
@@ -45,11 +45,12 @@ async fn what_has_ended_well_is_shown_as_such_and_may_be_opened() {
     };
     for command in [&["inspect", "r"][..], &["list"]] {
         let shown = does(command);
-        assert!(shown.contains("ended"), "{shown}");
+        let (line, state) = (shown.contains("done by me, locked for 2"), shown.contains("ended"));
+        assert_eq!((line, state), (command[0] == "inspect", command[0] == "list"), "{shown}");
         let json = does(&[command, &["--json"]].concat());
         assert!(json.contains(r#""state":"ended""#) && json.contains(r#""me""#), "{json}");
     }
-    assert!(does(&["inspect", "r"]).starts_with("\"r\" is ended by me, closed for 2"));
+    assert!(does(&["inspect", "r"]).starts_with("\"r\" is done by me, locked for 2"));
     does(&["force-release", "--yes", "r"]);
     witness::assert_no_keys_now(&masters).await;
 }
@@ -80,7 +81,7 @@ async fn a_run_that_is_killed_keeps_others_out() {
 async fn more_than_max_ttl_and_two_ways_to_leave_are_refused() {
     let masters = Masters::start(1);
     let long = run(&mut shell(&masters, &["--min-hold", "1h"], "true"));
-    assert_eq!(long.code, Some(115), "{long:?}");
+    assert_eq!(long.code, Some(114), "{long:?}");
     assert!(long.stderr.contains("min_hold: 1h is above max_ttl (30s)"), "{long:?}");
     let both = run(&mut shell(&masters, &["--min-hold", "20s", "--forget"], "true"));
     assert_eq!(both.code, Some(114), "{both:?}");

@@ -70,6 +70,20 @@ async fn the_operator_sees_all_that_the_commands_show() {
     assert_eq!(witness::holders(&masters, "orders:42").await.len(), 3);
 }
 
+/// Sixteen findings, each with a right to grant, would lead the wrong way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn doctor_tells_a_user_that_only_looks_how_to_look() {
+    let masters = with_users().await;
+    let line = "this user may not take locks: if it only looks, use --inspect-only\n\n";
+    let looks = run(cli::over(as_operator(&masters)).arg("doctor"));
+    assert!(looks.stdout.starts_with(line), "{looks:?}");
+    let as_told = run(cli::over(as_operator(&masters)).args(["doctor", "--inspect-only"]));
+    assert!(as_told.code == Some(0) && !as_told.stdout.contains(line), "{as_told:?}");
+    let clients = masters.urls().into_iter().map(|url| url.replace("//", "//locks:change-me@"));
+    let locks = run(cli::over(clients).arg("doctor"));
+    assert!(!locks.stdout.contains(line), "{locks:?}");
+}
+
 /// With trust in what is on the disks, `ACL DRYRUN` is asked for, where the server has it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn doctor_as_the_user_locks_notes_what_only_the_operator_may_ask() {

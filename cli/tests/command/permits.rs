@@ -216,3 +216,23 @@ fn permits_are_for_one_resource_and_have_no_token() {
         assert_eq!((output.code, says), (Some(114), true), "{arguments:?}: {output:?}");
     }
 }
+
+/// Users name what they have taken, whether it is a lock or a permit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_without_a_lock_whose_permits_are_held_is_not_just_free() {
+    let masters = Masters::start(3);
+    let (_redlock, _permits) = take(&masters, 2).await;
+    let note = "2 permits are held: see list import, or inspect import --permits N";
+    let inspected = run(&mut cli::on(&masters, &["inspect", "import", "other"]));
+    assert_eq!(inspected.code, Some(0), "{inspected:?}");
+    assert!(inspected.stdout.starts_with("\"import\" is free\n"), "{inspected:?}");
+    assert_eq!(inspected.stdout.matches(&format!("\n  but {note}\n")).count(), 1, "{inspected:?}");
+    let json = run(&mut cli::on(&masters, &["--json", "inspect", "import", "other"]));
+    let held = |line: &str| serde_json::from_str::<Value>(line).unwrap()["permits_held"].clone();
+    assert_eq!(json.stdout.lines().map(held).collect::<Vec<_>>(), [2.into(), Value::Null]);
+    for words in [&["ask", "import"][..], &["force-release", "--yes", "import"]] {
+        let output = run(&mut cli::on(&masters, words));
+        let line = format!("\"import\" is free, but {note}; --slot names one: nothing was done\n");
+        assert_eq!((output.code, &*output.stdout), (Some(0), &*line), "{output:?}");
+    }
+}

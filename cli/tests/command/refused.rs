@@ -192,7 +192,7 @@ fn each_typical_mistake_has_its_line() {
         ),
         (
             &["run", "r", "true"],
-            "the following required arguments were not provided: <COMMAND>..., behind --",
+            "the following required arguments were not provided: <COMMAND>..., behind --; did you mean: run r -- true",
         ),
         (
             &["run", "--timeout", "10", "r", "--", "true"],
@@ -251,12 +251,12 @@ fn settings_that_cannot_work_are_reported_by_name() {
     };
     assert_refused(
         &with(&["--ttl", "40s"]),
-        115,
+        114,
         "ttl: 40s is above max_ttl (30s): shorten it, or raise max_ttl",
     );
     assert_refused(
         &with(&["--max-hold", "5s"]),
-        115,
+        114,
         "max_hold: 5s is below the ttl (10s): lengthen it, or shorten the ttl",
     );
     let reserved = run(bare().args(node).args(["run", "quorumlock:x", "--", "true"]));
@@ -269,7 +269,7 @@ fn settings_that_cannot_work_are_reported_by_name() {
     assert_refused(
         &none,
         115,
-        "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or under `nodes` in the file of --config or /etc/quorumlock/config.toml",
+        "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or under `nodes` in the file of --config or QUORUMLOCK_CONFIG, ~/.config/quorumlock/config.toml or /etc/quorumlock/config.toml",
     );
 }
 

@@ -52,7 +52,7 @@ async fn an_operator_sees_who_reads_and_takes_the_lock_away_from_all_of_them() {
 
     let inspected = run(&mut cli::on(&masters, &["inspect", "--json", "r"]));
     let json: Value = serde_json::from_str(&inspected.stdout).unwrap();
-    assert_eq!(json["state"], "held", "{inspected:?}");
+    assert_eq!(json["state"], "read", "{inspected:?}");
     assert_eq!(json["holder"]["readers"][0]["label"], "reader-1", "{inspected:?}");
     assert_eq!(json["holder"]["label"], Value::Null, "{inspected:?}");
     let inspected = run(&mut cli::on(&masters, &["inspect", "r"]));
@@ -65,7 +65,7 @@ async fn an_operator_sees_who_reads_and_takes_the_lock_away_from_all_of_them() {
     assert!(!listed.stdout.contains("quorumlock:"), "{listed:?}");
     let listed = run(&mut cli::on(&masters, &["list", "--json"]));
     let json: Value = serde_json::from_str(&listed.stdout).unwrap();
-    assert_eq!((&json["state"], &json["recognized"]), (&"held".into(), &true.into()), "{listed:?}");
+    assert_eq!((&json["state"], &json["recognized"]), (&"read".into(), &true.into()), "{listed:?}");
     assert_eq!(json["readers"][0]["label"], "reader-1", "{listed:?}");
 
     let taken = run(&mut cli::on(&masters, &["force-release", "--yes", "r"]));
@@ -97,7 +97,7 @@ async fn watch_reports_readers_that_come_and_leave() {
         labels.sort_unstable();
         (line["event"].as_str().unwrap().to_owned(), labels.join(" "))
     };
-    assert_eq!(look(), ("held".into(), "\"worker-1\"".into()));
+    assert_eq!(look(), ("read".into(), "\"worker-1\"".into()));
     let second = read("worker-2").await;
     assert_eq!(look(), ("readers".into(), "\"worker-1\" \"worker-2\"".into()));
     first.release().await.unwrap();
