@@ -246,7 +246,7 @@ fn compose_takes_its_file_and_asks_for_the_address() {
     let output = asked.env("ADDRESS", "10.0.0.1").output().unwrap();
     assert_accepted(&output);
     let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(shown.contains("10.0.0.1") && shown.contains("/etc/quorumlock/users.acl"), "{shown}");
+    assert!(shown.contains("10.0.0.1") && shown.contains("/etc/quorumlock"), "{shown}");
 }
 
 #[test]

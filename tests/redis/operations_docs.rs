@@ -4,14 +4,15 @@ use crate::support::page::blocks;
 use crate::support::prelude::*;
 use quorumlock::preflight::{FindingKind, Severity};
 use quorumlock::{Redlock, RedlockBuilder, RestartGuard};
-use redis::cmd;
+use redis::{Client, Cmd, FromRedisValue, cmd};
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 const PAGE: &str = include_str!("../../docs/operations.md");
-const PASSWORD: &str = "change-me";
+const USERS: &str = include_str!("../../docs/deploy/users.acl");
+const ALERTS: &str = include_str!("../../docs/alerts.yml");
 
 /// Returns the settings of a redis.conf; the test has its own address settings.
 fn settings(conf: &str) -> Vec<(&str, &str)> {
@@ -23,13 +24,24 @@ fn settings(conf: &str) -> Vec<(&str, &str)> {
     settings
 }
 
-/// Starts a server with the page's file.
+/// Starts a server with the page's file, and with the users that it names.
 fn start(conf: &str) -> Server {
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("redis.conf");
+    let (file, users) = (directory.path().join("redis.conf"), directory.path().join("users.acl"));
+    std::fs::write(&users, USERS).unwrap();
     let lines = settings(conf).into_iter().map(|(name, value)| format!("{name} {value}\n"));
-    std::fs::write(&file, lines.collect::<String>()).unwrap();
-    Server::start_with(&["--include", file.to_str().unwrap(), "--requirepass", PASSWORD])
+    let lines = lines.collect::<String>().replace(USERS_FILE, users.to_str().unwrap());
+    std::fs::write(&file, lines).unwrap();
+    Server::start_with(&["--include", file.to_str().unwrap()])
+}
+
+const USERS_FILE: &str = "/etc/quorumlock/users.acl";
+
+/// Asks as the user that only looks.
+async fn look<T: FromRedisValue>(server: &Server, command: &Cmd) -> T {
+    let url = server.url().replace("//", "//operator:change-me-too@");
+    let mut connection = witness::connect(&Client::open(url).unwrap()).await.unwrap();
+    command.query_async(&mut connection).await.unwrap()
 }
 
 fn as_shown(value: &str) -> String {
@@ -45,12 +57,12 @@ async fn both_configurations_are_taken_as_they_stand_and_are_fit() {
     assert_eq!(confs.len(), 2);
     for (conf, is_durable) in confs.into_iter().zip([false, true]) {
         let server = start(conf);
-        for (name, value) in settings(conf) {
+        for (name, value) in settings(conf).into_iter().filter(|(name, _)| *name != "aclfile") {
             let shown: HashMap<String, String> =
-                witness::ask(&server, cmd("CONFIG").arg("GET").arg(name)).await.unwrap();
+                look(&server, cmd("CONFIG").arg("GET").arg(name)).await;
             assert_eq!(shown.get(name), Some(&as_shown(value)), "{name}");
         }
-        let url = server.url().replace("//", &format!("//:{PASSWORD}@"));
+        let url = server.url().replace("//", "//locks:change-me@");
         // A busy machine answers late.
         let (ttl, late) = (Duration::from_secs(20), Duration::from_secs(2));
         let builder = || {
@@ -83,18 +95,61 @@ fn redis_cli_commands_of_the_page_work_as_it_says() {
     let server = start(blocks(PAGE, "conf")[1]);
     let port = server.port().to_string();
     let lines = blocks(PAGE, "sh").into_iter().flat_map(str::lines);
-    let typed: Vec<&str> = lines.filter(|line| line.starts_with("redis-cli ")).collect();
-    assert!(typed.len() >= 3);
-    for line in typed {
+    let (mut password, mut typed) = ("", 0);
+    for line in lines {
+        if let Some(rest) = line.strip_prefix("export REDISCLI_AUTH=") {
+            password = rest.split(' ').next().unwrap();
+        }
+        if !line.starts_with("redis-cli ") {
+            continue;
+        }
+        typed += 1;
         let (command, shows) = line.split_once('#').unwrap_or((line, ""));
         let mut words = command.split_whitespace().skip(1).collect::<Vec<_>>();
         let host = words.iter().position(|word| *word == "10.0.0.1").expect("the host");
         words[host] = "127.0.0.1";
-        let output = Command::new("redis-cli").args(["-p", &port]).args(words).output().unwrap();
+        let mut command = Command::new("redis-cli");
+        command.args(["-p", &port]).args(words).env("REDISCLI_AUTH", password);
+        let output = command.output().unwrap();
         let shown = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && !shown.contains("ERR"), "{line}: {shown}");
+        assert!(output.status.success() && !is_refused(&shown), "{line}: {shown}");
         let words = shows.split([' ', ',']).filter(|word| word.contains(['_', ':']));
         words.for_each(|word| assert!(shown.contains(word), "{line}: {shown}"));
+    }
+    assert!(typed >= 4);
+}
+
+fn is_refused(shown: &str) -> bool {
+    ["ERR", "NOPERM", "NOAUTH", "WRONGPASS"].iter().any(|word| shown.contains(word))
+}
+
+/// What the table of the symptoms looks at on a master.
+#[test]
+fn the_operator_may_look_at_whatever_a_symptom_leads_to() {
+    let server = start(blocks(PAGE, "conf")[1]);
+    let table = PAGE.split_once("| symptom |").expect("the table of symptoms").1;
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let looks = rows.filter_map(|row| row.split('|').nth(3));
+    let spans = looks.flat_map(|look| look.split('`').skip(1).step_by(2));
+    let is_command =
+        |word: &str| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut typed = Vec::new();
+    for span in spans {
+        let line = span.strip_prefix("redis-cli ").unwrap_or(span);
+        let first = line.split(' ').next().unwrap();
+        if !is_command(first) && line == span {
+            continue;
+        }
+        let mut command = Command::new("redis-cli");
+        command.args(["-p", &server.port().to_string(), "--user", "operator"]);
+        command.args(line.split(' ')).env("REDISCLI_AUTH", "change-me-too");
+        let output = command.output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !is_refused(&shown), "{line}: {shown}");
+        typed.push(line);
+    }
+    for line in ["LATENCY LATEST", "ACL LOG", "SLOWLOG GET", "TIME", "PING", "--scan"] {
+        assert!(typed.contains(&line), "{line}: {typed:?}");
     }
 }
 
@@ -168,6 +223,9 @@ fn the_alerts_and_metrics_of_the_page_are_there() {
             let name = format!("{}{name}", &begins[1..]);
             assert!(there.contains(&name), "{path} has no {name}");
         }
+    }
+    for alert in ALERTS.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")) {
+        assert!(PAGE.contains(&format!("| `{alert}` |")), "the page lacks {alert}");
     }
 }
 
