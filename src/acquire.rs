@@ -116,6 +116,7 @@ impl Redlock {
     /// # drop(guard);
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "lock")]
     pub fn acquire(&self, resource: impl IntoResource) -> Acquire {
         let timeout = self.options().acquire_timeout;
         Acquire::new(self.clone(), Resources::one(resource.into_resource()), timeout)
@@ -131,6 +132,7 @@ impl Redlock {
     /// # drop(both);
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "multilock")]
     pub fn acquire_all(&self, resources: impl IntoResources) -> Acquire<All> {
         let timeout = self.options().acquire_timeout;
         Acquire::new(self.clone(), resources.into_resources(), timeout)
@@ -157,6 +159,7 @@ impl Redlock {
     /// }
     /// # Ok(()) }
     /// ```
+    #[doc(alias = "try_lock")]
     pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire {
         let resource = Resources::one(resource.into_resource());
         Acquire::new(self.clone(), resource, Duration::ZERO)

@@ -226,7 +226,7 @@ impl<K: Kind> fmt::Debug for AdoptFuture<K> {
 }
 
 /// A lock that was not adopted. Unless its keys are gone, the value may be used again.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[error("not adopted: {kind}")]
 #[non_exhaustive]
 pub struct AdoptError<K: Kind = Unfenced> {
@@ -236,3 +236,5 @@ pub struct AdoptError<K: Kind = Unfenced> {
     #[source]
     pub kind: AdoptErrorKind,
 }
+
+debug_is_display!({ K: Kind } AdoptError<K>);

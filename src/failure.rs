@@ -6,6 +6,7 @@ mod call;
 #[cfg(feature = "config")]
 mod config;
 mod connect;
+mod debug;
 mod hand_over;
 mod list;
 mod ready;
@@ -58,16 +59,17 @@ fn if_slow(nodes: &[NodeReport]) -> &'static str {
 }
 
 /// This `Redlock` was shut down, or the runtime it was connected on is gone.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("closed: {}", CLOSED)]
 #[non_exhaustive]
 pub struct Closed;
 
-const CLOSED: &str = "this Redlock was shut down, or the runtime it was connected on is gone";
+const CLOSED: &str =
+    "this Redlock was shut down, or the runtime it was connected on is gone; connect again";
 
 /// The lock is lost for good: it can no longer be relied on. Another client may hold it now, so the
 /// work done since the loss may have overlapped with that of another holder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
     /// The resource that was locked.
@@ -108,7 +110,7 @@ impl fmt::Display for Lost {
 impl std::error::Error for Lost {}
 
 /// The reason why an extension did not move the deadline.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExtendError {
     /// The lock is lost, for good.
@@ -123,7 +125,7 @@ pub enum ExtendError {
 }
 
 /// Too few masters confirmed an extension in time. The old deadline remains in force.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unextended {
     /// The locked resource.
@@ -151,7 +153,7 @@ impl fmt::Display for Unextended {
 impl std::error::Error for Unextended {}
 
 /// [`Redlock::shutdown`](crate::Redlock::shutdown) ran out of time.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error(
     "{owed} releases and rollbacks were not confirmed in time: their keys expire with their ttl"
 )]

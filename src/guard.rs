@@ -93,6 +93,7 @@ impl<K: Kind> Guard<K> {
     ///
     /// Safe: once polled, the round continues even if this future is dropped. The deadline moves if
     /// the round is won.
+    #[doc(alias("renew", "refresh", "heartbeat"))]
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
         let (reply, answer) = oneshot::channel();
         let Lease { driver, hold, .. } = &self.lease;
@@ -124,6 +125,7 @@ impl<K: Kind> Guard<K> {
     /// # Cancel safety
     ///
     /// Safe: the lock is released whether or not you wait for it.
+    #[doc(alias = "unlock")]
     pub async fn release(self) -> Result<Released, Lost> {
         let answer = self.begin_release();
         self.end_release(answer).await
@@ -314,6 +316,8 @@ impl<K: Kind> Lease<K> {
     }
 
     /// Returns the time left, or the error to stop with: use it with `?` before each side effect.
+    ///
+    /// It asks no master, and takes far less than a microsecond: it reads a clock and what the client knows.
     ///
     /// # Errors
     ///

@@ -50,6 +50,8 @@
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
 
+#[macro_use]
+mod debug;
 mod acquire;
 mod address;
 mod adopt;

@@ -57,7 +57,11 @@ pub enum Ran<T> {
 
 impl Redlock {
     /// Returns work on `resource` that is done at most once within `period`, by whichever process is
-    /// first. At most [`max_ttl`](crate::RedlockBuilder::max_ttl). See [`Once`].
+    /// first. See [`Once`].
+    ///
+    /// `period` is at most [`max_ttl`](crate::RedlockBuilder::max_ttl), half a minute unless configured
+    /// otherwise, since a key stays that long: it ends what several hosts start at the same time. For a job
+    /// of each hour or night, see the cookbook.
     pub fn once(&self, resource: impl IntoResources, period: Duration) -> Once {
         Once { inner: self.try_acquire_all(resource).min_hold(period) }
     }

@@ -28,6 +28,7 @@ use tokio::sync::oneshot;
 /// Each [`connect`](crate::RedlockBuilder::connect) creates a coordinator of its own, with one connection
 /// to each master and one task that drives them. Connect after a fork, not before.
 #[derive(Clone)]
+#[doc(alias("mutex", "LockManager", "DistributedLock"))]
 pub struct Redlock {
     setup: Arc<Setup>,
     driver: Handle,

@@ -49,6 +49,7 @@ impl<G: Held<Error = AcquireError>> Acquire<G> {
     /// # Cancel safety
     ///
     /// If dropped, it drops the body and releases in the background.
+    #[doc(alias("with_lock", "using", "watchdog"))]
     pub async fn run<T, F>(self, body: F) -> Result<T, RunError<T>>
     where
         F: AsyncFnOnce(Lease<G::Kind>) -> T,

@@ -77,12 +77,17 @@ pub type WriteGuard<K = Unfenced> = Guard<Writing<K>>;
 impl Redlock {
     /// Returns the read-write lock on `resource`. Nothing is sent yet.
     ///
+    /// A reader costs a round trip to the masters, and another one when it ends. So lock for as long as what
+    /// is read has to stay the same, and not for each read of a request: for that, keep a copy and its
+    /// version.
+    ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {
     /// let guard = redlock.rw_lock("table:7").read().await?;
     /// # drop(guard);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("read_lock", "write_lock"))]
     pub fn rw_lock(&self, resource: impl IntoResource) -> RwLock {
         RwLock { redlock: self.clone(), resource: resource.into_resource() }
     }

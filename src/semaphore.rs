@@ -63,6 +63,7 @@ impl Redlock {
     /// # drop(permit);
     /// # Ok(()) }
     /// ```
+    #[doc(alias("acquire_many", "rate_limit"))]
     pub fn semaphore(&self, name: impl IntoResource, permits: usize) -> Semaphore {
         let (resource, options) = (name.into_resource(), self.options());
         let count = u8::try_from(permits).unwrap_or(MOST).min(MOST);

@@ -25,6 +25,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use quorumlock::embedded::Masters;
 use quorumlock::{Config, FencedLease, Redlock, RunError, StaleToken};
 use signals::Signals;
+use std::convert::Infallible;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::{self, ExitCode};
@@ -93,7 +94,7 @@ async fn run() -> Result<(), Failure> {
     }
 
     let service = Arc::new(Service { redlock, store: Store::open(folder)?, metrics });
-    let leader = tokio::spawn(campaign(service.clone()));
+    let leader = tokio::spawn(lead(service.clone()));
     let mut requests = JoinSet::new();
     let mut upkeep = interval(Duration::from_secs(5));
     let signal = loop {
@@ -107,7 +108,7 @@ async fn run() -> Result<(), Failure> {
 
     println!("{signal}: finishes {} requests", requests.len());
     drop(listener); // New connections are refused.
-    leader.abort(); // Drops its guard, which releases the lock: another instance leads at once.
+    leader.abort(); // Drops its leadership, which resigns: another instance leads at once.
     let _ = leader.await;
     let _ = timeout(PATIENCE, async { while requests.join_next().await.is_some() {} }).await;
     requests.shutdown().await; // Drops what is left, with its guards.
@@ -175,29 +176,37 @@ async fn charge(service: &Service, order: u64) -> Response {
 }
 
 /// Leads whenever it can, until it is aborted.
-async fn campaign(service: Arc<Service>) {
-    loop {
-        let term = service.redlock.acquire(LEADER).fenced().no_timeout().keep_alive_forever();
-        let ended: Failure = match term.await {
-            Ok(guard) => {
-                println!("leads, with token {}", guard.fencing_token());
-                gauge!("web_service_leads").set(1);
-                tokio::select! {
-                    biased;
-                    lost = guard.lost() => lost.into(),
-                    failed = ship(&service, guard.lease()) => failed,
-                }
-            } // The guard is dropped: if the lock is still held, it is released.
-            Err(error) => error.into(),
-        };
-        gauge!("web_service_leads").set(0);
-        eprintln!("does not lead: {ended}");
-        sleep(SHIPS_EVERY).await; // What has failed may fail again.
+async fn lead(service: Arc<Service>) {
+    let candidate = format!("web_service-{}", process::id());
+    let leads = service.redlock.election(LEADER).run(candidate, async |lease| {
+        println!("leads, with token {}", lease.fencing_token());
+        let _leads = Leads::begin();
+        ship(&service, lease).await
+    });
+    if let Err(error) = leads.await {
+        eprintln!("leads no more: {error}");
     }
 }
 
-/// The leader's job: ships each charged order once. Ends with an error only.
-async fn ship(service: &Service, lease: FencedLease) -> Failure {
+/// Shows in the metrics that this instance leads, until its term is over: then the body is dropped.
+struct Leads;
+
+impl Leads {
+    fn begin() -> Self {
+        gauge!("web_service_leads").set(1);
+        Self
+    }
+}
+
+impl Drop for Leads {
+    fn drop(&mut self) {
+        gauge!("web_service_leads").set(0);
+        eprintln!("does not lead");
+    }
+}
+
+/// The leader's job, until it is dropped: ships each charged order once.
+async fn ship(service: &Service, lease: FencedLease) -> Infallible {
     let mut turns = interval(SHIPS_EVERY);
     loop {
         turns.tick().await;
@@ -208,7 +217,7 @@ async fn ship(service: &Service, lease: FencedLease) -> Failure {
             entries.append(&mut due);
         });
         if let Err(error) = shipped {
-            return error;
+            eprintln!("not shipped: {error}"); // A successor's token is there, or the disk has failed.
         }
     }
 }

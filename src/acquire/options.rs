@@ -75,6 +75,11 @@ impl<G: Held> Acquire<G> {
     ///
     /// The keep-alive ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h
     /// unless configured.
+    ///
+    /// [`run`](Self::run) does the same for one body, which it stops when the lock is lost, and releases when
+    /// the body ends. Take this one where a guard is kept: in a struct, or across functions. Then it is up to
+    /// you to look at [`lost`](crate::Lease::lost) or [`check`](crate::Lease::check).
+    #[doc(alias("watchdog", "heartbeat", "auto_renew", "auto_extend"))]
     pub fn keep_alive(mut self) -> Self {
         self.terms.keep_alive = Some(KeepAlive::at_most(self.terms.redlock.options().max_hold));
         self

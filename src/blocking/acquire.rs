@@ -119,6 +119,7 @@ impl<G: Held> Acquire<G> {
     }
 
     /// Extends the lock in the background. See [`Acquire::keep_alive`](crate::Acquire::keep_alive).
+    #[doc(alias("watchdog", "heartbeat", "auto_renew", "auto_extend"))]
     pub fn keep_alive(self) -> Self {
         self.with(crate::Acquire::keep_alive)
     }

@@ -2,12 +2,11 @@
 
 use super::wait;
 use crate::election::{Leader, Watch};
-use crate::failure::{AcquireError, Lost, RunError};
+use crate::failure::{AcquireError, Lost};
 use crate::fencing::FencingToken;
 use crate::guard::FencedLease;
 use crate::inspect::InspectError;
 use crate::released::Released;
-use crate::run::ended;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use std::time::Duration;
 ///
 /// ```no_run
 /// # fn step(_: u64) -> bool { true }
-/// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::RunError<()>> {
+/// # fn example(redlock: quorumlock::blocking::Redlock) -> Result<(), quorumlock::AcquireError> {
 /// redlock.election("scheduler").run("10.0.0.7:8080", |lease| {
 ///     loop {
 ///         lease.check()?; // after a loss: campaigns again
@@ -71,26 +70,28 @@ impl Election {
 
     /// Campaigns, and runs `body` on this thread once it leads. If the body returns an error, as
     /// [`check`](crate::Lease::check) does after a loss, it campaigns again, and runs the body in the next
-    /// term. If the body returns `Ok`, it resigns.
+    /// term. If the body returns `Ok` while it leads, it resigns; after a loss it campaigns again, and what
+    /// the body has returned is dropped.
     ///
     /// A body is not interrupted by a loss. Have it call [`check`](crate::Lease::check) before each side
     /// effect. See [`Election::run`](crate::Election::run).
     ///
     /// # Errors
     ///
-    /// [`RunError::NotAcquired`] with an error of [`campaign`](Self::campaign). [`RunError::Lost`] if the
-    /// body has returned `Ok` although the leadership was lost by then, with its result.
+    /// The errors of [`campaign`](Self::campaign). A loss is none.
     pub fn run<T>(
         &self,
         candidate: impl Into<String>,
         mut body: impl FnMut(FencedLease) -> Result<T, Lost>,
-    ) -> Result<T, RunError<T>> {
+    ) -> Result<T, AcquireError> {
         let candidate = candidate.into();
         loop {
             // A panic of the body drops the leadership, and so resigns.
-            let led = self.campaign(candidate.as_str()).map_err(RunError::NotAcquired)?;
-            if let Ok(result) = body(led.lease()) {
-                return ended(result, led.resign());
+            let led = self.campaign(candidate.as_str())?;
+            if let Ok(result) = body(led.lease())
+                && led.resign().is_ok()
+            {
+                return Ok(result);
             }
         }
     }

@@ -87,6 +87,7 @@ impl<K: Kind> Guard<K> {
     /// # Errors
     ///
     /// [`Lost`] if the lock had been lost before.
+    #[doc(alias = "unlock")]
     pub fn release(self) -> Result<Released, Lost> {
         wait::until(self.inner.release())
     }

@@ -59,6 +59,7 @@ impl Redlock {
 
     /// Acquires the lock on `resource`. No master is asked before [`lock`](Acquire::lock) or
     /// [`run`](Acquire::run). See [`Redlock::acquire`](crate::Redlock::acquire).
+    #[doc(alias = "lock")]
     pub fn acquire(&self, resource: impl IntoResource) -> Acquire {
         Acquire::new(self.inner.acquire(resource))
     }

@@ -380,7 +380,7 @@ impl Callers {
     fn connected(&mut self, now: Instant, machine: &Coordinator) -> bool {
         let Some(reply) = self.connecting.take() else { return true };
         let admission = machine.masters().admission(now, self.strict);
-        let refusal = ConnectError::refusal(admission, &machine.masters().status(now));
+        let refusal = ConnectError::refusal(admission, machine.masters(), now);
         let result = refusal.map_or(Ok(()), Err);
         let connected = result.is_ok();
         reply.send(result).is_ok() && connected

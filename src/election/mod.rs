@@ -27,6 +27,7 @@ impl Redlock {
     ///
     /// It is the lock on the resource of that name, always fenced, kept alive without an end and
     /// waited for without a limit: a client that holds that lock in another way keeps candidates out.
+    #[doc(alias("leader_election", "LeaderLatch"))]
     pub fn election(&self, name: impl IntoResource) -> Election {
         let (ttl, lock_delay) = (self.options().ttl, self.options().lock_delay);
         Election { redlock: self.clone(), name: name.into_resource(), ttl, lock_delay }
@@ -143,26 +144,38 @@ impl Election {
     ///
     /// # Cancel safety
     ///
-    /// As for an [`Acquire`]: dropped, the campaign leaves nothing behind.
-    pub async fn campaign(&self, candidate: impl Into<String>) -> Result<Leadership, AcquireError> {
+    /// As for an [`Acquire`]: dropped, the campaign leaves nothing behind. Nothing is sent before its first poll.
+    pub fn campaign<C>(
+        &self,
+        candidate: C,
+    ) -> impl Future<Output = Result<Leadership, AcquireError>> + use<C>
+    where
+        C: Into<String>,
+    {
         let acquire = self.acquire(&candidate.into());
-        loop {
-            match acquire.clone().await {
-                Ok(guard) => return Ok(Leadership::new(guard)),
-                // It was won, and picked up only after its deadline. Nothing else ends without a
-                // timeout.
-                Err(AcquireError::NoQuorum(_)) => {}
-                Err(error) => return Err(error),
+        async move {
+            loop {
+                match acquire.clone().await {
+                    Ok(guard) => return Ok(Leadership::new(guard)),
+                    // It was won, and picked up only after its deadline. Nothing else ends without a
+                    // timeout.
+                    Err(AcquireError::NoQuorum(_)) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
     }
 
     /// Campaigns, and runs `body` while it leads; again after each loss, with the next term, until
-    /// the body returns. Then it resigns.
+    /// the body returns while it leads. Then it resigns.
     ///
     /// The body is dropped at its next await when the leadership is lost. What it does between two
     /// awaits is not interrupted, so check the lease before each side effect all the same. The
     /// lease has the term as its [`fencing_token`](crate::Lease::fencing_token).
+    ///
+    /// A body that has learned of the loss by itself may return whatever it likes: after a loss it
+    /// campaigns again, and what the body has returned is dropped. So this is no way to lead once:
+    /// for that, [campaign](Self::campaign).
     ///
     /// ```no_run
     /// # async fn schedule(_: u64) {}
@@ -171,7 +184,7 @@ impl Election {
     ///     .election("scheduler")
     ///     .run("10.0.0.7:8080", async |lease| loop {
     ///         if lease.check().is_err() {
-    ///             break;
+    ///             break; // it is lost: campaigns again
     ///         }
     ///         schedule(lease.fencing_token().as_u64()).await; // refused where a greater one was seen
     ///     })
@@ -184,28 +197,31 @@ impl Election {
     ///
     /// # Errors
     ///
-    /// [`RunError::NotAcquired`] with an error of [`campaign`](Self::campaign). [`RunError::Lost`]
-    /// if the body has returned although the leadership was lost by then, with its result.
+    /// The errors of [`campaign`](Self::campaign). A loss is none.
     ///
     /// # Cancel safety
     ///
     /// If dropped, it drops the body and resigns in the background.
-    pub async fn run<T, F, L>(
+    pub fn run<T, C, F, L>(
         &self,
-        candidate: impl Into<String>,
+        candidate: C,
         mut body: F,
-    ) -> Result<T, RunError<T>>
+    ) -> impl Future<Output = Result<T, AcquireError>> + use<T, C, F, L>
     where
+        C: Into<String>,
         // Not `AsyncFnMut`: what borrows from such a closure cannot be spawned (rust#110338).
         F: FnMut(FencedLease) -> L,
         L: Future<Output = T>,
     {
-        let candidate = candidate.into();
-        loop {
-            let led = self.campaign(candidate.as_str()).await.map_err(RunError::NotAcquired)?;
-            match led.into_guard().run_under(&mut body).await {
-                Err(RunError::Lost { result: None, .. }) => {}
-                ended => return ended,
+        let (election, candidate) = (self.clone(), candidate.into());
+        async move {
+            loop {
+                let led = election.campaign(candidate.as_str()).await?;
+                match led.into_guard().run_under(&mut body).await {
+                    Ok(result) => return Ok(result),
+                    Err(RunError::NotAcquired(error)) => return Err(error),
+                    Err(RunError::Lost { .. }) => {}
+                }
             }
         }
     }

@@ -25,7 +25,7 @@ use thiserror::Error;
 /// }
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AcquireError {
     /// Another holder has the lock: wait longer, or do without.
@@ -100,7 +100,7 @@ impl AcquireError {
 }
 
 /// A quorum of masters could have voted for us, and did not: an [`Obstacle`] was in the way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Contended {
     /// The resource that was to be locked.
@@ -122,7 +122,7 @@ pub struct Contended {
 }
 
 /// Too few masters could vote in time for any client to win.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoQuorum {
     /// The resource that was to be locked.
@@ -138,7 +138,7 @@ pub struct NoQuorum {
 }
 
 /// Too few masters could vote because something that all must have in common differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disagreement {
     /// The resource that was to be locked.
@@ -221,7 +221,7 @@ impl Contended {
             f.write_str(if place == 0 { "" } else { ", " })?;
             self.fmt_obstacle(f, resource, obstacle)?;
         }
-        self.fmt_deadlock(f)?;
+        self.fmt_held(f)?;
         match self.obstacle {
             Obstacle::OwnGuard => write!(
                 f,

@@ -31,14 +31,15 @@ impl Contended {
         self.blocked.as_ref().map_or(&[], |blocked| &blocked.resources)
     }
 
-    /// Returns what this client held for the whole time in which the acquire waited in vain. If the holder
-    /// that is in the way waited for one of these, directly or by way of others, it was a deadlock. That is
-    /// possible, and never certain: the guards may belong to other tasks of this client than the one that
-    /// waited, and nothing tells for what other clients wait.
+    /// Returns what this client held for the whole time in which the acquire waited in vain. That alone is
+    /// no sign of a deadlock: the guards may belong to other tasks than the one that waited, and nothing here
+    /// tells what the holder waited for. Whether clients wait for each other in a circle, the masters show:
+    /// [`PossibleDeadlock::among`](crate::PossibleDeadlock::among).
     ///
-    /// Empty if a deadlock by way of this client is not possible: it held nothing else, or did not wait
-    /// ([`try_acquire`](crate::Redlock::try_acquire)). Empty as well if it held more than eight locks, of
-    /// which most have nothing to do with the one that was waited for.
+    /// Empty if this client held nothing else, or did not wait
+    /// ([`try_acquire`](crate::Redlock::try_acquire)); for a permit, which any of its holders can give back,
+    /// and behind other callers of this client. Empty as well if it held more than eight locks, of which
+    /// most have nothing to do with the one that was waited for.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -65,11 +66,12 @@ impl Contended {
         self.blocked.as_ref().map_or(&[], |blocked| &blocked.held)
     }
 
-    /// Writes that it may have been a deadlock, if it may.
-    pub(super) fn fmt_deadlock(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes what this client held meanwhile. That is a fact, and no verdict: most of it has nothing to do
+    /// with the lock that was waited for.
+    pub(super) fn fmt_held(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = self.held_meanwhile();
         for (place, resource) in held.iter().enumerate() {
-            let before = if place == 0 { ", possibly a deadlock: this client held " } else { ", " };
+            let before = if place == 0 { ", this client held " } else { ", " };
             write!(f, "{before}{:?}", Escaped(resource))?;
         }
         f.write_str(if held.is_empty() { "" } else { " meanwhile" })

@@ -4,7 +4,7 @@ use crate::report::OneLine;
 use thiserror::Error;
 
 /// A setting or an argument that cannot work, found before anything was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("{field}: {}", OneLine(problem))]
 #[non_exhaustive]
 pub struct InvalidSetting {
@@ -21,7 +21,7 @@ impl InvalidSetting {
 }
 
 /// A call that cannot work where it is made, whatever its arguments. Nothing was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WrongContext {
     /// There is no tokio runtime to run on.
@@ -73,7 +73,7 @@ pub enum WrongContext {
 /// The operating system provides no random bytes, so no token could be drawn. This is rarely
 /// transient: usually a sandbox denies `getrandom()`. Try again, and allow that call if the error
 /// persists.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error(
     "the operating system provides no random bytes for a token: try again; if it persists, allow \
      getrandom() in the sandbox"

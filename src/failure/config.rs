@@ -15,7 +15,7 @@ use std::path::PathBuf;
 ///     "line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""
 /// );
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigError {
     /// The file, if the source was one.

@@ -2,8 +2,9 @@
 
 use super::{Closed, InvalidSetting, NoRandomness, WrongContext};
 use crate::report::{Folded, OneLine, Said, fold};
-use quorumlock_core::quorum::Admission;
-use quorumlock_core::status::{NodeStanding, Status};
+use quorumlock_core::coordinator::Masters;
+use quorumlock_core::quorum::{Admission, Instant};
+use quorumlock_core::status::NodeStanding;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -11,7 +12,7 @@ use thiserror::Error;
 /// not an error: they are redialled in the background, and an acquire reports whether those that
 /// may vote are enough. Nor are unfit masters an error if the rest is a quorum without them, unless
 /// [`strict`](crate::RedlockBuilder::strict) asks for that.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// A setting cannot work: fix it.
@@ -51,7 +52,7 @@ pub struct NodeProblem {
 }
 
 /// The reason why no master was asked whether it is fit.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PreflightError {
     /// A setting cannot work: fix it.
@@ -85,26 +86,31 @@ pub(super) fn folded(nodes: &[NodeProblem]) -> Vec<Folded> {
 impl ConnectError {
     /// Returns the reason to refuse a client that has met the masters in this state, if it is not
     /// admitted.
-    pub(crate) fn refusal(admission: Admission, status: &Status) -> Option<Self> {
-        let of_masters = |wanted: fn(&NodeStanding) -> Option<&Arc<str>>| -> Vec<_> {
-            let problems = status.nodes().iter().filter_map(|status| {
-                let (node, problem) = (status.node.clone(), wanted(&status.standing)?.clone());
-                Some(NodeProblem { node, problem })
-            });
-            problems.collect()
-        };
+    pub(crate) fn refusal(admission: Admission, masters: &Masters, now: Instant) -> Option<Self> {
         match admission {
             Admission::Granted => None,
-            Admission::Unfit => Some(Self::Unfit(of_masters(|standing| match standing {
-                NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => Some(cause),
-                _ => None,
-            }))),
-            Admission::Disagreement => {
-                Some(Self::Disagreement(of_masters(|standing| match standing {
-                    NodeStanding::Disagrees(cause) => Some(cause),
+            Admission::Unfit => {
+                let status = masters.status(now);
+                let unfit = status.nodes().iter().filter_map(|status| match &status.standing {
+                    NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => {
+                        Some(NodeProblem::new(&status.node, cause))
+                    }
                     _ => None,
-                })))
+                });
+                Some(Self::Unfit(unfit.collect()))
+            }
+            // Each master with a report: one that has no vote may be the only one that knows.
+            Admission::Disagreement => {
+                let reports = masters.reports();
+                let problems = reports.map(|(node, cause)| NodeProblem::new(node, cause));
+                Some(Self::Disagreement(problems.collect()))
             }
         }
+    }
+}
+
+impl NodeProblem {
+    fn new(node: &Arc<str>, problem: &Arc<str>) -> Self {
+        Self { node: node.clone(), problem: problem.clone() }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// The reason why a lock was not adopted.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AdoptErrorKind {
     /// It came too late, and is lost for good.
@@ -30,7 +30,7 @@ pub enum AdoptErrorKind {
 
 /// The lock is lost for good. Another client may hold it now, or may have held it since it was
 /// detached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooLate {
     /// The resource.
@@ -58,7 +58,7 @@ impl std::error::Error for TooLate {}
 
 /// Too few masters confirmed in time that they hold the key. Those that did have given it another
 /// ttl.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unadopted {
     /// The resource.
@@ -83,7 +83,7 @@ impl std::error::Error for Unadopted {}
 
 /// This client has a guard of the lock, or of one of its resources: it was adopted already, or it is
 /// another lock, and the one to be adopted is lost.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("{:?} is held by this client", Escaped(resource))]
 #[non_exhaustive]
 pub struct HeldHere {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// The reason why a list of locks ended early, or lacks something. Masters that are down are no
 /// error as long as the others are enough.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListError {
     /// The call cannot succeed as it is: fix it.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// The reason why [`wait_until_ready`](crate::Redlock::wait_until_ready) ended without a quorum.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadyError {
     /// Too few masters may vote, and the time is over.
@@ -23,7 +23,7 @@ pub enum ReadyError {
 }
 
 /// Too few masters may vote, after a wait for more of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotReady {
     /// The time spent waiting.

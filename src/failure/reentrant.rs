@@ -4,7 +4,7 @@ use super::{AcquireError, Lost};
 use thiserror::Error;
 
 /// The reason why a re-entrant handle has no guard.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReentrantError {
     /// The handle did not hold it, and could not acquire it.

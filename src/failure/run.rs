@@ -64,14 +64,30 @@ impl<T> RunError<T> {
             Self::Lost { lost, result } => RunError::Lost { lost, result: result.map(drop) },
         }
     }
-}
 
-/// Leaves out the body's result, which need not be `Debug`.
-impl<T> fmt::Debug for RunError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the lock's error, and the body's result, if it returned before it could be dropped: for an
+    /// error type of your own that has one variant for locks, whatever ran under them.
+    ///
+    /// ```
+    /// # use quorumlock::error::RunError;
+    /// enum OrderError {
+    ///     Lock(RunError<()>),
+    /// }
+    ///
+    /// impl<T> From<RunError<T>> for OrderError {
+    ///     fn from(error: RunError<T>) -> Self {
+    ///         Self::Lock(error.into_parts().0)
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn into_parts(self) -> (RunError<()>, Option<T>) {
         match self {
-            Self::NotAcquired(error) => f.debug_tuple("NotAcquired").field(error).finish(),
-            Self::Lost { lost, result } => show_lost(f, lost, result.as_ref()),
+            Self::NotAcquired(error) => (RunError::NotAcquired(error), None),
+            Self::Lost { lost, result } => {
+                let finished = result.is_some().then_some(());
+                (RunError::Lost { lost, result: finished }, result)
+            }
         }
     }
 }
@@ -100,6 +116,39 @@ pub enum OnceError<T, E> {
     },
 }
 
+impl<T, E> OnceError<T, E> {
+    /// Returns the body's own error, or else the lock's: for an error type of your own that has a variant
+    /// for each.
+    ///
+    /// ```
+    /// # use quorumlock::error::{OnceError, RunError};
+    /// enum ReportError {
+    ///     Lock(RunError<()>),
+    ///     Io(std::io::Error),
+    /// }
+    ///
+    /// impl<T> From<OnceError<T, std::io::Error>> for ReportError {
+    ///     fn from(error: OnceError<T, std::io::Error>) -> Self {
+    ///         match error.into_failed() {
+    ///             Ok(own) => Self::Io(own),
+    ///             Err(lock) => Self::Lock(lock.without_result()),
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The lock's error: the body was not run, or the lock was lost before it returned.
+    pub fn into_failed(self) -> Result<E, RunError<Result<T, E>>> {
+        match self {
+            Self::NotAcquired(error) => Err(RunError::NotAcquired(error)),
+            Self::Failed(error) => Ok(error),
+            Self::Lost { lost, result } => Err(RunError::Lost { lost, result }),
+        }
+    }
+}
+
 impl<T, E> From<AcquireError> for OnceError<T, E> {
     fn from(error: AcquireError) -> Self {
         Self::NotAcquired(error)
@@ -115,23 +164,13 @@ impl<T, E> From<RunError<Result<T, E>>> for OnceError<T, E> {
     }
 }
 
-/// Leaves out what the body has returned after a loss, which need not be `Debug`.
-impl<T, E: fmt::Debug> fmt::Debug for OnceError<T, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAcquired(error) => f.debug_tuple("NotAcquired").field(error).finish(),
-            Self::Failed(error) => f.debug_tuple("Failed").field(error).finish(),
-            Self::Lost { lost, result } => show_lost(f, lost, result.as_ref()),
-        }
-    }
-}
-
-/// Shows the loss, and not what the body has returned.
-fn show_lost<T>(f: &mut fmt::Formatter<'_>, lost: &Lost, result: Option<&T>) -> fmt::Result {
-    f.debug_struct("Lost")
-        .field("lost", lost)
-        .field("finished", &result.is_some())
-        .finish_non_exhaustive()
+/// Shows a loss and what became of the body, and not what that has returned, which need not be `Debug`.
+pub(super) fn show_lost<T>(
+    f: &mut fmt::Formatter<'_>,
+    lost: &Lost,
+    result: Option<&T>,
+) -> fmt::Result {
+    write!(f, "{lost}; the work {}", ended(result))
 }
 
 /// Formats what became of the body of a lock that was lost.

@@ -1,6 +1,8 @@
 //! The text of every error that is not a list of masters: one line that begins with the main fact,
 //! and fits where one line is all there is.
 
+mod contents;
+
 use super::*;
 use crate::fencing::{FencingToken, StaleToken};
 use crate::inspect::InspectError;

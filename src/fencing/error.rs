@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// A write with a smaller token than one that was seen before. Its sender was paused, or its
 /// message was in flight, until after the lock had gone to another holder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "stale fencing token {presented}: {greatest} has been seen, so another holder has the lock; \
      do not retry it"
@@ -30,7 +30,7 @@ pub struct StaleToken {
 /// let error = "1.79e15".parse::<FencingToken>().unwrap_err();
 /// assert!(error.to_string().contains("digits only"));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("fencing token {}: {problem}", OneLine(received))]
 #[non_exhaustive]
 pub struct InvalidToken {
@@ -45,3 +45,5 @@ impl InvalidToken {
         Self { received: received.to_string(), problem }
     }
 }
+
+debug_is_display!(StaleToken, InvalidToken);

@@ -8,7 +8,7 @@ use thiserror::Error;
 ///
 /// Turned into a `Box<dyn Error>` by `?`, it keeps the guard with it. Take the
 /// [`guard`](Self::guard) out to go on with it; dropped, it releases.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[error("not detached: {error}")]
 #[non_exhaustive]
 pub struct DetachError<G = Guard> {
@@ -25,3 +25,5 @@ impl<G> DetachError<G> {
         DetachError { guard: guard(self.guard), error: self.error }
     }
 }
+
+debug_is_display!({ G } DetachError<G>);

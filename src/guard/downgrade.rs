@@ -69,7 +69,7 @@ impl<K: Kind> Guard<Writing<K>> {
 ///
 /// Turned into a `Box<dyn Error>` by `?`, it keeps the guard with it. Take the
 /// [`guard`](Self::guard) out to go on as a writer; dropped, it releases.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[error("not downgraded: {error}")]
 #[non_exhaustive]
 pub struct DowngradeError<G = Guard<Writing>> {
@@ -86,3 +86,5 @@ impl<G> DowngradeError<G> {
         DowngradeError { guard: guard(self.guard), error: self.error }
     }
 }
+
+debug_is_display!({ G } DowngradeError<G>);

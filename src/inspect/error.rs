@@ -6,7 +6,7 @@ use crate::report::NodeReport;
 use thiserror::Error;
 
 /// The reason why a lock was not inspected, or not taken away from its holder.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InspectError {
     /// The call cannot succeed as it is: fix it.
@@ -27,3 +27,5 @@ pub enum InspectError {
     #[error(transparent)]
     Closed(#[from] Closed),
 }
+
+debug_is_display!(InspectError);

@@ -154,7 +154,8 @@ async fn closed() {
     let (masters, redlock) = one_master().await;
     let guard = held(&redlock).await;
     redlock.shutdown().await.unwrap();
-    let cause = "this Redlock was shut down, or the runtime it was connected on is gone";
+    let cause = "this Redlock was shut down, or the runtime it was connected on is gone; connect \
+                 again";
     assert_text(refused(&redlock).await, &masters, &format!("closed: {cause}"));
     let text = format!("lost \"orders:42\" <time> after it was acquired: {cause}");
     assert_text(guard.lost().await, &masters, &text);

@@ -192,7 +192,10 @@ impl Coordinator {
         masters.weigh_numbers(*now);
         masters.judge_laggards();
         if let Some(fault) = masters.unfit(node) {
-            return self.break_session(node, fault);
+            if !masters.sessions[node].parts_first(*now, &fault) {
+                self.break_session(node, fault);
+            }
+            return;
         }
         let session = &mut masters.sessions[node];
         session.judge_standing(*now);

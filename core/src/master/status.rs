@@ -26,7 +26,10 @@ impl Masters {
     }
 
     /// Decides whether a client that has met each master for the first time may run. Other clients with
-    /// other lists refuse it exactly where they would bar it while it runs.
+    /// other lists refuse it exactly where they would bar it while it runs: such a client may win at
+    /// masters that are not ours, so even a master without a vote that reports it is believed. Other
+    /// numbers cost the vote of the master that reports them, and a master that has none has nothing to
+    /// lose by them; all masters wait for the greater `D` whoever reports it.
     pub fn admission(&self, now: Instant, strict: bool) -> Admission {
         let is_unfit = |fault: &Fault| fault.kind != FaultKind::Down;
         let unfit =
@@ -36,13 +39,19 @@ impl Masters {
             let membership = self.settings.membership;
             return admit(membership, unfit, NodeSet::EMPTY, false, strict);
         }
-        let reports = || self.sessions.iter().filter_map(Session::report);
+        let fit = || self.sessions.iter().filter(|session| session.fault().is_none());
         let ours = self.settings.agreement.numbers();
-        let at_odds = reports().any(|report| report.theirs != ours)
+        let at_odds = fit().filter_map(Session::report).any(|report| report.theirs != ours)
             || self.barred(now, Duration::ZERO).is_some();
         let disagrees = |session: &Session| session.fault().is_none() && session.report().is_some();
         let disagreeing = NodeSet::places(&self.sessions, disagrees);
         admit(self.settings.membership, unfit, disagreeing, at_odds, strict)
+    }
+
+    /// Returns each master that has reported clients with other settings, whether or not it has a vote,
+    /// and what it has reported, with the remedy.
+    pub fn reports(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        self.sessions.iter().filter_map(|session| Some((&session.name, &session.report()?.cause)))
     }
 
     /// Returns whether a quorum may vote.

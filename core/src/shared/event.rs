@@ -1,6 +1,7 @@
 //! The output of the machine: what to do, and what has been decided.
 
 use super::{AttemptId, Keys, Observation, RequestId};
+use crate::escape::OneLine;
 use crate::lock::{Adopted, DetachedLock, NotAdopted, Seen};
 use crate::master::Epoch;
 use crate::obstacle::Obstacle;
@@ -179,9 +180,18 @@ impl FailureKind {
             Answer::Refused(Refusal::Disagreement(cause)) => Some(cause.clone()),
             _ => None,
         };
-        let barred = |report: &NodeReport| match &report.answer {
-            Answer::Refused(reason @ Refusal::Barred { .. }) => Some(reason.to_string().into()),
+        let barred = |report: &NodeReport| {
+            match &report.answer {
+            Answer::Refused(reason @ Refusal::Barred { by }) => Some(
+                format!(
+                    "{reason}: stop that client, which `quorumlock doctor` shows with its list at {}, or \
+                     name both lists with RedlockBuilder::joint_with",
+                    OneLine(by)
+                )
+                .into(),
+            ),
             _ => None,
+        }
         };
         let cause = reports.iter().find_map(disagrees).or_else(|| reports.iter().find_map(barred));
         cause.map_or(Self::NoQuorum, Self::Disagreement)

@@ -77,8 +77,8 @@ impl Callers {
         acquirer.failed(failure, waited, machine.masters().quorum(), blocked, meanwhile);
     }
 
-    /// Returns what was held all the while that this caller waited: without it, no deadlock goes by way of
-    /// this client. Of many locks most have nothing to do with it, and none is named.
+    /// Returns what was held all the while that this caller waited: without it, no deadlock of locks goes by
+    /// way of this client. Of many locks most have nothing to do with it, and none is named.
     fn held_meanwhile(
         &self,
         now: Instant,
@@ -89,6 +89,9 @@ impl Callers {
         let is_waited_for = match failure {
             // Time ends these, and no other client.
             FailureKind::Contended(Obstacle::Ended { .. } | Obstacle::GreaterToken) => false,
+            // Any of the holders gives way, or the callers of this client ahead do: what they wait for
+            // is not what this client holds.
+            FailureKind::Contended(Obstacle::Permits { .. } | Obstacle::LocalQueue) => false,
             FailureKind::Contended(_) => acquirer.waits,
             _ => false,
         };

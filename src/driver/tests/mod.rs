@@ -32,6 +32,7 @@ mod strays;
 mod tap;
 mod torn;
 mod trusted;
+mod unfit;
 mod unread;
 mod waitlist;
 mod warm;

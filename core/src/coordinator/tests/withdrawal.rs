@@ -165,3 +165,57 @@ fn a_client_that_still_holds_takes_nothing_back_before_the_hold_is_over() {
          drained true",
     );
 }
+
+/// n1 may vote, and n2 is the same server: it has a note of this client, and no vote.
+const ONE_IS_UNFIT: &str = "n1 opens
+                            n2 < DIAL
+                            n2 connects
+                            n2 < HELLO ..
+                            n2 asks
+                            n2 > hello 2
+                            n2 > server run1
+                            n2 > master
+                            n2 > agreed
+                            n2 < CLOSE
+                            = connected
+                            withdraw
+                            n1 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
+                            n1 > 1
+                            drained false
+                            +0ms
+                            n2 < DIAL";
+
+#[test]
+fn a_master_without_a_vote_is_dialled_for_the_sake_of_its_note() {
+    play_from_the_start(
+        2,
+        &format!(
+            "{ONE_IS_UNFIT}
+             n2 connects
+             n2 < HELLO ..
+             n2 asks
+             n2 > hello 3
+             n2 > server run1
+             n2 > master
+             n2 > agreed
+             n2 < EVAL withdraw 1 quorumlock:agreement 0 0 n1 n2
+             drained false
+             n2 > 1
+             n2 < CLOSE
+             drained true"
+        ),
+    );
+}
+
+#[test]
+fn a_note_at_a_master_without_a_vote_is_left_if_it_cannot_be_reached() {
+    play_from_the_start(
+        2,
+        &format!(
+            "{ONE_IS_UNFIT}
+             drained false
+             n2 breaks
+             drained true"
+        ),
+    );
+}

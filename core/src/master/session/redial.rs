@@ -62,10 +62,16 @@ impl Session {
 
     /// Prepares for shutdown: a master that owes something and is down is dialled at once.
     pub(crate) fn collect(&mut self, now: Instant) {
-        if let State::Down(redial) = &mut self.state
-            && self.ledger.len() > 0
-        {
+        if self.ledger.len() > 0 {
+            self.redial_now(now);
+        }
+    }
+
+    /// Dials at once if the master is down. Returns whether a dial is due or under way.
+    pub(super) fn redial_now(&mut self, now: Instant) -> bool {
+        if let State::Down(redial) = &mut self.state {
             redial.at = now.min(redial.at);
         }
+        matches!(self.state, State::Down(_) | State::Dialing)
     }
 }

@@ -76,10 +76,8 @@ impl Session {
             PendingReply::Agree { asked, is_brief } => {
                 self.agreement_answered(now, asked, is_brief, &reply)
             }
-            // A master that denies it keeps the note until it lapses.
             PendingReply::TakenBack => {
-                self.departure.answered();
-                Incoming::Nothing
+                self.departure.answered().map_or(Incoming::Nothing, Incoming::Broken)
             }
             PendingReply::Kill => self.kill_answered(now, &reply),
         })
