@@ -68,6 +68,8 @@ use std::time::Duration;
 /// - [`NoQuorum`](crate::error::NoQuorum): too few masters could vote in time.
 /// - [`Disagreement`](crate::error::Disagreement): too few could vote because clients, or the
 ///   masters' clocks, disagree.
+/// - [`Overloaded`](crate::error::Overloaded): this client asks for more locks at once than its masters
+///   answer in time, and this one could not begin within its timeout; no master was asked.
 /// - [`InvalidSetting`](crate::InvalidSetting): a resource or a ttl that cannot work; nothing was
 ///   sent.
 /// - [`NoRandomness`](crate::error::NoRandomness): the operating system provides no random bytes.

@@ -10,6 +10,7 @@
 //! | [`acquire`](crate::Redlock::acquire) | [`AcquireError::Contended`] | wait, or do without |
 //! | | [`AcquireError::NoQuorum`] | raise an alarm, try again later; wait, if masters are warming up |
 //! | | [`AcquireError::Disagreement`] | fix the configuration, or the masters' clocks |
+//! | | [`AcquireError::Overloaded`] | ask for fewer locks at once, or wait longer |
 //! | | [`AcquireError::InvalidSetting`] | fix the call |
 //! | | [`AcquireError::WrongContext`] | make the call elsewhere |
 //! | | [`AcquireError::NoRandomness`] | try again; if it persists, fix the system or its sandbox |
@@ -44,8 +45,8 @@ pub use crate::failure::ConfigError;
 pub use crate::failure::{
     AcquireError, AdoptErrorKind, Closed, ConnectError, Contended, Disagreement, ExtendError,
     HeldHere, InvalidSetting, ListError, LossReason, Lost, NoQuorum, NoRandomness, NodeProblem,
-    NotReady, OnceError, PreflightError, ReadyError, ReentrantError, RunError, ShutdownError,
-    TooLate, Unadopted, Unextended, WrongContext,
+    NotReady, OnceError, Overloaded, PreflightError, ReadyError, ReentrantError, RunError,
+    ShutdownError, TooLate, Unadopted, Unextended, WrongContext,
 };
 #[doc(inline)]
 pub use crate::fencing::{InvalidToken, StaleToken};

@@ -118,6 +118,7 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         text(NoQuorum::picked_up_late(resource.clone(), waited)),
         text(ReentrantError::from(AcquireError::from(no_quorum))),
         text(disagreement),
+        text(Overloaded { resource: resource.clone(), waited }),
         text(lost(LossReason::Lapsed)),
         text(RunError::Lost { lost: lost(gone()), result: Some(()) }),
         text(Unextended { resource: resource.clone(), nodes: nodes.clone(), quorum: quorum() }),

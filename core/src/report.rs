@@ -179,7 +179,7 @@ impl Answer {
 
     /// Returns whether the master was asked, and so how long that took. Of what was decided in this
     /// process, a latency would only be noise.
-    const fn is_of_the_master(&self) -> bool {
+    pub(crate) const fn is_of_the_master(&self) -> bool {
         !matches!(
             self,
             Self::Refused(

@@ -3,18 +3,17 @@
 
 use super::*;
 use crate::driver::clock::Clock;
-use crate::driver::{Ended, Handle, Request};
+use crate::driver::{Ended, Handle, Inbox, Request, requests};
 use crate::options::Options;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
 use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Keys};
 use quorumlock_core::quorum::{Membership, Nanos};
-use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn driverless(options: Options) -> (Redlock, UnboundedReceiver<Request>) {
-    let (requests, inbox) = mpsc::unbounded_channel();
+fn driverless(options: Options) -> (Redlock, Inbox) {
+    let (requests, inbox) = requests();
     let masters = (Vec::new(), Membership::of(1).unwrap());
     let outlet = Outlet::new(std::iter::empty());
     let ended = Ended::default();
@@ -27,10 +26,7 @@ fn prefixed() -> Options {
 }
 
 /// Returns the request that the driver receives when `acquire` is polled.
-fn asked<G: Held>(
-    acquire: Acquire<G>,
-    inbox: &mut UnboundedReceiver<Request>,
-) -> (AcquireRequest, String) {
+fn asked<G: Held>(acquire: Acquire<G>, inbox: &mut Inbox) -> (AcquireRequest, String) {
     assert!(acquire.into_future().now_or_never().is_none());
     let Ok(Request::Acquire { acquire, resource, .. }) = inbox.try_recv() else {
         panic!("it does not ask")

@@ -6,7 +6,7 @@ use crate::credentials::Source;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
-use crate::driver::{Callers, Driver, Ended, Handle, IdleLocks, Request};
+use crate::driver::{self, Callers, Driver, Ended, Handle, IdleLocks, Request};
 use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness, PreflightError};
 use crate::lists::Resolved;
 use crate::preflight::{self, Preflight};
@@ -14,7 +14,7 @@ use crate::redlock::Redlock;
 use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{Coordinator, Random};
 use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// The outcome of the first try to connect to every node.
 pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
@@ -134,7 +134,7 @@ impl<R> RedlockBuilder<R> {
         let mut machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
         let idle_locks = Arc::<IdleLocks>::default();
         machine.use_shelf(idle_locks.clone());
-        let (requests, inbox) = mpsc::unbounded_channel();
+        let (requests, inbox) = driver::requests();
         let (reply, connected) = oneshot::channel();
         let outlet = Outlet::new(addresses.iter().map(|address| &address.name));
         let names = addresses.iter().map(|address| address.name.clone());

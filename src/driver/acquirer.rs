@@ -3,7 +3,7 @@
 use super::holds::Holds;
 use super::request::{Reply, Won};
 use super::{Ahead, Handle, IdleLocks, LeaseState, ReleaseOnDrop};
-use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum};
+use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum, Overloaded};
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
 use crate::report::{Answer, NodeReport, Obstacle, Quorum};
@@ -76,6 +76,7 @@ impl Acquirer {
                 let quorum = Some(quorum);
                 AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
             }
+            FailureKind::Overloaded => AcquireError::Overloaded(Overloaded { resource, waited }),
             FailureKind::Disagreement(cause) => {
                 let disagreement = Disagreement { resource, waited, attempts, cause, nodes };
                 AcquireError::Disagreement(disagreement)

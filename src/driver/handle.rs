@@ -1,7 +1,7 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
 use super::clock::Clock;
-use super::{IdleLocks, LeaseState, Own, Request};
+use super::{IdleLocks, LeaseState, Own, Request, Requests};
 use crate::failure::ShutdownError;
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
@@ -9,7 +9,6 @@ use quorumlock_core::quorum::Instant;
 use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 /// The outcome of the driver, set once it has ended.
@@ -24,7 +23,7 @@ pub(crate) struct Handle(Arc<Shared>);
 pub(crate) struct WeakHandle(Weak<Shared>);
 
 struct Shared {
-    requests: UnboundedSender<Request>,
+    requests: Requests,
     last_request: AtomicU64,
     clock: Clock,
     ended: Ended,
@@ -34,7 +33,7 @@ struct Shared {
 
 impl Handle {
     pub(crate) fn new(
-        requests: UnboundedSender<Request>,
+        requests: Requests,
         clock: Clock,
         ended: Ended,
         outlet: Outlet,
@@ -64,7 +63,7 @@ impl Handle {
     /// Sends `request` to the driver. Never blocks and needs no runtime. If the driver is gone, the
     /// request is dropped, and the caller that waits for its reply sees that.
     pub(crate) fn send(&self, request: Request) {
-        let _ = self.0.requests.send(request);
+        self.0.requests.send(request);
     }
 
     /// Takes an idle lock of this process without the driver, if there is one that suits these terms.

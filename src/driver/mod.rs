@@ -14,6 +14,7 @@ mod dial;
 mod hand_over;
 mod handle;
 mod holds;
+mod inbox;
 mod lease_state;
 pub(crate) mod link;
 mod listening;
@@ -28,6 +29,7 @@ pub(crate) use callers::Callers;
 pub(crate) use hand_over::InTransit;
 pub(crate) use handle::{Ended, Handle, WeakHandle};
 use holds::Holds;
+pub(crate) use inbox::{Inbox, Requests, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use listening::{Hears, Listening};
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
@@ -49,7 +51,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
@@ -58,8 +59,9 @@ use tokio::time::Sleep;
 /// otherwise run the driver right after the first of those callers.
 const BUSY: usize = 4;
 
-/// Number of requests that are taken at once, at the same time on the clock.
-const BATCH: usize = 256;
+/// Number of batches of requests after which the driver looks at what has arrived and at what is due, before it takes
+/// more. Holds are extended while callers ask for others.
+const BATCHES: usize = 4;
 
 /// Longest sleep while a lock is held. tokio's timers stop while the machine sleeps, so the clock
 /// that does not stop is read at least this often.
@@ -70,8 +72,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 pub(crate) struct Driver {
     machine: Coordinator,
     clock: Clock,
-    requests: UnboundedReceiver<Request>,
-    inbox: Vec<Request>,
+    inbox: Inbox,
     callers: Callers,
     addresses: Vec<Arc<Address>>,
     connect_timeout: Duration,
@@ -101,7 +102,7 @@ impl Driver {
     pub(crate) fn new(
         machine: Coordinator,
         clock: Clock,
-        requests: UnboundedReceiver<Request>,
+        inbox: Inbox,
         callers: Callers,
         addresses: &[Address],
         options: &Options,
@@ -110,8 +111,7 @@ impl Driver {
         Self {
             machine,
             clock,
-            requests,
-            inbox: Vec::new(),
+            inbox,
             callers,
             links: addresses.iter().map(|_| None).collect(),
             addresses: addresses.iter().cloned().map(Arc::new).collect(),
@@ -132,32 +132,31 @@ impl Driver {
         }
     }
 
-    /// Takes the requests of callers. Once all callers have gone, the driver pays what is owed and
-    /// ends. Returns `true` if they asked for anything.
-    fn take_requests(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut asked = false;
-        while let Poll::Ready(count) = self.requests.poll_recv_many(cx, &mut self.inbox, BATCH) {
-            if asked {
+    /// Takes requests of callers. Once all callers have gone, the driver pays what is owed and
+    /// ends. Returns how many batches they were: there may be more behind [`BATCHES`].
+    fn take_requests(&mut self, cx: &mut Context<'_>) -> usize {
+        for batch in 0..BATCHES {
+            let Poll::Ready(count) = self.inbox.poll(cx) else { return batch };
+            if batch > 0 {
                 self.now = self.clock.now();
             }
             let now = self.now;
             if count == 0 {
                 self.shut_down(now);
-                return false;
+                return 0;
             }
-            asked = true;
-            if self.inbox.iter().any(Request::is_fenced) {
+            if self.inbox.has_fenced() {
                 self.machine.handle_wall_clock(now, self.clock.wall_us());
             }
             let mut ends = false;
-            for request in self.inbox.drain(..) {
+            for request in self.inbox.drain() {
                 ends |= self.callers.take(&mut self.machine, now, request);
             }
             if ends {
                 self.end_soon(now);
             }
         }
-        asked
+        BATCHES
     }
 
     fn shut_down(&mut self, now: Instant) {
@@ -338,9 +337,9 @@ impl Future for Driver {
         loop {
             this.now = this.clock.now();
             this.has_parked(cx);
-            let asked = this.take_requests(cx);
+            let batches = this.take_requests(cx);
             this.take_dials(cx);
-            let mut acted = this.read(cx);
+            let mut acted = this.read(cx) | (batches == BATCHES);
             // After reading: what has arrived is handled before it is considered late.
             this.expire();
             acted |= this.catch_up(cx);
@@ -348,7 +347,7 @@ impl Future for Driver {
             let decided = this.machine.decided();
             this.callers.answer(&mut this.machine, this.clock);
             let busy = decided.max(this.machine.open_rounds()) >= BUSY;
-            if (asked || decided > 0) && !this.yielded && busy {
+            if (batches > 0 || decided > 0) && !this.yielded && busy {
                 this.yielded = true;
                 cx.waker().wake_by_ref();
                 return Poll::Pending;

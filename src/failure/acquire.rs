@@ -1,7 +1,7 @@
 //! The errors of an acquire.
 
 use super::blocked::Blocked;
-use super::{Closed, InvalidSetting, NoRandomness, WrongContext, if_slow, list};
+use super::{Closed, InvalidSetting, NoRandomness, Overloaded, WrongContext, if_slow, list};
 use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
 use quorumlock_core::quorum::readiness::quorum_in;
 use std::fmt;
@@ -38,6 +38,10 @@ pub enum AcquireError {
     /// configuration.
     #[error(transparent)]
     Disagreement(#[from] Disagreement),
+    /// This client asks for more locks at once than its masters answer in time, and no master was asked:
+    /// ask for fewer at once, or wait longer.
+    #[error(transparent)]
+    Overloaded(#[from] Overloaded),
     /// The call cannot succeed as it is: fix it.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
@@ -91,7 +95,8 @@ impl AcquireError {
             Self::Contended(error) => &error.nodes,
             Self::NoQuorum(error) => &error.nodes,
             Self::Disagreement(error) => &error.nodes,
-            Self::InvalidSetting(_)
+            Self::Overloaded(_)
+            | Self::InvalidSetting(_)
             | Self::WrongContext(_)
             | Self::NoRandomness(_)
             | Self::Closed(_) => &[],

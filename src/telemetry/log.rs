@@ -59,7 +59,7 @@ impl Observer for Log {
             "acquired" => {
                 debug!(target: ACQUIRE, parent: span.id(), resource, outcome, waited_ms, "acquired");
             }
-            "no_quorum" | "disagreement" | "no_randomness" => warn!(
+            "no_quorum" | "disagreement" | "overloaded" | "no_randomness" => warn!(
                 target: ACQUIRE, parent: span.id(),
                 resource, outcome, waited_ms, error, "not acquired"
             ),

@@ -16,11 +16,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The words of each label.
-const ACQUIRES: [&str; 8] = [
+const ACQUIRES: [&str; 9] = [
     "acquired",
     "contended",
     "no_quorum",
     "disagreement",
+    "overloaded",
     "invalid",
     "no_randomness",
     "closed",
@@ -33,6 +34,7 @@ const RELEASES: [&str; 7] =
 const ADOPTIONS: [&str; 4] = ["adopted", "held_here", "lost", "unconfirmed"];
 const STANDINGS: [&str; 7] =
     ["voting", "warming_up", "unconfirmed", "unfit", "rejected", "disagrees", "down"];
+const ROUNDS: [&str; 2] = ["open", "waiting"];
 const MARGINS: [&str; 3] = ["spare", "bare", "none"];
 
 /// Everything that is counted and measured.
@@ -47,6 +49,7 @@ pub(super) struct Meters {
     held_for: Histogram,
     held: ByWord<Gauge>,
     idle: Gauge,
+    rounds: ByWord<Gauge>,
     pauses: Counter,
     waiting: ByWord<Gauge>,
     nodes: Vec<Node>,
@@ -64,6 +67,7 @@ impl Meters {
         const WAIT: &str = "quorumlock_acquire_wait_seconds";
         const QUORUM: &str = "quorumlock_quorum";
         const IDLE: &str = "quorumlock_idle_locks";
+        const ROUNDS_NOW: &str = "quorumlock_rounds";
         const PAUSES: &str = "quorumlock_warm_pauses_total";
         describe_histogram!(
             WAIT,
@@ -80,6 +84,11 @@ impl Meters {
             IDLE,
             Unit::Count,
             "Locks that were given back, and that this process keeps warm now."
+        );
+        describe_gauge!(
+            ROUNDS_NOW,
+            Unit::Count,
+            "Rounds that ask masters for a lock now, and acquires that wait until this process has fewer of them."
         );
         describe_counter!(
             PAUSES,
@@ -128,6 +137,7 @@ impl Meters {
             ),
             held: by_kind("quorumlock_held_locks", "Locks that this process holds now, by kind."),
             idle: gauge!(IDLE),
+            rounds: ByWord::new(&ROUNDS, |word| gauge!(ROUNDS_NOW, "state" => word)),
             pauses: counter!(PAUSES),
             waiting: by_kind(
                 "quorumlock_waiting_callers",
@@ -172,6 +182,13 @@ impl Observer for Meters {
 
     fn idle(&self, before: usize, idle: usize) {
         moved(&self.idle, before, idle);
+    }
+
+    fn asks(&self, before: [usize; 2], rounds: [usize; 2]) {
+        for ((_, gauge), (before, now)) in self.rounds.0.iter().zip(before.into_iter().zip(rounds))
+        {
+            moved(gauge, before, now);
+        }
     }
 
     fn lost(&self, hold: &Held<'_>, reason: &LossReason) {

@@ -85,6 +85,7 @@ impl Ending<'_> {
             Err(AcquireError::Contended(_)) => "contended",
             Err(AcquireError::NoQuorum(_)) => "no_quorum",
             Err(AcquireError::Disagreement(_)) => "disagreement",
+            Err(AcquireError::Overloaded(_)) => "overloaded",
             Err(AcquireError::InvalidSetting(_) | AcquireError::WrongContext(_)) => "invalid",
             Err(AcquireError::NoRandomness(_)) => "no_randomness",
             Err(AcquireError::Closed(_)) => "closed",
@@ -107,6 +108,8 @@ pub(crate) struct Telemetry {
     held: ByKind,
     /// The locks that no guard has and that are kept warm, as last reported.
     idle: usize,
+    /// The rounds that are open and those that wait, as last reported.
+    rounds: [usize; 2],
     /// The releases that a caller waits for: what was locked, and for how long. `None` if its loss
     /// has been reported before.
     releasing: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
@@ -117,7 +120,7 @@ impl Telemetry {
     pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
         let (releasing, watching) = (BTreeMap::new(), Watching::Nothing);
         let (nodes, held, idle) = (Nodes::new(names), ByKind::default(), 0);
-        Self { outlet, nodes, held, idle, releasing, watching }
+        Self { outlet, nodes, held, idle, rounds: [0; 2], releasing, watching }
     }
 
     /// Begins a turn, before the machine is given anything in it.
@@ -147,6 +150,15 @@ impl Telemetry {
             held[KindName::Plain as usize] += lent;
             self.hold(&held);
             self.keep_warm(machine.idle_holds().saturating_sub(lent));
+            self.ask([machine.open_votes(), machine.acquires_in_line()]);
+        }
+    }
+
+    /// Reports how many rounds are open and how many wait, if that has changed.
+    fn ask(&mut self, rounds: [usize; 2]) {
+        let before = std::mem::replace(&mut self.rounds, rounds);
+        if before != rounds {
+            self.outlet.each(|observer| observer.asks(before, rounds));
         }
     }
 
@@ -175,6 +187,7 @@ impl Drop for Telemetry {
         if WATCHED {
             self.hold(&ByKind::default());
             self.keep_warm(0);
+            self.ask([0; 2]);
             self.nodes.forget(&self.outlet);
         }
     }

@@ -31,6 +31,9 @@ pub(super) trait Observer {
     /// Another number of locks is kept warm, and no guard has them.
     fn idle(&self, _before: usize, _idle: usize) {}
 
+    /// Another number of rounds asks for votes, or waits until it may.
+    fn asks(&self, _before: [usize; 2], _rounds: [usize; 2]) {}
+
     /// A hold is over before its guard was given up.
     fn lost(&self, hold: &Held<'_>, reason: &LossReason);
 

@@ -6,6 +6,8 @@
 #[cfg(feature = "embedded")]
 mod application;
 #[cfg(feature = "embedded")]
+mod bursts;
+#[cfg(feature = "embedded")]
 mod conformance;
 #[cfg(feature = "embedded")]
 mod cron;

@@ -290,6 +290,7 @@ impl Coordinator {
     pub(super) fn serve(&mut self) {
         self.go_on();
         self.let_through(false);
+        while self.serve_one(Waiters::serve_backlog) {}
         while self.serve_one(Waiters::serve_next) {}
         while self.serve_one(Waiters::serve_seeker) {}
         while self.serve_one(Waiters::serve_reader) {}
@@ -325,6 +326,9 @@ impl Coordinator {
         let Self { cx, locks, waiters } = self;
         match step {
             Step::Attempt(request) => {
+                if !waiters.may_begin(cx, request) {
+                    return;
+                }
                 let Some((acquire, asking, contention)) = waiters.ask(cx, request) else { return };
                 match locks.attempt(cx, request, acquire, asking) {
                     Some(begun) => {

@@ -232,6 +232,18 @@ impl Coordinator {
         self.waiters.local_queue.idle_holds()
     }
 
+    /// Returns the number of acquires that wait until this client has fewer rounds open.
+    #[inline]
+    pub fn acquires_in_line(&self) -> usize {
+        self.waiters.backlog.len()
+    }
+
+    /// Returns how many rounds ask for votes now.
+    #[inline]
+    pub const fn open_votes(&self) -> usize {
+        self.cx.masters.window.open()
+    }
+
     /// Returns the number of open rounds: a measure of how busy the machine is.
     #[inline]
     pub fn open_rounds(&self) -> usize {

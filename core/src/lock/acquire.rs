@@ -50,9 +50,11 @@ impl Locks {
     }
 
     fn win(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, deadline: Instant) {
-        let Some(round) = self.rounds.get(id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
         let (started, refused) = (round.started, round.refused());
+        round.tell_window(cx);
+        round.leave_window(&mut cx.masters.window);
         let won = waiters.won(cx, request);
         let votes = || round.reports(cx.masters.names());
         cx.events.attempt(request, won.attempts, Ok(()), cx.now.since(started), votes);
@@ -87,6 +89,9 @@ impl Locks {
 
     /// Rolls back, and leaves it to the acquire what it does then. `too_late`: a quorum has granted.
     pub(crate) fn lose(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, too_late: bool) {
+        if let Some(round) = self.rounds.get(id) {
+            round.tell_window(cx);
+        }
         let Some(round) = self.take_round(cx, id) else { return };
         let RoundKind::Acquire { request, attempt, .. } = round.kind else { return };
         let ballot = self.attempts.get(attempt).and_then(Attempt::ballot);

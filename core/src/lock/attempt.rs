@@ -147,6 +147,8 @@ impl Locks {
                 session.push(session.vote(cx.now, round_id), set);
             }
             attempt.touched = asked;
+            round.is_counted = true;
+            cx.masters.window.begin();
         }
         self.open_round(cx, round_id, round);
         let touched = attempt.touched;

@@ -2,8 +2,12 @@
 
 use super::detach::detachable;
 use super::{Asker, Attempt, Locks, NotAdopted, Purpose, Round, RoundKind};
+#[cfg(any(test, feature = "testing"))]
+use crate::master::Rule;
 use crate::master::{Session, barrier};
 use crate::quorum::{Extension, Instant, NodeSet, Progress, Report};
+#[cfg(any(test, feature = "testing"))]
+use crate::report::Refusal;
 use crate::report::{Answer, LossReason, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, Extended, NotExtended, RoundId, Timer};
 use crate::waiting::Waiters;
@@ -91,7 +95,14 @@ impl Locks {
         let command = claim.extend(&mut cx.masters.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();
         for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
-            match session.takes(command.len(), cx.now, barred.as_ref()) {
+            #[cfg(any(test, feature = "testing"))]
+            if !cx.masters.settings.agreement.keeps(Rule::HoldsFirst)
+                && !cx.masters.window.has_room()
+            {
+                round.record(node, Answer::Refused(Refusal::QueueFull), cx.now);
+                continue;
+            }
+            match session.takes_for_hold(life, cx.now, barred.as_ref()) {
                 Ok(()) => {
                     session.prepare(claim);
                     session.push(session.vote(cx.now, round_id), command);

@@ -10,8 +10,10 @@ use super::look::Lives;
 use super::probe::HeldBack;
 use super::remaining::Holders;
 use super::{Locks, Purpose, Seen, StoredValue, acquire, extend, inspect, release};
+#[cfg(any(test, feature = "testing"))]
+use crate::master::Rule;
 use crate::obstacle::Obstacle;
-use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
+use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote, Window};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, RequestId, RoundId, Timer};
 use std::sync::Arc;
@@ -67,6 +69,8 @@ pub(crate) struct Round {
     pub(crate) timeout_at: Instant,
     /// The nodes that are asked unless the first one refuses.
     pub(crate) held_back: Option<HeldBack>,
+    /// It is one of those that the window counts, until it is decided.
+    pub(crate) is_counted: bool,
     answers: Answers,
     /// A node has answered, which does not count.
     is_uncounted: bool,
@@ -95,6 +99,7 @@ impl Locks {
     pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         cx.timers.cancel(round.timeout_at, Timer::Round(id));
+        round.leave_window(&mut cx.masters.window);
         if self.rooms.len() < MOST_ROOMS {
             self.rooms.push(std::mem::take(&mut round.answers));
         }
@@ -103,7 +108,8 @@ impl Locks {
 
     /// Closes a round, and returns it to report the answers.
     pub(crate) fn take_round(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
-        let round = self.rounds.remove(id)?;
+        let mut round = self.rounds.remove(id)?;
+        round.leave_window(&mut cx.masters.window);
         cx.timers.cancel(round.timeout_at, Timer::Round(id));
         Some(round)
     }
@@ -133,12 +139,53 @@ impl Round {
             started,
             timeout_at,
             held_back: None,
+            is_counted: false,
             answers,
             is_uncounted: false,
             outstanding,
             set_nothing: NodeSet::EMPTY,
             lives,
             named,
+        }
+    }
+
+    /// Lets another round begin in its place.
+    pub(crate) fn leave_window(&mut self, window: &mut Window) {
+        if std::mem::take(&mut self.is_counted) {
+            window.end();
+        }
+    }
+
+    /// Tells the window how long the masters took that have decided the round, or that too few have answered.
+    pub(crate) fn tell_window(&self, cx: &mut Cx) {
+        // One master alone was asked, or none.
+        if self.held_back.is_some() || !self.is_counted {
+            return;
+        }
+        let nodes = |wanted: fn(&Answer) -> bool| {
+            NodeSet::places(&self.answers, |(answer, _)| wanted(answer))
+        };
+        let late = nodes(|answer| *answer == Answer::Unknown(UnknownCause::TimedOut));
+        let answered = nodes(Answer::is_of_the_master).difference(late);
+        let is_quorum = cx.masters.settings.membership.is_quorum(answered);
+        let window = &mut cx.masters.window;
+        #[cfg(any(test, feature = "testing"))]
+        let before = window.clone();
+        match (late == NodeSet::EMPTY, is_quorum) {
+            (true, true) => {
+                window.answered(cx.now, self.started, self.timeout_at.since(self.started));
+            }
+            (false, false) => window.unanswered(cx.now, self.started),
+            // Votes that were split, or that had no chance, say nothing about how fast masters are.
+            _ => {}
+        }
+        #[cfg(any(test, feature = "testing"))]
+        {
+            let keeps = |rule| cx.masters.settings.agreement.keeps(rule);
+            let (limit, was) = (window.limit(), before.limit());
+            if limit < was && !keeps(Rule::Narrows) || limit > was && !keeps(Rule::Widens) {
+                *window = before;
+            }
         }
     }
 

@@ -31,10 +31,11 @@ impl Locks {
     fn send_top_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize, may_repeat: bool) {
         let attempt = self.attempts.get_mut(id).filter(|attempt| attempt.held().is_some());
         let Some(attempt) = attempt else { return };
-        let barred = cx.masters.barred(cx.now, attempt.claim.life.span());
+        let life = attempt.claim.life.span();
+        let barred = cx.masters.barred(cx.now, life);
         let set = attempt.claim.top_up(&mut cx.masters.packer, attempt.life_at(cx.now));
         let session = &mut cx.masters.sessions[node];
-        if session.takes(set.len(), cx.now, barred.as_ref()).is_ok() {
+        if session.takes_for_hold(life, cx.now, barred.as_ref()).is_ok() {
             session.prepare(&attempt.claim);
             attempt.touched.insert(node);
             session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);

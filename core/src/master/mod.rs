@@ -28,7 +28,7 @@ pub use taken_back::Rule;
 
 use crate::master::barrier::Barrier;
 use crate::master::departure::Departure;
-use crate::quorum::{Ballots, Instant, NodeSet};
+use crate::quorum::{Ballots, Instant, NodeSet, Window};
 use crate::report::Quorum;
 use crate::shared::{Action, Keys, Random, Settings};
 use crate::wire::waitlist::Says;
@@ -42,6 +42,8 @@ pub struct Masters {
     pub(crate) settings: Arc<Settings>,
     pub(crate) sessions: Vec<Session>,
     pub(crate) barrier: Barrier,
+    /// The rounds that ask for votes, and how many may do so at a time.
+    pub(crate) window: Window,
     /// Those that are slow to answer.
     laggards: NodeSet,
     /// How long a master that has started does not vote: for longer than the settings say while
@@ -80,6 +82,7 @@ impl Masters {
         Self {
             sessions: nodes.into_iter().map(session).collect(),
             barrier: Barrier::default(),
+            window: Window::new(now),
             laggards: NodeSet::EMPTY,
             quarantine: settings.quarantine,
             departure: Departure::default(),
@@ -123,6 +126,22 @@ impl Masters {
     #[inline]
     pub(crate) fn is_current(&self, node: usize, epoch: Epoch) -> bool {
         self.sessions.get(node).is_some_and(|session| session.is_current(epoch))
+    }
+
+    /// Returns whether a round that asks for votes may begin: neither do so many others wait for theirs, nor
+    /// is so much on its way to masters which keep up with it.
+    pub(crate) fn have_room(&self, now: Instant) -> bool {
+        if !self.window.has_room() {
+            return false;
+        }
+        let busy = NodeSet::places(&self.sessions, |session| session.is_busy(now));
+        if busy == NodeSet::EMPTY {
+            return true;
+        }
+        let down = NodeSet::places(&self.sessions, |session| session.fault().is_some());
+        let membership = self.settings.membership;
+        // Without these, it would learn at once that there is no quorum.
+        membership.can_spare(busy.union(down)) || !membership.can_spare(down)
     }
 
     /// Returns when a session is next due.

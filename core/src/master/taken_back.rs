@@ -1,5 +1,5 @@
-//! A rule of the agreement that one client breaks, for tests only: it shows that the simulation
-//! notices. There is a switch only where nothing around the machine has the same effect.
+//! A rule that one client breaks, for tests only: it shows that the simulation, or a test, notices. There is
+//! a switch only where nothing around the machine has the same effect.
 
 use super::Agreement;
 use crate::quorum::Instant;
@@ -10,6 +10,12 @@ pub enum Rule {
     FromTheQuestion,
     /// No round begins before every open master has answered.
     Barrier,
+    /// What is for a hold does not wait for acquires.
+    HoldsFirst,
+    /// The window of rounds gets narrower where answers are late.
+    Narrows,
+    /// It gets wider where they are early.
+    Widens,
 }
 
 impl Agreement {

@@ -25,6 +25,7 @@ pub mod tally;
 pub mod terms;
 pub mod turns;
 pub mod validity;
+pub mod window;
 
 #[cfg(test)]
 mod tests;
@@ -41,3 +42,4 @@ pub use membership::{Membership, NodeSet};
 pub use tally::{Tally, Verdict, Vote};
 pub use terms::{News, Sight, Terms};
 pub use validity::ClockDrift;
+pub use window::Window;

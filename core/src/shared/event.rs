@@ -6,7 +6,7 @@ use crate::lock::{Adopted, DetachedLock, NotAdopted, Seen};
 use crate::master::Epoch;
 use crate::obstacle::Obstacle;
 use crate::quorum::{Instant, Membership, NodeSet};
-use crate::report::{Answer, LossReason, NodeReport, Refusal};
+use crate::report::{Answer, LossReason, NodeReport, Refusal, UnknownCause};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,6 +111,26 @@ impl Failure {
         Self { kind, reports: Vec::new(), attempts, ahead: None, unnamed: None }
     }
 
+    /// Creates the failure of an acquire that could begin no attempt: this client had too many.
+    pub(crate) const fn overloaded() -> Self {
+        let kind = FailureKind::Overloaded;
+        Self { kind, reports: Vec::new(), attempts: 0, ahead: None, unnamed: None }
+    }
+
+    /// Creates the failure of an acquire that could begin no attempt, since masters answer none in time.
+    pub(crate) fn unanswered<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Self {
+        let report = |node: &Arc<str>| NodeReport {
+            node: node.clone(),
+            answer: Answer::Unknown(UnknownCause::TimedOut),
+            latency: Duration::ZERO,
+        };
+        Self {
+            kind: FailureKind::NoQuorum,
+            reports: names.map(report).collect(),
+            ..Self::overloaded()
+        }
+    }
+
     /// Adds the keys of the acquire, if a holder that no node has `named` has refused it.
     pub(crate) fn unless_named(self, named: bool, keys: &Keys) -> Self {
         let unnamed = !named && self.kind == FailureKind::Contended(Obstacle::Holder(None));
@@ -129,6 +149,8 @@ pub enum FailureKind {
     TooLate,
     /// Too few masters could vote, because something that all must have in common differs.
     Disagreement(Arc<str>),
+    /// No master was asked: this client had as many rounds open as its masters answer in time.
+    Overloaded,
 }
 
 impl FailureKind {
@@ -139,6 +161,7 @@ impl FailureKind {
             Self::NoQuorum => "no_quorum",
             Self::TooLate => "too_late",
             Self::Disagreement(_) => "disagreement",
+            Self::Overloaded => "overloaded",
         }
     }
 

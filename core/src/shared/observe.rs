@@ -181,6 +181,15 @@ impl Events {
         }
     }
 
+    /// Shows observers that an acquire waits until this client has fewer rounds open.
+    pub(crate) fn overloaded(&mut self, request: RequestId) {
+        if self.shows(Watching::Votes) {
+            let request = request.callers();
+            let waits = Observation::Waits { request, waits_for: "room", left: None, ahead: None };
+            self.push(Event::Observed(waits));
+        }
+    }
+
     /// Shows observers that no extension moves the deadline of a lock any further.
     pub(crate) fn last_extension(&mut self, attempt: AttemptId, left: Duration) {
         if self.shows(Watching::Outcomes) {

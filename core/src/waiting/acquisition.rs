@@ -53,9 +53,11 @@ impl Acquisition {
     pub(crate) fn not_served(self, request: RequestId, now: Instant, in_front: Failure) -> Event {
         let waited = now.since(self.began);
         let attempts = self.attempts();
+        let in_line = self.contention.as_ref().and_then(|contention| contention.failure_in_line());
         let failure = match self.contention.map(|contention| contention.phase) {
+            _ if in_line.is_some() => in_line.unwrap_or(in_front),
             Some(Phase::Waiting { failure, .. }) => failure,
-            Some(Phase::Confirming | Phase::Trying { .. }) => {
+            Some(Phase::Confirming | Phase::InLine { .. } | Phase::Trying { .. }) => {
                 Failure::contended(Obstacle::LocalQueue, attempts)
             }
             None => in_front,

@@ -70,6 +70,9 @@ pub(crate) struct Contention {
 pub(crate) enum Phase {
     /// The next attempt begins once the masters have confirmed this client's settings.
     Confirming,
+    /// The next attempt begins once this client has fewer rounds open, unless that takes until `until`. `failure` is
+    /// that of the latest attempt.
+    InLine { until: Instant, failure: Option<Failure> },
     /// An attempt is under way.
     Trying { round: RoundId, attempt: AttemptId },
     /// The next attempt begins at `again_at`.

@@ -7,6 +7,7 @@ impl Waiters {
     /// Ends an acquire that has not won: frees its places, or takes it out of the queue.
     pub(crate) fn end(&mut self, cx: &mut Cx, request: RequestId) -> Option<Acquisition> {
         let mut acquisition = self.acquisitions.remove(request)?;
+        self.backlog.leave(request);
         self.leave(cx, request, &mut acquisition, false);
         Some(acquisition)
     }
@@ -31,8 +32,8 @@ impl Waiters {
             Some(Phase::Trying { round, attempt }) => {
                 self.step(Step::Withdraw { round: *round, attempt: *attempt });
             }
-            Some(Phase::Waiting { again_at, .. }) => {
-                cx.timers.cancel(*again_at, Timer::Attempt(request));
+            Some(Phase::Waiting { again_at: at, .. } | Phase::InLine { until: at, .. }) => {
+                cx.timers.cancel(*at, Timer::Attempt(request));
             }
         }
     }

@@ -6,6 +6,7 @@
 mod acquisition;
 mod acquisitions;
 mod asking;
+mod backlog;
 mod clocks;
 pub(crate) mod contention;
 mod decided;
@@ -44,6 +45,7 @@ use crate::waiting::wake_ups::WakeUps;
 use crate::waiting::writer::Hints;
 use acquisition::Acquisition;
 use asking::Asked;
+use backlog::Backlog;
 use contention::{Contention, Phase};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -64,6 +66,7 @@ pub(crate) struct Waiters {
     pub(crate) semaphores: Semaphores,
     pub(crate) readers: Readers,
     pub(crate) hints: Hints,
+    pub(crate) backlog: Backlog,
     steps: Vec<Step>,
 }
 
@@ -177,12 +180,15 @@ impl Waiters {
     /// reported as contention to the acquires behind it.
     pub(crate) fn failure_in_front(&self, keys: &Keys) -> Failure {
         let contenders = keys.iter().filter_map(|key| self.local_queue.contender(key));
-        let mut failures =
-            contenders.filter_map(|contender| match self.acquisitions.get(contender)?.phase()? {
-                Phase::Waiting { failure, .. } => Some(failure),
+        let mut failures = contenders.filter_map(|contender| {
+            let contention = self.acquisitions.contention(contender)?;
+            match &contention.phase {
+                Phase::Waiting { failure, .. } => Some(failure.clone()),
+                Phase::InLine { .. } => contention.failure_in_line(),
                 Phase::Confirming | Phase::Trying { .. } => None,
-            });
-        let outage = failures.find(|failure| !failure.kind.is_contended()).cloned();
+            }
+        });
+        let outage = failures.find(|failure| !failure.kind.is_contended());
         outage.unwrap_or_else(|| {
             let unnamed = (keys.len() > 1).then(|| keys.clone());
             Failure { unnamed, ..Failure::contended(self.obstacle_here(keys), 0) }
@@ -221,6 +227,7 @@ impl Waiters {
         let again_at = match acquisition.phase() {
             None => return self.give_up(cx, request),
             Some(Phase::Waiting { again_at, .. }) => *again_at,
+            Some(&Phase::InLine { until, .. }) => return self.end_in_line(cx, request, until),
             Some(Phase::Confirming | Phase::Trying { .. }) => return,
         };
         cx.timers.cancel(again_at, Timer::Attempt(request));

@@ -50,6 +50,7 @@ impl Waiters {
                 (obstacle.as_str(), contention.free_in(&cx.masters.settings))
             }
             FailureKind::NoQuorum | FailureKind::TooLate => ("quorum", None),
+            FailureKind::Overloaded => ("room", None),
             FailureKind::Disagreement(_) => ("agreement", None),
         };
         cx.events.push(Event::Observed(Observation::Waits { request, waits_for, left, ahead }));

@@ -248,7 +248,7 @@ impl Waiters {
                 contention.woken = true;
                 contention.notice(cx.now, &cx.masters.settings);
             }
-            Phase::Confirming => {}
+            Phase::Confirming | Phase::InLine { .. } => {}
         }
     }
 

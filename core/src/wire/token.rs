@@ -34,7 +34,7 @@ impl Display for Mailbox {
 ///
 /// Two processes would have to draw all 128 bits alike, and one process only the second half. Its new token
 /// has to differ there from those that hold the same key now, or may still be set or deleted under
-/// it: all others are settled, and may come again without an effect. A process asks a master for nothing
+/// it: all others are settled, and may come again without an effect. A process begins no attempt at a master
 /// while more than 2^17 of its commands there have no answer (`LARGEST_LEDGER`, `LARGEST_QUEUE`). So even
 /// if all of these were about one key, an attempt would repeat one of them with a chance of 2^-47 a master.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

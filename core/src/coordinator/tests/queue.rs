@@ -71,15 +71,33 @@ fn a_full_queue_refuses_neither_rollbacks_nor_releases() {
 }
 
 #[test]
-fn a_full_queue_leaves_an_extension_unknown_there() {
+fn a_full_queue_refuses_no_extension() {
     with_room(0).play(
         "extend 3 of 1
-         n1 < -
-         n2-3 < EVALSHA extend 1 r #1 10000
-         n2 > 1
-         n3 > -1
-         = extend 3 unconfirmed: queue full | held by us | held by another token",
+         n1-3 < EVALSHA extend 1 r #1 10000
+         n2-3 > 1
+         = extended 3 ..",
     );
+}
+
+#[test]
+fn an_extension_behind_what_has_no_answer_for_as_long_as_its_keys_live_is_unknown_there() {
+    let mut stage = open(3);
+    stage.steps(
+        "acquire 1 r ttl 100ms keep forever \n n1-3 < SET .. \n n1-3 > ok \n = acquired 1 ..",
+    );
+    let mut asked = 0;
+    for _ in 0..40 {
+        stage.pass(Duration::from_millis(5));
+        stage.wires[0].unseen.drain(..).for_each(|_| asked += 1);
+        for node in [1, 2] {
+            let answers = ":1\r\n".repeat(stage.wires[node].unseen.drain(..).count());
+            stage.says(node, answers.as_bytes());
+        }
+        stage.unseen.clear();
+    }
+    // One each 33 ms for the first 100 ms, and none later.
+    assert_eq!(asked, 4, "n1 has been asked so often");
 }
 
 #[test]

@@ -114,6 +114,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
                 FailureKind::Contended(_) => "contended",
                 FailureKind::NoQuorum | FailureKind::TooLate => "no quorum",
                 FailureKind::Disagreement(_) => "disagreement",
+                FailureKind::Overloaded => "overloaded",
             };
             let tried = failure.attempts;
             let waited = span(*waited);

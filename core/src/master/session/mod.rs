@@ -15,6 +15,7 @@ mod redial;
 mod releases;
 mod renewal;
 mod replies;
+mod room;
 mod server_facts;
 mod standing;
 mod time;
@@ -22,6 +23,8 @@ mod waitlist;
 
 pub(crate) use identity::Identity;
 pub(crate) use pipe::PendingReply;
+#[cfg(test)]
+pub(crate) use room::{LARGEST_LEDGER, LARGEST_QUEUE};
 pub use server_facts::{Persistence, Role, ServerFacts};
 pub(crate) use standing::Part;
 
@@ -50,13 +53,6 @@ use time::jittered;
 /// A connection is replaced after this many operation timeouts of silence while the server owes an
 /// answer on it. A half-open socket would otherwise live for minutes.
 pub(crate) const TIMEOUTS_BEFORE_REPLACEMENT: u32 = 3;
-
-/// The most bytes of unanswered commands that a master may have outstanding. Beyond that, SETs are
-/// refused in this process; rollbacks and releases never are.
-pub(crate) const LARGEST_QUEUE: usize = 1 << 20;
-
-/// Debts of one master beyond which it gets no new SETs, since each may become another debt.
-pub(crate) const LARGEST_LEDGER: usize = 1 << 16;
 
 /// The interval of the questions while this client's settings are not confirmed.
 const RECONFIRM: Duration = Duration::from_secs(2);
@@ -294,16 +290,6 @@ impl Session {
     }
 
     // Sending.
-
-    /// Checks whether a command that is not a debt would be sent now.
-    pub(crate) fn admits(&self, len: usize) -> Result<(), Refusal> {
-        match &self.fault {
-            None if self.pipe.due_bytes() + len > LARGEST_QUEUE => Err(Refusal::QueueFull),
-            None if self.debts() >= LARGEST_LEDGER => Err(Refusal::QueueFull),
-            None => Ok(()),
-            Some(fault) => Err(fault.refusal()),
-        }
-    }
 
     /// Sends a command on the connection. Without one it is of no use: what is owed is kept elsewhere.
     pub(crate) fn push(&mut self, pending: PendingReply, command: &[u8]) {

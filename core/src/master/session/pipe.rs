@@ -190,6 +190,11 @@ impl Pipe {
         self.due.front()?.written_at.map(|at| at.max(self.answered_at))
     }
 
+    /// Returns since when the server has owed its next answer; `None` if it owes none.
+    pub(super) fn owed_since(&self) -> Option<Instant> {
+        self.due.front()?.written_at
+    }
+
     /// Returns the bytes of all commands without an answer.
     pub(super) const fn due_bytes(&self) -> usize {
         self.due_bytes

@@ -125,7 +125,7 @@ impl Session {
         }
     }
 
-    /// Checks whether a SET or an extension would be sent now.
+    /// Checks whether a SET would be sent now.
     pub(crate) fn takes(
         &self,
         len: usize,
@@ -133,6 +133,28 @@ impl Session {
         barred: Option<&Arc<str>>,
     ) -> Result<(), Refusal> {
         self.admits(len)?;
+        if self.is_behind(now, len) {
+            return Err(Refusal::QueueFull);
+        }
+        self.may_ask(now, barred)
+    }
+
+    /// Checks whether a command would be sent now for a hold of which the keys live for `life`. No number of other
+    /// commands prevents that. An answer that takes longer than the keys live is of no use, nor is one behind it.
+    pub(crate) fn takes_for_hold(
+        &self,
+        life: Duration,
+        now: Instant,
+        barred: Option<&Arc<str>>,
+    ) -> Result<(), Refusal> {
+        match self.fault() {
+            Some(fault) => Err(fault.refusal()),
+            None if self.lags_for(now) >= life => Err(Refusal::QueueFull),
+            None => self.may_ask(now, barred),
+        }
+    }
+
+    fn may_ask(&self, now: Instant, barred: Option<&Arc<str>>) -> Result<(), Refusal> {
         self.confirmed(now)?;
         if self.departure.withdraws() {
             return Err(Refusal::Unconfirmed);

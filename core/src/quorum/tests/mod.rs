@@ -27,6 +27,7 @@ mod tally_orders;
 mod terms;
 mod turns;
 mod validity;
+mod window;
 
 use super::{Instant, Membership};
 use proptest::test_runner::{Config, RngSeed};

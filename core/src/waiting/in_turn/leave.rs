@@ -53,8 +53,9 @@ impl Waiters {
         let Some(contention) = &mut acquisition.contention else { return };
         let Some(turn) = contention.turn.take() else { return };
         contention.is_denied_turns = contention.denies_turns(cx.masters.settings.membership);
-        if let Phase::Waiting { failed, again_at, failure, .. } =
-            std::mem::replace(&mut contention.phase, Phase::Confirming)
+        if matches!(contention.phase, Phase::Waiting { .. })
+            && let Phase::Waiting { failed, again_at, failure, .. } =
+                std::mem::replace(&mut contention.phase, Phase::Confirming)
         {
             cx.timers.cancel(again_at, Timer::Attempt(request));
             let settings = &cx.masters.settings;

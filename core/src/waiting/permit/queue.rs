@@ -2,7 +2,7 @@
 
 use super::pool::{Lead, Phase, Pool, Seeker};
 use crate::obstacle::Obstacle;
-use crate::quorum::Backoff;
+use crate::quorum::{Backoff, Instant};
 use crate::shared::{Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
 use crate::waiting::Waiters;
 use crate::waiting::line::Cohort;
@@ -38,6 +38,12 @@ impl Waiters {
         if let Some(at) = timer(&phase) {
             cx.timers.set(at, Timer::Attempt(request));
         }
+    }
+
+    /// Returns until when the caller waits for which the machine asks itself under this request.
+    pub(in crate::waiting) fn seeks_until(&self, request: RequestId) -> Option<Instant> {
+        let seeker = self.semaphores.seekers.get(&request.callers()).filter(|_| request.is_own());
+        seeker.map(Seeker::until)
     }
 
     pub(super) fn is_head(&self, request: RequestId) -> bool {

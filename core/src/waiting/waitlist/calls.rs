@@ -20,7 +20,7 @@ impl Waiters {
                 self.try_again(cx, request);
             }
             Phase::Trying { .. } => contention.woken = true,
-            Phase::Confirming => {}
+            Phase::Confirming | Phase::InLine { .. } => {}
         }
     }
 

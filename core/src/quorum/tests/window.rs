@@ -1,0 +1,105 @@
+//! The window of open rounds: how it follows the delay of the answers.
+
+use super::{at, ms};
+use crate::quorum::{Instant, Window};
+use std::time::Duration;
+
+const TIMEOUT: Duration = ms(200);
+
+/// Begins rounds until there is no more room.
+fn fill(window: &mut Window) {
+    while window.has_room() {
+        window.begin();
+    }
+}
+
+/// Lets all rounds of a full window be answered after `took`, from `now` on, and others begin in their place.
+fn trip(window: &mut Window, now: &mut Instant, took: Duration) {
+    fill(window);
+    let (started, open) = (*now, window.open());
+    *now = now.after(took);
+    for _ in 0..open {
+        window.answered(*now, started, TIMEOUT);
+        window.end();
+    }
+}
+
+/// Plays masters that answer after 1 ms, and so many rounds in a millisecond, once one round was open alone.
+fn settled(per_ms: usize) -> usize {
+    let (mut window, mut now) = (Window::new(at(0)), at(0));
+    window.answered(at(1), at(0), TIMEOUT);
+    for _ in 0..200 {
+        fill(&mut window);
+        let took = ms(1) + ms(1) * u32::try_from(window.open() / per_ms).unwrap();
+        trip(&mut window, &mut now, took);
+    }
+    window.limit()
+}
+
+#[test]
+fn a_window_settles_where_rounds_wait_for_an_eighth_of_their_timeout_at_most() {
+    for per_ms in [2, 4, 20, 100, 1_000] {
+        let waits = settled(per_ms) / per_ms;
+        assert!((10..=25).contains(&waits), "{per_ms} in a millisecond: {waits} ms");
+    }
+}
+
+#[test]
+fn a_full_window_widens_while_answers_are_early_and_another_does_not() {
+    let (mut window, mut now) = (Window::new(at(0)), at(0));
+    let first = window.limit();
+    trip(&mut window, &mut now, ms(150));
+    assert!((first * 5 / 4..=first * 2).contains(&window.limit()), "{window:?}");
+    let limit = window.limit();
+    for _ in 0..1_000 {
+        window.begin();
+        now = now.after(ms(150));
+        window.answered(now, now, TIMEOUT);
+        window.end();
+    }
+    assert_eq!(window.limit(), limit, "it is not in use");
+}
+
+#[test]
+fn rounds_that_were_open_together_narrow_a_window_once() {
+    let mut window = Window::new(at(0));
+    let first = window.limit();
+    (0..100).for_each(|_| window.unanswered(at(200), at(0)));
+    assert_eq!(window.limit(), first / 2);
+    window.unanswered(at(300), at(199));
+    assert_eq!(window.limit(), first / 2, "it began before the cut");
+    window.unanswered(at(400), at(200));
+    assert_eq!(window.limit(), first / 4);
+}
+
+#[test]
+fn a_decrease_is_in_proportion_and_never_below_the_half() {
+    for (took, kept) in [(26, 512), (27, 497), (40, 364), (60, 275), (90, 256), (199, 256)] {
+        let mut window = Window::new(at(0));
+        window.answered(at(1), at(0), TIMEOUT);
+        window.answered(at(1 + took), at(1), TIMEOUT);
+        assert!(window.limit().abs_diff(kept) < 16, "{took} ms: {} of 512", window.limit());
+    }
+}
+
+#[test]
+fn a_window_is_never_closed() {
+    let (mut window, mut now) = (Window::new(at(0)), at(0));
+    for _ in 0..100 {
+        window.unanswered(now.after(TIMEOUT), now);
+        now = now.after(TIMEOUT);
+    }
+    assert!(window.has_room() && window.limit() == 32, "{window:?}");
+    trip(&mut window, &mut now, ms(1));
+    assert!(window.limit() > 32);
+}
+
+#[test]
+fn masters_that_are_farther_away_than_before_have_a_wide_window_again() {
+    let (mut window, mut now) = (Window::new(at(0)), at(0));
+    (0..4).for_each(|_| trip(&mut window, &mut now, ms(1)));
+    let wide = window.limit();
+    assert!(wide > 1_000);
+    (0..40).for_each(|_| trip(&mut window, &mut now, ms(100)));
+    assert!(window.limit() > wide, "{window:?}");
+}

@@ -1,0 +1,35 @@
+//! The error of an acquire for which its own client had no room.
+
+use crate::report::{Escaped, Span};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An acquire that could not begin in its time: this very client had as many rounds open as its masters answer in
+/// time, and others of its acquires came first. It says nothing about the lock, which may be free, and no master was
+/// asked.
+///
+/// A client has a window of such rounds, which follows from how long masters take to answer. What is beyond it waits
+/// in this process. What holds, extends or releases a lock does not wait for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Overloaded {
+    /// The resource that was to be locked.
+    pub resource: Arc<str>,
+    /// The time from the call to the answer.
+    pub waited: Duration,
+}
+
+impl fmt::Display for Overloaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} was not asked for (after {}): this client asks for more locks at once than its masters answer in \
+             time: ask for fewer, or wait longer",
+            Escaped(&self.resource),
+            Span(self.waited)
+        )
+    }
+}
+
+impl std::error::Error for Overloaded {}
