@@ -42,8 +42,9 @@ pub enum Obstacle {
         /// unknown.
         free_in: Option<Duration>,
     },
-    /// A guard of this very client has the lock, so that no master was asked. If it was the caller's own,
-    /// the acquire has waited for itself: acquires that nest go through one re-entrant handle.
+    /// This very client has the lock, so that no master was asked: by a guard, or by an acquire that has won and
+    /// whose future is not polled. If it was the caller's own, the acquire has waited for itself: acquires that
+    /// nest go through one re-entrant handle.
     OwnGuard,
     /// Other acquires of this client came first, so that no master was asked.
     LocalQueue,

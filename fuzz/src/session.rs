@@ -314,6 +314,7 @@ impl Play {
             | Event::Wanted { .. }
             | Event::Heard { .. }
             | Event::InTheWay { .. }
+            | Event::Keep { .. }
             | Event::Looked { .. } => {}
             Event::Lost { attempt, .. } => drop(self.holds.remove(&attempt)),
             Event::NotAcquired { request, .. }

@@ -73,6 +73,9 @@ impl<G: Held> Acquire<G> {
     /// [`lost`](crate::Lease::lost) reports it, and the lock is never acquired again. A process
     /// that dies leaves the lock for one ttl, as any lock does.
     ///
+    /// It begins when the future that has won returns the guard: for one that is not polled, nothing is
+    /// extended, and its lock ends with the first ttl.
+    ///
     /// The keep-alive ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h
     /// unless configured.
     ///

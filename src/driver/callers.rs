@@ -145,6 +145,7 @@ impl Callers {
                 self.holds.insert(hold);
                 machine.handle_claimed(now, attempt);
             }
+            Request::PickedUp(attempt) => machine.handle_picked_up(now, attempt),
             Request::HearAsks(attempt) => machine.handle_hear_asks(now, attempt),
             Request::Detach { request, attempt, driver, reply } => {
                 self.waiting.insert(request, Caller::Detacher(driver, reply));
@@ -229,7 +230,7 @@ impl Callers {
     /// Releases guards on their way to callers that have not looked yet, as `Closed` promises.
     fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
         for hold in self.holds.drain() {
-            if hold.pick_up() {
+            if hold.take_back() {
                 hold.end(now, LossReason::Closed);
                 machine.handle_release(now, None, hold.attempt, true);
             } else {
@@ -257,6 +258,7 @@ impl Callers {
                         let hold = (attempt, now, deadline);
                         let holds = (&mut self.holds, &*self.idle_locks);
                         acquirer.acquired(holds, hold, token, machine.slot(attempt));
+                        machine.handle_on_its_way(attempt);
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
@@ -317,26 +319,22 @@ impl Callers {
                         ear.hear(message.as_deref());
                     }
                 }
+                Event::Keep { attempt } => self.keep(machine, now, attempt),
                 Event::Wanted { attempt } => {
                     if let Some(hold) = self.holds.get(attempt) {
                         self.telemetry.wanted(&hold.resource);
                         hold.want();
                     }
                 }
-                Event::Lost { attempt, reason } => {
-                    // A hold that is over need not be watched; its guard knows the rest by itself.
-                    if let Some(hold) = self.holds.remove(attempt) {
-                        // Not before whatever has ended it, which may be the holder's own look.
-                        let now = clock.now();
-                        self.telemetry.lost(hold.held(now), &reason);
-                        hold.end(now, reason);
-                    }
-                }
+                Event::Lost { attempt, reason } => self.lost(machine, clock, attempt, reason),
                 Event::Detached { request, attempt, result } => {
                     self.detached(machine, now, (request, attempt), result);
                 }
                 Event::Adopted { request, result } => {
                     if let Some(Caller::Adopter(adopter)) = self.waiting.remove(request) {
+                        if let Ok(adopted) = &result {
+                            machine.handle_on_its_way(adopted.attempt);
+                        }
                         let begun = (now, &mut self.holds, &self.telemetry);
                         adopter.adopted(begun, result, machine.masters().quorum());
                     } else if let Ok(adopted) = result {

@@ -1,7 +1,7 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
 use super::clock::Clock;
-use super::{IdleLocks, LeaseState, Own, Request, Requests};
+use super::{IdleLocks, LeaseState, Own, Request, Requests, Taken};
 use crate::failure::ShutdownError;
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
@@ -77,7 +77,7 @@ impl Handle {
         let lend = |lent: &_| Arc::new(LeaseState::lent(lent, resource.clone(), now));
         let hold = self.0.idle_locks.take(key, terms, now, lend)?;
         // Unless the client is being shut down at this moment.
-        hold.pick_up().then_some(hold)
+        (hold.pick_up() != Taken::Before).then_some(hold)
     }
 
     /// Sends a request of the guard of `hold`, of which the driver learns first if it has not heard of it.

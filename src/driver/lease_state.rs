@@ -1,5 +1,6 @@
 //! The state that a guard and the driver share about one held lock.
 
+mod claim;
 mod deadline;
 mod latch;
 mod lent;
@@ -13,6 +14,8 @@ use crate::failure::{LossReason, Lost};
 use crate::kind_name::KindName;
 use crate::released::Released;
 use crate::telemetry::Held;
+use claim::Claim;
+pub(crate) use claim::Taken;
 use deadline::AtomicDeadline;
 use latch::Latch;
 pub(crate) use lent::IdleLocks;
@@ -34,7 +37,7 @@ pub(crate) struct LeaseState {
     pub(super) kind: KindName,
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because the caller had not done so.
-    claim: Latch,
+    claim: Claim,
     /// The guard is gone.
     parted: Latch,
     /// The deadline is the end of the keep-alive: no extension moves it any further.
@@ -84,7 +87,7 @@ impl LeaseState {
             resource,
             kind,
             acquired_at: now,
-            claim: Latch::new(),
+            claim: Claim::new(),
             parted: Latch::new(),
             last: Latch::new(),
             asks: Asks::new(),
@@ -156,10 +159,19 @@ impl LeaseState {
         in_time
     }
 
-    /// Marks the guard as received by its caller. Returns `false` if the driver has taken it back
-    /// meanwhile.
-    pub(crate) fn pick_up(&self) -> bool {
+    /// Marks the guard as received by its caller, unless the driver has taken it back meanwhile.
+    pub(crate) fn pick_up(&self) -> Taken {
         self.claim.take()
+    }
+
+    /// Takes the guard back, for the driver. Returns `false` if its caller has it.
+    pub(crate) fn take_back(&self) -> bool {
+        self.claim.take() != Taken::Before
+    }
+
+    /// Returns whether the caller has the guard, for the driver, which is notified by a caller that comes later.
+    pub(crate) fn is_picked_up_or_awaited(&self) -> bool {
+        self.claim.is_taken_or_awaits()
     }
 
     /// Returns the outcome of a release for the guard. `answer` is the driver's, and `None` if it
@@ -235,6 +247,16 @@ mod tests {
 
     pub(super) fn hold_until(millis: u64) -> LeaseState {
         LeaseState::new(AttemptId::NONE, "r".into(), KindName::Plain, at(0), at(millis))
+    }
+
+    #[test]
+    fn a_caller_that_is_late_learns_that_an_extension_waits_for_it() {
+        let (early, late) = (hold_until(100), hold_until(100));
+        assert_eq!(early.pick_up(), Taken::OnItsWay);
+        assert!(early.is_picked_up_or_awaited());
+        assert!(!late.is_picked_up_or_awaited() && !late.is_picked_up_or_awaited());
+        assert_eq!((late.pick_up(), late.pick_up()), (Taken::Awaited, Taken::Before));
+        assert!(late.is_picked_up_or_awaited());
     }
 
     #[test]

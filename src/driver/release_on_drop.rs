@@ -1,6 +1,6 @@
 //! The way of a lock to its caller, and the ways in which its guard gives it up.
 
-use super::{Handle, LeaseState, ReleaseResult, Request};
+use super::{Handle, LeaseState, ReleaseResult, Request, Taken};
 use crate::failure::LossReason;
 use crate::released::Released;
 use std::sync::Arc;
@@ -29,8 +29,14 @@ impl ReleaseOnDrop {
         match hold.check(driver.now()) {
             Err(lost) if lost.reason == LossReason::Closed => Err(Missed::Closed),
             Err(_) => Err(Missed::TooLate),
-            Ok(_) if hold.pick_up() => self.0.take().ok_or(Missed::Closed),
-            Ok(_) => Err(Missed::Closed),
+            Ok(_) => match hold.pick_up() {
+                Taken::Before => Err(Missed::Closed),
+                Taken::OnItsWay => self.0.take().ok_or(Missed::Closed),
+                Taken::Awaited => {
+                    driver.send(Request::PickedUp(hold.attempt));
+                    self.0.take().ok_or(Missed::Closed)
+                }
+            },
         }
     }
 }
@@ -87,7 +93,7 @@ impl Handle {
                 return;
             }
             // No caller has relied on a lock that none has picked up, so no delay need be kept.
-            let in_time = hold.pick_up() || in_time;
+            let in_time = hold.take_back() || in_time;
             let (request, attempt) = (self.next_request(), hold.attempt);
             let release =
                 Request::Release { request, attempt, in_time, ends_well, gives_back, reply };

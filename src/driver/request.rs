@@ -102,6 +102,8 @@ pub(crate) enum Request {
         gives_back: bool,
         reply: Option<Reply<ReleaseResult>>,
     },
+    /// A caller has picked up its guard, for which an extension waits.
+    PickedUp(AttemptId),
     Forget(AttemptId),
     /// A guard has this hold, which it has taken from the shelf, and needs the machine.
     Claimed(Arc<LeaseState>),

@@ -60,7 +60,13 @@ impl Locks {
         cx.events.attempt(request, won.attempts, Ok(()), cx.now.since(started), votes);
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
             let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(started));
-            attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, notify: false });
+            attempt.stage = Stage::Held(Hold {
+                deadline,
+                keeper,
+                extend_at: None,
+                notify: false,
+                waits_for_guard: false,
+            });
             attempt.refused = refused;
         }
         self.begin_hold(cx, waiters, request, attempt_id, started);

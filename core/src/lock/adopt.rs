@@ -138,7 +138,13 @@ impl Locks {
             self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::Lapsed));
             return false;
         }
-        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, notify: false });
+        attempt.stage = Stage::Held(Hold {
+            deadline,
+            keeper,
+            extend_at: None,
+            notify: false,
+            waits_for_guard: false,
+        });
         cx.timers.set(deadline, Timer::Deadline(id));
         self.adopting.remove(&request);
         let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));

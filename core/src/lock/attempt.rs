@@ -54,6 +54,8 @@ pub(crate) struct Hold {
     pub(crate) extend_at: Option<Instant>,
     /// Readers are still to be notified that they may be let in beside this one.
     pub(crate) notify: bool,
+    /// The keeper extends nothing before the caller has picked the guard up.
+    pub(crate) waits_for_guard: bool,
 }
 
 /// The way the nodes are asked.

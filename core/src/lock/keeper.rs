@@ -1,11 +1,12 @@
 //! Keeping a hold alive: when to extend it, when to stop.
 //!
 //! The keeper is an entry of the hold itself. It cannot outlive the release, which removes the hold
-//! from its table. It never acquires again: it only begins extension rounds.
+//! from its table. It never acquires again: it only begins extension rounds, and none before a caller has the
+//! guard: the future that has won may not be polled for as long as its program likes.
 
 use super::{Asker, Attempt, Locks, Purpose};
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Cx, Timer};
+use crate::shared::{AttemptId, Cx, Event, Timer};
 use crate::waiting::Waiters;
 
 impl Locks {
@@ -13,8 +14,25 @@ impl Locks {
     pub(crate) fn keep(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
         hold.extend_at = None;
-        if cx.now < hold.deadline {
+        if hold.waits_for_guard {
+            cx.events.push(Event::Keep { attempt: id });
+        } else if cx.now < hold.deadline {
             self.begin_extend(cx, waiters, id, Purpose::Renew(Asker::Keeper));
+        }
+    }
+
+    /// Extends a hold only once its caller has picked it up.
+    pub(crate) fn await_guard(&mut self, id: AttemptId) {
+        if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) {
+            hold.waits_for_guard = hold.keeper.is_some();
+        }
+    }
+
+    /// Extends a hold that its caller has picked up: at once if that has been due.
+    pub(crate) fn picked_up(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
+        if std::mem::take(&mut hold.waits_for_guard) && hold.extend_at.is_none() {
+            self.keep(cx, waiters, id);
         }
     }
 

@@ -114,8 +114,13 @@ impl Locks {
                 let deadline = idle.deadline;
                 cx.timers.set(deadline, Timer::Deadline(id));
                 waiters.occupy_idle(keys, id);
-                attempt.stage =
-                    Stage::Held(Hold { deadline, keeper: None, extend_at: None, notify: false });
+                attempt.stage = Stage::Held(Hold {
+                    deadline,
+                    keeper: None,
+                    extend_at: None,
+                    notify: false,
+                    waits_for_guard: false,
+                });
                 false
             }
         }
@@ -232,7 +237,13 @@ impl Locks {
         cx.events.reused(request);
         let won = waiters.won_without_masters(cx, request, &attempt.claim.keys);
         let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(cx.now));
-        attempt.stage = Stage::Held(Hold { deadline, keeper, extend_at: None, notify: false });
+        attempt.stage = Stage::Held(Hold {
+            deadline,
+            keeper,
+            extend_at: None,
+            notify: false,
+            waits_for_guard: false,
+        });
         (attempt.warm, attempt.hears_asks) = (won.warm, false);
         attempt.reuses = attempt.reuses.saturating_add(1);
         if let Some(ballot) = &mut attempt.claim.ballot {

@@ -72,6 +72,9 @@ pub enum Event {
     Heard { listener: RequestId, message: Option<Arc<str>> },
     /// How many processes have the message that asks them for a lock.
     Asked { request: RequestId, heard: u64 },
+    /// An extension of a hold is due whose caller had not picked it up: it begins with
+    /// [`handle_picked_up`](crate::coordinator::Coordinator::handle_picked_up).
+    Keep { attempt: AttemptId },
     /// A client elsewhere has asked for a hold that is in use.
     Wanted { attempt: AttemptId },
     /// No decision, and only there if the machine is watched.

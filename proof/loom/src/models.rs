@@ -1,5 +1,6 @@
 //! The properties that must hold in every order.
 
+use crate::claim::{Claim, Taken};
 use crate::deadline::AtomicDeadline;
 use crate::latch::Latch;
 use crate::turn::{Found, Turns};
@@ -194,5 +195,20 @@ fn a_hold_that_was_promised_is_the_guards_or_the_coordinators() {
         let is_known = recalling.join().unwrap();
         assert_eq!(lent, is_known);
         assert!(turns.take(|_| Some(2)).is_none());
+    });
+}
+
+/// An extension is due while a caller picks its guard up: one of the two sees the other.
+#[test]
+fn an_extension_waits_for_no_caller_that_does_not_know() {
+    every_order(|| {
+        let claim = Arc::new(Claim::new());
+        let due = claim.clone();
+        let driver = thread::spawn(move || due.is_taken_or_awaits());
+        let picked_up = claim.take();
+        let extends = driver.join().unwrap();
+        assert_eq!(extends, picked_up == Taken::OnItsWay);
+        assert_ne!(picked_up, Taken::Before);
+        assert!(claim.is_taken_or_awaits());
     });
 }

@@ -75,6 +75,7 @@ impl World {
             | Event::Asked { .. }
             | Event::Heard { .. }
             | Event::InTheWay { .. }
+            | Event::Keep { .. }
             | Event::Looked { .. } => {}
             Event::Wanted { attempt } => self.wanted(place, attempt),
             Event::Lost { attempt, reason } => {

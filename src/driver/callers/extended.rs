@@ -1,4 +1,5 @@
-//! The answers to callers that extend a lock, downgrade it or detach it.
+//! What becomes of a hold: the answers to callers that extend it, downgrade it or detach it; its keeper; its
+//! loss.
 
 use super::Callers;
 use super::waiting::Caller;
@@ -43,6 +44,33 @@ impl Callers {
         };
         if let Some(Caller::Extender(reply)) = caller {
             let _ = reply.send(result);
+        }
+    }
+
+    /// Lets the keeper extend a hold, unless no caller has picked it up.
+    pub(super) fn keep(&self, machine: &mut Coordinator, now: Instant, attempt: AttemptId) {
+        let hold = self.holds.get(attempt);
+        if hold.is_some_and(|hold| hold.is_picked_up_or_awaited()) {
+            machine.handle_picked_up(now, attempt);
+        }
+    }
+
+    pub(super) fn lost(
+        &mut self,
+        machine: &mut Coordinator,
+        clock: Clock,
+        attempt: AttemptId,
+        reason: LossReason,
+    ) {
+        // A hold that is over need not be watched; its guard knows the rest by itself.
+        let Some(hold) = self.holds.remove(attempt) else { return };
+        // Not before whatever has ended it, which may be the holder's own look.
+        let now = clock.now();
+        self.telemetry.lost(hold.held(now), &reason);
+        hold.end(now, reason);
+        if hold.take_back() {
+            // No caller works under it, so its keys need not stay.
+            machine.handle_release(now, None, attempt, true);
         }
     }
 

@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(hold.check(at(50)).unwrap_err().reason, LossReason::Downgraded);
         assert_eq!((next.deadline(), next.is_deadline_final()), (at(200), true));
         assert_eq!(next.held(at(50)).held, at(50).since(at(0)), "from the win on");
-        assert!(!next.pick_up(), "no shutdown takes it back as one that no caller has");
+        assert!(!next.take_back(), "no shutdown takes it back as one that no caller has");
     }
 
     #[test]

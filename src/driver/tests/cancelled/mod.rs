@@ -7,6 +7,7 @@
 
 mod moments;
 mod operations;
+mod parked;
 mod planted;
 mod sources;
 mod stage;

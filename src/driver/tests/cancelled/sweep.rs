@@ -92,7 +92,7 @@ pub(super) fn sweep(case: Case<'_>, moments: &Moments) -> (usize, Vec<String>) {
 }
 
 /// Runs a test so that between two of its polls one other task gets one turn, and no more.
-fn step_by_step<T>(test: impl Future<Output = T>) -> T {
+pub(super) fn step_by_step<T>(test: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).event_interval(1).build();
     runtime.unwrap().block_on(test)
