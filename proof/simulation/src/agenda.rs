@@ -42,6 +42,11 @@ pub(super) enum Happening {
         client: usize,
         hold: u64,
     },
+    /// A caller in a jam has done its work.
+    Done {
+        client: usize,
+        hold: u64,
+    },
     /// A lock that was detached arrives at a seat.
     Delivered {
         seat: usize,
@@ -57,6 +62,11 @@ pub(super) enum End {
     Absence(usize),
     /// A client that ends stops paying.
     Linger(usize),
+    /// A key that is stuck at a master goes.
+    Stuck {
+        node: usize,
+        key: &'static str,
+    },
     /// A master lets its user run all commands again that it did at first.
     Denial(usize),
     Cut(u64),

@@ -19,6 +19,10 @@ pub(super) struct Cut {
 }
 
 impl Cut {
+    pub(super) fn is_between(&self, seat: usize, node: usize) -> bool {
+        self.node == node && self.seat.is_none_or(|only| only == seat)
+    }
+
     pub(super) fn concerns(&self, seat: usize, node: usize, direction: Direction) -> bool {
         self.node == node
             && self.seat.is_none_or(|only| only == seat)
@@ -109,6 +113,10 @@ impl World {
             Fault::StepsForward { node, by } => {
                 self.masters[node].clock.stepped += nanos(by) as i64;
             }
+            Fault::Sticks { node, key, span } => {
+                self.masters[node].stick(key, now);
+                self.ends_after(span, End::Stuck { node, key });
+            }
             Fault::Stops { .. } => {}
         }
         self.note_disturbances();
@@ -133,6 +141,7 @@ impl World {
                 self.masters[node].deny(denied);
                 self.denials -= 1;
             }
+            End::Stuck { node, key } => self.masters[node].unstick(key, now),
             End::Cut(id) => self.cuts.retain(|cut| cut.id != id),
             End::Slowness(id) => self.slowness.retain(|slow| slow.id != id),
             End::Stop { node, life } => {

@@ -5,6 +5,7 @@ mod scripts;
 
 use super::clock::millis;
 use super::commands::Deed;
+use super::jam::Way;
 use super::kinds::{About, Story};
 use super::setup::Setup;
 use quorumlock_core::coordinator::{RestartGuard, Rule};
@@ -100,6 +101,10 @@ pub(super) enum Flaw {
     RefusedKeepsNothing,
     /// A holder that releases stays in its place.
     WinnerStays,
+    /// Waiters in a list that do not ask when they are due stay in front.
+    OverdueStay,
+    /// A newcomer in a list is stamped by the clock alone.
+    StampsAreTheClock,
     /// The next guard of a fenced hold has the number of the guard before it.
     NumberTwice,
     /// Each master grants as many permits as there are, and a client has one that a quorum has
@@ -107,7 +112,7 @@ pub(super) enum Flaw {
     CountsPermits,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 46] = [
+pub(super) const FLAWS: [(Flaw, &str); 48] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -152,6 +157,8 @@ pub(super) const FLAWS: [(Flaw, &str); 46] = [
     (Flaw::KeptForTheGone, "is kept for it"),
     (Flaw::RefusedKeepsNothing, "is open to all"),
     (Flaw::WinnerStays, "its place is there"),
+    (Flaw::OverdueStay, "free at a quorum"),
+    (Flaw::StampsAreTheClock, "others have won it"),
     (Flaw::NumberTwice, "not above"),
     (Flaw::CountsPermits, "3 hold a permit of 2"),
 ];
@@ -182,6 +189,15 @@ impl Flaw {
     /// Returns whether it is about the numbers of fenced locks that are kept warm.
     pub(super) fn is_about_blocks(self) -> bool {
         matches!(self, Self::NumberTwice)
+    }
+
+    /// Returns the jam in which it shows, if it is about those that wait.
+    pub(super) fn shows_in(self) -> Option<Way> {
+        match self {
+            Self::OverdueStay => Some(Way::FiveGone),
+            Self::StampsAreTheClock => Some(Way::Turns),
+            _ => None,
+        }
     }
 
     /// Returns whether it is about readers and writers.

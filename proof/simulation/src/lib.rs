@@ -15,6 +15,7 @@
 mod aftermath;
 mod agenda;
 mod beside;
+mod bounds;
 mod callers;
 mod client;
 mod clock;
@@ -27,6 +28,7 @@ mod flaw;
 mod hand_over;
 mod history;
 mod invariants;
+mod jam;
 mod judge;
 mod kinds;
 mod knowledge;

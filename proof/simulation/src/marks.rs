@@ -37,6 +37,7 @@ impl Fault {
             Self::Denies { node, .. } => ("denies", Victim::Master(*node)),
             Self::MakesReplica { node, .. } => ("a replica", Victim::Master(*node)),
             Self::StepsBack { node, .. } => ("clock set back", Victim::Master(*node)),
+            Self::Sticks { node, .. } => ("a key sticks", Victim::Master(*node)),
             Self::StepsForward { node, .. } => ("clock set forward", Victim::Master(*node)),
         };
         (label.to_owned(), victim)

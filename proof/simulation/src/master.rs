@@ -27,6 +27,9 @@ const MOST: f64 = 30_000.0;
 /// What is under the key of a resource while there are readers.
 pub(super) const MARK: &str = "quorumlock:shared";
 
+/// What another program has set under a key.
+const FOREIGN: &str = "another program's";
+
 pub(super) const AGREEMENT: &str = "quorumlock:agreement";
 
 pub(super) struct Master {
@@ -136,6 +139,21 @@ impl Master {
         let operator = *self.operator.get_or_insert_with(|| self.machine.open());
         let words: Vec<Vec<u8>> = command.iter().map(|word| word.as_bytes().to_vec()).collect();
         self.machine.receive(operator, self.clock.at(now), &packed(&words));
+    }
+
+    /// Lets what is under a key stay for good. If nothing is, another program sets it.
+    pub(super) fn stick(&mut self, key: &str, now: Time) {
+        self.operate(now, &["SET", key, FOREIGN, "NX"]);
+        self.operate(now, &["PERSIST", key]);
+        while self.poll_output().is_some() {}
+    }
+
+    /// Deletes what has stuck.
+    pub(super) fn unstick(&mut self, key: &str, now: Time) {
+        if self.raw(key, now).is_some() && self.remaining(key, now).is_none() {
+            self.operate(now, &["DEL", key]);
+            while self.poll_output().is_some() {}
+        }
     }
 
     /// Lets it report that it writes each command to disk.

@@ -23,7 +23,7 @@ pub(super) const ROOMY: usize = 100_000;
 const WIDE: usize = 1 << 22;
 
 /// By how much one message in fifty is late, in microseconds at most.
-pub(super) const LATEST_US: u64 = 60_000;
+const LATEST_US: u64 = 60_000;
 
 /// A round may end without the answer if its two messages take longer than twice that: it lasts for an operation
 /// timeout, or a tenth of the ttl.
@@ -35,10 +35,15 @@ impl World {
         self.cuts.iter().any(|cut| cut.concerns(seat, node, direction))
     }
 
+    /// Returns by how much a message may be late, in microseconds: clients at odds wait for answers, soon enough for every
+    /// ttl, and in a jam the bounds are to be short.
+    pub(super) fn latest_us(&self) -> u64 {
+        if self.is_at_odds() || self.setup.jam.is_some() { 10_000 } else { LATEST_US }
+    }
+
     fn latency(&mut self, id: LineId) -> u64 {
         let range = self.setup.latency_us.clone();
-        // Clients at odds wait for answers: soon enough for every ttl.
-        let late = if self.is_at_odds() { 10_000 } else { LATEST_US };
+        let late = self.latest_us();
         let line = &mut self.lines[id.0];
         let mut micros = line.rng.within(range);
         if line.rng.chance(2) {
@@ -292,7 +297,11 @@ impl World {
         let id = LineId(self.lines.len());
         let mut rng = self.clients[client].rng.fork();
         // Clients at odds wait for answers: a long message must not have to wait for itself.
-        let narrow = *rng.pick(if self.is_at_odds() { &ROOMS[2..] } else { &ROOMS });
+        let narrow = *rng.pick(if self.is_at_odds() || self.setup.jam.is_some() {
+            &ROOMS[2..]
+        } else {
+            &ROOMS
+        });
         let room = if self.is_calm { WIDE } else { narrow };
         self.ends.insert((node, server), id);
         self.lines.push(Line {

@@ -19,7 +19,8 @@ impl World {
     pub(super) fn judge_own(&mut self, id: LineId, words: &Words, deed: Deed) -> Verdict {
         let line = &self.lines[id.0];
         let (client, node) = (line.client, line.node);
-        if !self.is_calm && (deed == Deed::Acquire || waiter(words).is_some()) {
+        let may_hurry = self.is_calm || self.setup.jam.is_some();
+        if !may_hurry && (deed == Deed::Acquire || waiter(words).is_some()) {
             let open = self.clients[client].open();
             self.invariants.paced.writes((client, node), self.agenda.now, open)?;
         }
@@ -63,7 +64,7 @@ impl World {
         let is_well = self.setup.denied.is_empty()
             && !self.is_calm
             && self.is_untroubled(WELL_AFTER)
-            && self.is_linked(client)
+            && self.clients[client].nodes.iter().all(|node| self.is_linked_to(client, *node))
             && !self.is_at_odds();
         let at = (self.agenda.now, self.clients[client].nodes.len());
         self.invariants.notifies.releases(client, token, at, (notifies, is_well));

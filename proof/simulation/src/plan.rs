@@ -182,6 +182,12 @@ pub(super) enum Fault {
         node: usize,
         by: Duration,
     },
+    /// What is under a key at a master stays, whatever it is; if nothing is, another program sets it.
+    Sticks {
+        node: usize,
+        key: &'static str,
+        span: Duration,
+    },
 }
 
 pub(super) const RESOURCES: [&[&str]; 3] = [&["a"], &["b"], &["a", "b"]];
@@ -194,6 +200,11 @@ pub(super) fn span(rng: &mut Rng, from: u64, to: u64) -> Duration {
 pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
     if let Some(story) = setup.story {
         let mut acts = odds::draw(setup, story, rng);
+        acts.sort_by_key(|(at, _)| *at);
+        return acts;
+    }
+    if let Some(jam) = &setup.jam {
+        let mut acts = jam.draw(setup, rng);
         acts.sort_by_key(|(at, _)| *at);
         return acts;
     }
@@ -359,7 +370,7 @@ fn readers(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
 #[test]
 fn every_deed_and_every_fault_is_drawn() {
     let mut names = std::collections::BTreeSet::new();
-    for seed in (0..300).map(super::seed::Seed) {
+    for seed in (0..1_000).map(super::seed::Seed) {
         for (_, act) in super::play::draw(seed, None).1 {
             let name = format!("{act:?}");
             let name = name.trim_start_matches("Fault(").split([' ', '(']).next();
@@ -391,6 +402,7 @@ fn every_deed_and_every_fault_is_drawn() {
         "SetsWallClock",
         "Slows",
         "StepsBack",
+        "Sticks",
         "Stops",
         "Strays",
     ];

@@ -198,6 +198,8 @@ impl World {
             fences.won(&token, keys, asked.fenced, ballot, named, excused)?;
             self.invariants.never_again.won(&token)
         });
+        self.note_win(place, &asked);
+        self.works(place, request.0);
         if !asked.at_least.is_zero() {
             // A deadline is that far behind the start of its attempt.
             let validity = asked.ttl - DRIFT.of(asked.ttl);

@@ -2,6 +2,7 @@
 
 use super::clock::{Clock, WallClock, millis};
 use super::flaw::Flaw;
+use super::jam::{Jam, Way};
 use super::kinds::{self, Kind, Story};
 use super::matched::formulas::Proof;
 use super::seed::Rng;
@@ -31,6 +32,9 @@ const READING: u64 = 8;
 /// The same for those in which locks are kept warm.
 const WARM: u64 = 25;
 
+/// The number of worlds in a thousand in which many wait for the same, and something is in the way.
+const JAMMED: u64 = 15;
+
 /// The time within which a refused client comes back.
 pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
 
@@ -58,6 +62,10 @@ pub(super) struct Setup {
     pub(super) is_reading: bool,
     /// Locks are kept warm, and holders are asked for them.
     pub(super) is_warm: bool,
+    /// Many wait for the same, and something is in the way.
+    pub(super) jam: Option<Jam>,
+    /// The longest pause of a waiter that hears nothing.
+    pub(super) longest_pause: Duration,
     guard: RestartGuard,
     /// Masters may lose their memory when they restart.
     pub(super) forgetful: bool,
@@ -126,6 +134,8 @@ impl Setup {
             is_rush: flaw.is_none_or(Flaw::is_about_turns) && rng.chance(RUSH),
             is_reading: flaw.is_none() && rng.chance(READING),
             is_warm: false,
+            jam: None,
+            longest_pause: millis(250),
             guard: match (guarded, trusting) {
                 (true, _) => RestartGuard::On,
                 (false, true) => RestartGuard::TrustPersistence,
@@ -180,6 +190,10 @@ impl Setup {
             heartbeat: millis(*rng.pick(&[10_000, 30_000])),
         };
         setup.has_waitlists = setup.wake_ups && rng.chance(50);
+        let is_jammed = flaw.is_none() && !at_odds && rng.within(0..1_000) < JAMMED;
+        if let Some(way) = is_jammed.then(|| Way::draw(rng)).or(flaw.and_then(Flaw::shows_in)) {
+            setup.put_in_a_jam(rng, Jam::new(way));
+        }
         setup
     }
 
@@ -200,6 +214,8 @@ impl Setup {
             is_rush: false,
             is_reading: false,
             is_warm: false,
+            jam: None,
+            longest_pause: millis(250),
             guard: RestartGuard::On,
             forgetful: true,
             replaces: false,
@@ -221,6 +237,19 @@ impl Setup {
             acts: 0..1,
             length: millis(1_500),
         }
+    }
+
+    /// Lets so many clients of the same masters wait, and lets nothing fail by chance.
+    pub(super) fn put_in_a_jam(&mut self, rng: &mut Rng, jam: Jam) {
+        let mut plain = Self::plain(jam.masters(), jam.seats(), millis(*rng.pick(&[1_000, 2_000])));
+        plain.flaw = self.flaw;
+        plain.set_guard(RestartGuard::Off, false);
+        plain.longest_pause = millis(*rng.pick(&[50, 250]));
+        (plain.latency_us, plain.lateness) =
+            (rng.pick(&[100..400, 100..3_000]).clone(), self.lateness);
+        (plain.wake_ups, plain.has_waitlists) = (true, rng.chance(70));
+        jam.settle(&mut plain, rng);
+        *self = plain;
     }
 
     /// Gives some clients different settings.
@@ -274,7 +303,7 @@ impl Setup {
                 Some(Flaw::NoDrift) => ClockDrift { rate_ppm: 0, constant: Duration::ZERO },
                 _ => DRIFT,
             },
-            backoff: Backoff { base: millis(5), cap: millis(250) },
+            backoff: Backoff { base: millis(5), cap: self.longest_pause },
             operation_timeout: self.operation_timeout,
             connect_timeout: millis(500),
             rest: self.rest,

@@ -186,3 +186,23 @@ fn a_sum_of_what_each_of_a_thousand_worlds_sends() {
         eprintln!("sent {:016x}", play_plan(Seed(seed), &setup, &plan, false).sum);
     }
 }
+
+/// `scripts/planted`: plays the jams among two thousand worlds of code that was changed, and prints after how many worlds
+/// one is not as it should be, why, and of how many jams that is true.
+#[test]
+#[ignore = "for scripts/planted, which changes the code"]
+fn a_planted_change_is_found_in_a_jam() {
+    let worlds = number("QUORUMLOCK_SEEDS").unwrap_or(WORLDS);
+    let drawn = (0..worlds).map(Seed).map(|seed| (seed, draw_unmatched(seed, None)));
+    let jams = drawn.filter(|(_, (setup, _))| setup.jam.is_some());
+    let played = jams.map(|(seed, (setup, plan))| {
+        let violation = play_plan(seed, &setup, &plan, false).violation;
+        violation.map(|why| (seed.0, setup.jam.map(|jam| jam.way), why))
+    });
+    let played: Vec<_> = played.collect();
+    let found: Vec<_> = played.iter().flatten().collect();
+    found.iter().for_each(|(seed, way, why)| eprintln!("{seed}, {way:?}: {why}"));
+    let (seed, _, why) = found.first().expect("a world that is not as it should be");
+    let (all, jams) = (found.len(), played.len());
+    eprintln!("REFUSED {} {why} ({all} of {jams} jams)", seed + 1);
+}

@@ -68,6 +68,10 @@ pub(super) struct World {
     pub(super) happenings: u64,
     /// The number of locks won.
     pub(super) wins: u64,
+    /// When each resource was last won.
+    pub(super) won_at: BTreeMap<&'static str, Time>,
+    /// When waiters are judged next.
+    pub(super) looks_at: Time,
     /// The number of locks won in turn, from a place.
     pub(super) turns: u64,
     /// The number of writers that have become readers.
@@ -134,6 +138,8 @@ impl World {
             rng,
             happenings: 0,
             wins: 0,
+            won_at: BTreeMap::new(),
+            looks_at: 0,
             turns: 0,
             downgrades: 0,
             passed_on: 0,
@@ -197,6 +203,7 @@ impl World {
             Happening::Wakes { client, at } => self.wakes(client, at),
             Happening::Writes(client) => self.turn(client),
             Happening::Heard { client, hold } => self.hear(client, hold),
+            Happening::Done { client, hold } => self.is_done(client, hold),
             Happening::Delivered { seat, parcel } => self.adopt(seat, parcel),
             Happening::Ends(end) => self.end(end),
         }

@@ -1,7 +1,9 @@
 //! Scripts that do something else than they say.
 
 use super::Flaw;
-use quorumlock_core::coordinator::wire::{ACQUIRE_READ, ASK, EXTEND_READ, LEAVE, RELEASE_READ};
+use quorumlock_core::coordinator::wire::{
+    ACQUIRE_READ, ASK, EXTEND_READ, LEAVE, RELEASE_READ, WAIT,
+};
 
 impl Flaw {
     /// Returns a script that is called by its hash, a part of it, and what stands there with the flaw.
@@ -47,6 +49,8 @@ impl Flaw {
             ),
             Self::OneStamp => (ASK, "math.max(us, last and last + 1 or 0)", "last or us"),
             Self::DeadLinger => (ASK, "'-inf', '(' .. now)", "'-inf', '(' .. (now - 5000))"),
+            Self::OverdueStay => (WAIT, "in ipairs(late) do", "in ipairs({}) do"),
+            Self::StampsAreTheClock => (WAIT, "new = math.max(us, at + 1)", "new = us"),
             Self::OldPlacesStay => (ASK, "{late, early}", "{late}"),
             Self::KeptForTheDead => {
                 (LEAVE, "if ends and tonumber(ends) >= math.floor(us / 1000) then", "if ends then")

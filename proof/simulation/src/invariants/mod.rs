@@ -22,6 +22,7 @@ mod one_holder;
 mod own_asks;
 mod owner_only;
 mod paced;
+mod passed_over;
 mod stays_closed;
 
 pub(super) use as_asked::{Beside, Executed};
@@ -48,6 +49,7 @@ use never_reacquired::NeverReacquired;
 use notifies::Notifies;
 use own_asks::OwnAsks;
 use paced::Paced;
+use passed_over::PassedOver;
 use stays_closed::StaysClosed;
 
 pub(super) use honest_deadline::{HonestDeadline, is_reported_in_time};
@@ -71,8 +73,11 @@ pub(super) struct Invariants {
     pub(super) paced: Paced,
     pub(super) given_back: GivenBack,
     pub(super) notifies: Notifies,
-    /// Waiters for what is free.
+    /// Waiters for what is free at a quorum, and at all masters.
+    pub(super) let_in_by_a_quorum: LetIn,
     pub(super) let_in: LetIn,
+    /// Waiters for what others win.
+    pub(super) passed_over: PassedOver,
     /// Readers that wait beside a reader of their own client.
     pub(super) let_in_beside: LetIn,
 }

@@ -50,6 +50,8 @@ pub(super) enum Scope {
     SeveralLists,
     /// Clocks of masters are set back.
     ClocksAreSet,
+    /// Many clients wait, and other programs set keys.
+    Jammed,
     /// What stays closed was taken away by force.
     Forced,
     /// This world was not chosen.
@@ -66,6 +68,7 @@ impl Scope {
         match () {
             () if setup.flaw.is_some() => Self::Flawed,
             () if setup.story.is_some() => Self::AtOdds,
+            () if setup.jam.is_some() => Self::Jammed,
             () if setup.steps_back => Self::ClocksAreSet,
             () if kinds.any(has_several) => Self::SeveralLists,
             () => Self::Covered,
