@@ -9,13 +9,14 @@ impl Listed {
     /// this is published.
     pub(super) fn calls(&self, state: &mut State, slot: u8) {
         let mut is_called = false;
+        self.passes_overdue(state);
         for waiter in state.listed() {
             let client = &mut state.clients[waiter];
             client.place = 0;
             if client.phase == Phase::Gone && !self.config.is(Mutant::GoneIsCalled) {
                 continue;
             }
-            client.called = client.phase == Phase::Waiting;
+            (client.called, client.passed) = (client.phase == Phase::Waiting, 0);
             client.slot = if client.called { slot } else { 0 };
             (state.is_quiet[usize::from(slot)], state.has_called) = (true, true);
             is_called = true;

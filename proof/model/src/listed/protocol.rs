@@ -2,9 +2,11 @@
 
 use super::config::Config;
 use super::mutants::Mutant;
-use super::state::{CLIENTS, Client, FAR, Phase, SLOTS, State};
+use super::state::{CLIENTS, Client, Phase, SLOTS, State, pause};
 use crate::checker::Model;
 
+pub(super) const PASSED: &str =
+    "a waiter has the lock before those that came later, but once for each of them";
 pub(super) const SERVED: &str = "a lock that is free goes to a client that waits";
 
 /// A possible next step.
@@ -38,7 +40,13 @@ pub enum Action {
     End {
         who: usize,
     },
+    /// A holder ends, and its key expires.
+    Die {
+        who: usize,
+    },
     Restart,
+    /// The clock of the list's master is set back.
+    StepBack,
     Tick,
 }
 
@@ -114,15 +122,29 @@ impl Listed {
         self.stands(state, who);
     }
 
+    /// Takes all out of the list that have not asked when they were due, whatever is under the key.
+    pub(super) fn passes_overdue(&self, state: &mut State) {
+        let is_mute = |client: &&mut Client| matches!(client.phase, Phase::Stopped | Phase::Gone);
+        for client in state.clients.iter_mut().filter(is_mute) {
+            if client.due == 0 && !self.config.is(Mutant::OverdueStay) {
+                client.place = 0;
+            }
+        }
+    }
+
     /// Stands in the list, where it stood before if it has a stamp.
     fn stands(&self, state: &mut State, who: usize) {
-        let last = state.clients.iter().map(|client| client.stamp).max().unwrap_or(0);
-        let client = &mut state.clients[who];
-        if client.stamp == 0 {
-            client.stamp = last + 1;
+        if state.clients[who].stamp == 0 {
+            let last = state.clients.iter().map(|client| client.place).max().unwrap_or(0);
+            let last = if self.config.is(Mutant::ClockDecides) { 0 } else { last };
+            let stamp = state.stamp_after(last);
+            (state.clients[who].stamp, state.clients[who].passed) = (stamp, 0);
         }
-        client.place = client.stamp;
-        let is_first = state.listed().first() == Some(&who);
+        state.clients[who].place = state.clients[who].stamp;
+        self.passes_overdue(state);
+        let listed = state.listed();
+        let ahead = listed.iter().position(|other| *other == who).unwrap_or_default() as u8;
+        let is_first = ahead == 0;
         let (has_called, is_quiet) = (state.has_called, state.is_quiet.contains(&true));
         let client = &mut state.clients[who];
         (client.is_aware, client.is_first) = (true, is_first);
@@ -130,7 +152,7 @@ impl Listed {
         client.due = match is_first || std::mem::take(&mut client.watches) && is_quiet {
             true => 1,
             false if self.config.is(Mutant::NoPolls) => u8::MAX,
-            false => FAR,
+            false => pause(ahead),
         };
     }
 
@@ -150,10 +172,25 @@ impl Listed {
         next.is_held_there[usize::from(slot)] = self.is_stuck(slot);
         if !self.reaches(who) {
             // Its calls and messages are at another node.
-        } else if knows && !self.is_stuck(slot) {
+        } else if knows {
             self.calls(&mut next, slot);
         } else {
             self.publishes(&mut next);
+        }
+        next
+    }
+
+    /// A holder ends without a release. Waiters know until when its key lives, and ask then, one after the other.
+    fn dies(&self, state: &State, who: usize) -> State {
+        let mut next = *state;
+        next.dies += 1;
+        let slot = state.clients[who].slot;
+        next.clients[who] = Client { phase: Phase::Gone, ..Client::default() };
+        next.is_held_there[usize::from(slot)] = self.is_stuck(slot);
+        if !self.config.is(Mutant::PauseOutlastsKey) && !self.is_stuck(slot) {
+            for client in next.clients.iter_mut().filter(|client| client.phase == Phase::Waiting) {
+                client.due = client.due.min(1);
+            }
         }
         next
     }
@@ -166,8 +203,13 @@ impl Listed {
             // It asks once the call does not count any more.
             (client.watches, client.due) = (true, client.due.min(1));
         }
-        let slot = std::mem::take(&mut client.slot);
-        if was_called && !self.tries(&mut next, who, slot) {
+        let (slot, came) = (std::mem::take(&mut client.slot), client.came);
+        if was_called && self.tries(&mut next, who, slot) {
+            let earlier = |other: &&mut Client| (1..came).contains(&other.came) && other.place > 0;
+            for other in next.clients.iter_mut().filter(earlier) {
+                other.passed += u8::from(other.phase == Phase::Waiting);
+            }
+        } else if was_called {
             match self.config.slots > 1 && !self.config.is(Mutant::RefusedStands) {
                 true => self.asks(&mut next, who),
                 false => self.stands(&mut next, who),
@@ -187,10 +229,9 @@ impl Listed {
         if !self.config.is(Mutant::CallForGood) {
             next.is_quiet = [false; SLOTS];
         }
-        for client in next.clients.iter_mut().filter(|client| client.phase == Phase::Waiting) {
-            if client.due < u8::MAX {
-                client.due -= 1;
-            }
+        // One that is stopped, or gone, does not ask when it is due.
+        for client in next.clients.iter_mut().filter(|client| client.due < u8::MAX) {
+            client.due = client.due.saturating_sub(1);
         }
         let waits = next.clients.iter().any(|client| client.phase == Phase::Waiting);
         let is_free = (0..self.config.slots).any(|slot| !next.is_held(slot));
@@ -212,6 +253,10 @@ impl Model for Listed {
         if state.restarts < self.config.restarts {
             emit(Action::Restart, self.restarted(state));
         }
+        if state.steps_back < self.config.steps_back {
+            let next = State { steps_back: state.steps_back + 1, clock: 0, ..*state };
+            emit(Action::StepBack, next);
+        }
         if let Some(next) = self.after_a_tick(state) {
             emit(Action::Tick, next);
         }
@@ -229,7 +274,11 @@ impl Model for Listed {
     }
 
     fn violated(&self, state: &State) -> Option<&'static str> {
-        (state.drought > self.config.within).then_some(SERVED)
+        let is_passed = |client: &Client| usize::from(client.passed) > self.config.clients;
+        match state.clients.iter().any(is_passed) {
+            true => Some(PASSED),
+            false => (state.drought > self.config.within).then_some(SERVED),
+        }
     }
 }
 
@@ -267,13 +316,24 @@ impl Listed {
             Phase::Idle => {
                 if !self.tries_any(&mut next, who) {
                     next.clients[who].phase = Phase::Waiting;
+                    if self.config.steps_back > 0 {
+                        let last = next.clients.iter().map(|client| client.came).max();
+                        next.clients[who].came = last.unwrap_or_default() + 1;
+                    }
                     self.asks(&mut next, who);
                 }
                 emit(Action::Acquire { who }, next);
             }
             Phase::Holds => {
+                // Its key lives for longer than a call counts.
+                if state.dies < self.config.dies && !state.is_quiet[usize::from(client.slot)] {
+                    emit(Action::Die { who }, self.dies(state, who));
+                }
                 for knows in [true, false] {
-                    if knows || self.config.unaware && !client.is_aware {
+                    // One that had the key there, too, does not know that another client's is.
+                    let may_publish =
+                        self.config.unaware && !client.is_aware || self.is_stuck(client.slot);
+                    if knows || may_publish {
                         let next = self.releases(state, who, knows);
                         emit(Action::Release { who, knows }, next);
                     }
@@ -294,17 +354,21 @@ impl Listed {
                 let mut next = *state;
                 let client = &mut next.clients[who];
                 (client.called, client.watch, client.slot) = (false, false, 0);
+                // It is overdue after two pauses of its place, of which it has begun one, and a tick.
+                let place = state.listed().iter().position(|other| *other == who);
+                let overdue =
+                    client.due.saturating_add(place.map_or(0, |ahead| pause(ahead as u8) + 1));
                 if state.cancels < self.config.cancels {
                     emit(Action::Cancel { who }, self.cancelled(state, who));
                 }
                 if state.stops < self.config.stops {
-                    next.clients[who].phase = Phase::Stopped;
+                    let mut next = next;
+                    (next.clients[who].phase, next.clients[who].due) = (Phase::Stopped, overdue);
                     next.stops += 1;
                     emit(Action::Stop { who }, next);
-                    next.stops -= 1;
                 }
                 if state.ends < self.config.ends {
-                    next.clients[who].phase = Phase::Gone;
+                    (next.clients[who].phase, next.clients[who].due) = (Phase::Gone, overdue);
                     next.ends += 1;
                     emit(Action::End { who }, next);
                 }

@@ -3,7 +3,7 @@
 use super::Listed;
 use super::config::Config;
 use super::mutants::Mutant;
-use super::protocol::SERVED;
+use super::protocol::{PASSED, SERVED};
 use super::state::{CLIENTS, FAR};
 use crate::run::Kind;
 
@@ -19,10 +19,12 @@ pub fn all() -> Vec<Run> {
         of("one that is called ends, and the one that watches", 4).ends(2).within(FAR),
         of("one stops, and holders may not know of the list", 4).stops(1).unaware().within(FAR),
         of("a waiter that is called gives up", 4).cancels(1),
-        of("a key is stuck at the first node", 3).stuck().within(FAR),
+        of("a key is stuck at the first node", 3).stuck().by_place(),
         of("the master of the list restarts", 4).restarts(2).unaware(),
-        of("messages get lost", 4).lossy().unaware().within(FAR),
+        of("messages get lost", 4).lossy().unaware().by_place(),
         of("first nodes differ, and a hold lacks its own", 4).cut().unaware().within(FAR),
+        of("a clock is set back", 4).steps_back(1),
+        of("a holder dies, and the first that waits has ended", 4).dies(1).ends(1),
         of("two permits", 4).slots(2),
         of("two permits, and one that is called stops", 4).slots(2).stops(1),
         of("two permits, and one that is called ends", 4).slots(2).ends(1),
@@ -33,14 +35,27 @@ pub fn all() -> Vec<Run> {
             .stuck()
             .within(FAR + 1),
         of("two permits, and messages get lost", 4).slots(2).lossy().within(FAR),
-        of("all of it", 4).stops(1).ends(1).restarts(1).lossy().cut().unaware().within(FAR),
+        of("all of it", 4).stops(1).ends(1).restarts(1).lossy().cut().unaware().by_place(),
     ];
     let broken = [
+        (
+            Mutant::OverdueStay,
+            of("a key is stuck, and a waiter ends", 3).stuck().ends(1).by_place(),
+        ),
+        (
+            Mutant::OverdueStay,
+            of("a key is stuck, and a waiter stops", 3).stuck().stops(1).by_place(),
+        ),
+        (Mutant::ClockDecides, of("a clock is set back", 3).steps_back(1).by_place()),
+        (
+            Mutant::PauseOutlastsKey,
+            of("a holder dies, and the first that waits has ended", 4).dies(1).ends(1),
+        ),
         (Mutant::NoWatch, of("one that is called stops", 4).stops(1)),
         (Mutant::CallForGood, of("one that is called stops", 4).stops(1)),
         (Mutant::NoWatch, of("two permits, and one that is called stops", 4).slots(2).stops(1)),
         (Mutant::NoPolls, of("messages get lost", 4).lossy().within(FAR)),
-        (Mutant::ListDecides, of("a key is stuck at the first node", 3).stuck().within(FAR)),
+        (Mutant::ListDecides, of("a key is stuck at the first node", 3).stuck().by_place()),
     ];
     let margin = [
         (Mutant::OwnCallCounts, of("a waiter that is called gives up", 4).cancels(1)),
@@ -54,8 +69,10 @@ pub fn all() -> Vec<Run> {
         let is_small = config.clients < CLIENTS || config.slots > 1 || config.cut && !config.lossy;
         if is_small { Run::holds(config).quick() } else { Run::holds(config) }
     });
-    let broken = broken
-        .into_iter()
-        .map(|(mutant, config)| Run::violates(Kind::Mutant, SERVED, config.mutant(mutant)));
-    holds.chain(broken).chain(margin).collect()
+    let broken = broken.into_iter().map(|(mutant, config)| {
+        let property = if mutant == Mutant::ClockDecides { PASSED } else { SERVED };
+        Run::violates(Kind::Mutant, property, config.mutant(mutant))
+    });
+    let pairs = Config::pairs(3).map(|config| Run::holds(config).quick());
+    holds.chain(pairs).chain(broken).chain(margin).collect()
 }

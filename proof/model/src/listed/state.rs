@@ -8,8 +8,18 @@ pub const CLIENTS: usize = 4;
 /// The most slots.
 pub const SLOTS: usize = 2;
 
-/// The pause of a waiter that is not in front, in ticks.
-pub const FAR: u8 = 3;
+/// The pause of a waiter behind one other, in ticks.
+pub const FAR: u8 = pause(1);
+
+/// Returns the pause of a waiter behind so many others.
+pub const fn pause(ahead: u8) -> u8 {
+    1 + 2 * ahead
+}
+
+/// Returns the longest pause among so many clients.
+pub const fn longest_pause(clients: usize) -> u8 {
+    pause(clients as u8 - 1)
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Phase {
@@ -30,6 +40,10 @@ pub struct Client {
     pub place: u8,
     /// The stamp that it keeps.
     pub stamp: u8,
+    /// When it came, by the order of those that wait, and how often a waiter that came later was called, and had the lock, while this one stood in the list. Only
+    /// where the clock is set back.
+    pub came: u8,
+    pub passed: u8,
     /// It has stood in the list: it knows that others may.
     pub is_aware: bool,
     /// It knows that it is first.
@@ -58,8 +72,12 @@ pub struct State {
     pub has_called: bool,
     /// The process of the waiter that was called last, while only that one tries.
     pub called_last: Option<u8>,
+    /// How many of the stamps are not ahead of the clock.
+    pub clock: u8,
     pub stops: u8,
     pub ends: u8,
+    pub dies: u8,
+    pub steps_back: u8,
     pub cancels: u8,
     pub restarts: u8,
     /// The ticks for which the lock, or a slot, has been free while a client waited.
@@ -73,7 +91,8 @@ impl State {
             self.is_quiet,
             self.has_called,
             self.called_last,
-            (self.stops, self.ends, self.cancels),
+            (self.stops, self.ends, self.dies, self.cancels),
+            (self.clock, self.steps_back),
             self.restarts,
         );
         digest((&self.clients[..clients], rest, self.drought))
@@ -98,9 +117,29 @@ impl State {
         stamps.sort_unstable();
         let number =
             |stamp: u8| stamps.iter().position(|known| *known == stamp).map_or(0, |at| at + 1);
+        self.clock = stamps.iter().filter(|stamp| **stamp <= self.clock).count() as u8;
         for client in &mut self.clients {
             client.stamp = number(client.stamp) as u8;
             client.place = number(client.place) as u8;
         }
+        let mut came: Vec<u8> = self.clients.iter().map(|client| client.came).collect();
+        came.sort_unstable();
+        for client in self.clients.iter_mut().filter(|client| client.came > 0) {
+            let before = came.iter().filter(|other| (1..client.came).contains(*other));
+            client.came = 1 + before.count() as u8;
+        }
+    }
+
+    /// Returns a stamp that is later than the clock, and than another stamp. All that are later move up.
+    pub fn stamp_after(&mut self, last: u8) -> u8 {
+        let at = self.clock.max(last);
+        for client in &mut self.clients {
+            client.stamp += u8::from(client.stamp > at);
+            client.place += u8::from(client.place > at);
+        }
+        if at == self.clock {
+            self.clock += 1;
+        }
+        at + 1
     }
 }

@@ -15,7 +15,7 @@ impl Part for Listed {
 # Who is called
 
 Clients that want one lock again and again, or a permit, and wait in a list at one master. Messages arrive within a tick,
-which is as long as a waiter in front pauses; any other pauses for three.
+which is as long as the first waiter pauses; any other pauses for two ticks more for each that is ahead of it.
 ";
 
     fn new(config: Config) -> Self {
@@ -28,6 +28,8 @@ which is as long as a waiter in front pauses; any other pauses for three.
         words.extend(counted([(config.restarts, "restart")]));
         words.extend((config.stops > 0).then(|| format!("{} stop", config.stops)));
         words.extend(counted([(config.cancels, "cancel")]));
+        words.extend((config.dies > 0).then(|| format!("{} holder dies", config.dies)));
+        words.extend((config.steps_back > 0).then(|| "a clock set back".to_owned()));
         words.extend((config.ends > 0).then(|| format!("{} end", config.ends)));
         let conditions = [
             (config.lossy, "messages get lost"),
@@ -65,6 +67,8 @@ which is as long as a waiter in front pauses; any other pauses for three.
             Action::Cancel { who } => format!("a waiter of {} gives up for another", NAMES[who]),
             Action::Stop { who } => format!("{} stops", NAMES[who]),
             Action::End { who } => format!("{} ends", NAMES[who]),
+            Action::Die { who } => format!("{} ends as it holds, and its key expires", NAMES[who]),
+            Action::StepBack => "the clock of the list's master is set back".to_owned(),
             Action::Restart => "the master of the list restarts empty".to_owned(),
             Action::Tick if after.drought > 0 => format!("a tick (free for {})", after.drought),
             Action::Tick => "a tick".to_owned(),
