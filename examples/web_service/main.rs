@@ -183,9 +183,8 @@ async fn lead(service: Arc<Service>) {
         let _leads = Leads::begin();
         ship(&service, lease).await
     });
-    if let Err(error) = leads.await {
-        eprintln!("leads no more: {error}");
-    }
+    let Err(error) = leads.await;
+    eprintln!("leads no more: {error}");
 }
 
 /// Shows in the metrics that this instance leads, until its term is over: then the body is dropped.

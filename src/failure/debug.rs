@@ -18,6 +18,7 @@ debug_is_display!(
     NoQuorum,
     NoRandomness,
     NotReady,
+    Overloaded,
     PreflightError,
     ReadyError,
     ReentrantError,

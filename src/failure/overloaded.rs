@@ -11,7 +11,7 @@ use std::time::Duration;
 ///
 /// A client has a window of such rounds, which follows from how long masters take to answer. What is beyond it waits
 /// in this process. What holds, extends or releases a lock does not wait for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overloaded {
     /// The resource that was to be locked.

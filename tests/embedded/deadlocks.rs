@@ -55,7 +55,8 @@ async fn two_tasks_of_one_client_that_wait_for_each_other_name_what_they_hold() 
         tokio::join!(client.acquire("y").timeout(SECOND), client.acquire("x").timeout(SECOND));
     let (first, second) = (contended(first), contended(second));
     assert_eq!((named(&first), named(&second)), (vec!["x"], vec!["y"]));
-    let text = "\"y\" is held by this client, this client held \"x\" meanwhile (after 1 s): to nest, ";
+    let text =
+        "\"y\" is held by this client, this client held \"x\" meanwhile (after 1 s): to nest, ";
     assert!(first.to_string().starts_with(text), "{first}");
 }
 

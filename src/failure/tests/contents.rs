@@ -77,6 +77,10 @@ fn contended() -> Contended {
     Contended { resource, waited, attempts: 2, obstacle, blocked: None, ahead: None, nodes, quorum }
 }
 
+fn overloaded() -> Overloaded {
+    Overloaded { resource: RESOURCE.into(), waited: Duration::from_secs(10) }
+}
+
 fn no_quorum() -> NoQuorum {
     let (resource, waited) = (RESOURCE.into(), Duration::from_secs(10));
     let down = NodeReport::new(MASTER.into(), Answer::Refused(Refusal::Down("refused".into())));
@@ -179,6 +183,9 @@ fn all() -> Vec<Row> {
     });
     rows!(rows, "Contended", Contended, { Contended { .. } => (contended(), RESOURCE, ""), });
     rows!(rows, "NoQuorum", NoQuorum, { NoQuorum { .. } => (no_quorum(), MASTER, ""), });
+    rows!(rows, "Overloaded", Overloaded, {
+        Overloaded { .. } => (overloaded(), RESOURCE, "ask for fewer"),
+    });
     rows!(rows, "Disagreement", Disagreement, {
         Disagreement { .. } => (disagreement(), "max_ttl", "make them equal"),
     });
@@ -186,6 +193,7 @@ fn all() -> Vec<Row> {
         AcquireError::Contended(_) => (contended().into(), "web-2", ""),
         AcquireError::NoQuorum(_) => (no_quorum().into(), MASTER, ""),
         AcquireError::Disagreement(_) => (disagreement().into(), "max_ttl", "make them equal"),
+        AcquireError::Overloaded(_) => (overloaded().into(), "this client", "ask for fewer"),
         AcquireError::InvalidSetting(_) => (invalid().into(), "ttl: ", "at least 10ms"),
         AcquireError::WrongContext(_) => (no_runtime().into(), "connect()", NO_RUNTIME),
         AcquireError::NoRandomness(_) => (NoRandomness.into(), NO_BYTES.0, NO_BYTES.1),
