@@ -116,8 +116,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
                 FailureKind::Disagreement(_) => "disagreement",
                 FailureKind::Overloaded => "overloaded",
             };
-            let tried = failure.attempts;
-            let waited = span(*waited);
+            let (tried, waited) = (failure.attempts, span(*waited));
             let holder = match &failure.kind {
                 FailureKind::Contended(Obstacle::Permits { all, free_in }) => {
                     let left = free_in.map_or_else(|| "?".into(), span);
