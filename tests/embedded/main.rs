@@ -24,6 +24,8 @@ mod fence_order;
 #[cfg(all(unix, feature = "embedded"))]
 mod fenced_holder;
 #[cfg(feature = "embedded")]
+mod first_snippet;
+#[cfg(feature = "embedded")]
 mod hand_over;
 #[cfg(all(feature = "embedded", feature = "serde"))]
 mod hand_over_by_value;

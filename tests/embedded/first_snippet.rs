@@ -1,0 +1,72 @@
+//! The first snippet of README, on masters that were started a second ago.
+
+use quorumlock::Redlock;
+use quorumlock::embedded::Masters;
+use std::error::Error;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The calls of the snippet, as README has them, in their order.
+const CALLS: [&str; 8] = [
+    "Redlock::builder()",
+    ".ttl(Duration::from_secs(10))",
+    ".connect()",
+    "redlock.wait_until_ready(Duration::from_secs(60)).await?;",
+    "redlock.acquire(\"orders:42\").await?;",
+    "guard.check()?;",
+    "guard.release().await?;",
+    "redlock.shutdown().await?",
+];
+
+/// Makes these calls. `is_patient`: with the one that waits until masters may vote.
+async fn snippet(masters: &Masters, is_patient: bool) -> Result<(), Box<dyn Error>> {
+    let builder: quorumlock::RedlockBuilder = masters.builder();
+    let redlock: Redlock = builder.ttl(Duration::from_secs(10)).connect().await?;
+    if is_patient {
+        redlock.wait_until_ready(Duration::from_secs(60)).await?;
+    }
+    let guard = redlock.acquire("orders:42").await?;
+    guard.check()?;
+    guard.release().await?;
+    Ok(redlock.shutdown().await?)
+}
+
+fn just_started() -> Masters {
+    let masters = Masters::start_in_virtual_time(3).unwrap();
+    for master in masters.iter() {
+        master.set_uptime(Duration::from_secs(1));
+    }
+    masters
+}
+
+#[test]
+fn readme_makes_these_calls_first() {
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let snippet = readme.split("```").nth(1).unwrap();
+    let mut rest = snippet;
+    for call in CALLS {
+        let Some((_, behind)) = rest.split_once(call) else { panic!("{call}: {snippet}") };
+        rest = behind;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_snippet_works_on_masters_that_were_started_a_second_ago() {
+    let began = Instant::now();
+    snippet(&just_started(), true).await.unwrap();
+    let took = began.elapsed();
+    // README: no vote for half a minute.
+    assert!((Duration::from_secs(25)..Duration::from_secs(40)).contains(&took), "{took:?}");
+}
+
+/// The call that waits is what makes it work, and without it what `main` prints says so.
+#[tokio::test(start_paused = true)]
+async fn without_waiting_it_ends_with_an_error_that_says_when_it_would_work() {
+    let error = snippet(&just_started(), false).await.unwrap_err();
+    let printed = format!("Error: {error:?}");
+    for part in ["warming up", "may vote in", "wait"] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    assert!(!printed.contains('{'), "{printed}");
+}
