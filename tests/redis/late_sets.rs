@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 const TTL: Duration = Duration::from_secs(10);
 
-/// Number of batches: 200 acquires each.
-const BATCHES: usize = 200 / BATCH;
+/// Number of batches: 192 acquires in all.
+const BATCHES: usize = 192 / BATCH;
 
 const SOON: Duration = Duration::from_secs(10);
 

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Number of concurrent acquires, each of its own resource.
-pub(crate) const BATCH: usize = 50;
+/// Number of concurrent acquires, each of its own resource: as many as a client begins at once on masters that have
+/// answered nothing for a while.
+pub(crate) const BATCH: usize = 32;
 
 pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_millis(60);
 
