@@ -175,7 +175,7 @@ async fn a_command_that_ends_by_itself_ends_the_candidate_with_its_code() {
     assert_eq!((done.code, &*done.stdout, &*done.stderr), (Some(7), "e\n", ""));
     eventually_resigned(&masters).await;
     let refused = run(&mut elect(&masters, &["--value", "x;term=99999"], "true"));
-    assert_eq!(refused.code, Some(115), "{refused:?}");
+    assert_eq!(refused.code, Some(114), "{refused:?}");
     assert!(refused.stderr.contains("ends like the term of an election"), "{refused:?}");
 }
 
