@@ -49,8 +49,9 @@ impl World {
         let message = self.slowest();
         // Waiters in turn may stand there, or have died there.
         let is_in_turn = self.has_turns;
-        let longest = self.setup.served_within(message, is_in_turn);
-        let by_a_quorum = self.setup.served_by_a_quorum_within(message, is_in_turn);
+        let stays = if is_in_turn { self.places_stay() } else { Duration::ZERO };
+        let longest = self.setup.served_within(message, is_in_turn) + stays;
+        let by_a_quorum = self.setup.served_by_a_quorum_within(message, is_in_turn) + stays;
         // A refusal that is under way, and the attempt behind it: each message may be late.
         let soon = millis(20) + 4 * message + 4 * self.setup.lateness;
         let Invariants { let_in_by_a_quorum, let_in, let_in_beside, passed_over, .. } =
@@ -64,6 +65,18 @@ impl World {
         let_in.judge(now, &seen.free, longest, "which is free")?;
         let_in_beside.judge(now, &seen.beside, soon, "and reads it")?;
         passed_over.judge(now, &seen.waiting, self.setup.has_its_turn_within(message))
+    }
+
+    /// Returns for how much longer the places of the dead live where clocks were set back without which there is no
+    /// quorum.
+    fn places_stay(&self) -> Duration {
+        let prolongs = |node: usize| self.masters[node].clock.prolongs();
+        let as_set: NodeSet =
+            (0..self.masters.len()).filter(|node| prolongs(*node) == Duration::ZERO).collect();
+        match (0..self.setup.seats()).all(|seat| self.setup.kind(seat).members.is_quorum(as_set)) {
+            true => Duration::ZERO,
+            false => (0..self.masters.len()).map(prolongs).max().unwrap_or_default(),
+        }
     }
 
     /// Adds what a client waits for, and what it could have.
