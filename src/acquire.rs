@@ -238,4 +238,4 @@ impl<G: Held> IntoFuture for Acquire<G> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

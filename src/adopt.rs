@@ -119,7 +119,10 @@ impl<K: Kind> Adopt<K> {
         // Dropped before `answer`: its release ends an adoption that is won at the same moment, too.
         let Self { mut bearer, keep_alive } = self;
         let outcome = match bearer.ask(keep_alive, reply) {
-            Ok(resource) => picked_up(resource, (&mut answer).await.ok()),
+            Ok(resource) => match (&mut answer).await {
+                Ok(answer) => picked_up(resource, answer),
+                Err(_) => Err(bearer.redlock.driver().closed().into()),
+            },
             Err(invalid) => Err(invalid.into()),
         };
         // It is there: it was not given back.
@@ -188,23 +191,18 @@ pub struct AdoptFuture<K: Kind = Unfenced> {
 
 type Adopting<K> = Pin<Box<dyn Future<Output = Result<Guard<K>, AdoptError<K>>> + Send + Sync>>;
 
-/// Returns the outcome for the caller. `None` means that the driver has ended, or has dropped the
-/// request.
-fn picked_up<K: Kind>(
-    resource: Arc<str>,
-    answer: Option<Answer>,
-) -> Result<Guard<K>, AdoptErrorKind> {
+/// Returns the outcome for the caller.
+fn picked_up<K: Kind>(resource: Arc<str>, answer: Answer) -> Result<Guard<K>, AdoptErrorKind> {
     use coordinator::NotAdopted::{HeldHere as Held, Lost, Unconfirmed};
     Err(match answer {
-        Some(Ok(Won { lock, token, .. })) => match lock.pick_up() {
+        Ok(Won { lock, token, .. }) => match lock.pick_up() {
             Ok((driver, hold)) => return Ok(Guard::new(driver, hold, K::won_with(token, None))),
             Err(Missed::TooLate) => TooLate { resource, reason: LossReason::Lapsed }.into(),
-            Err(Missed::Closed) => Closed.into(),
+            Err(Missed::Closed) => Closed::ENDED.into(),
         },
-        Some(Err((Held, _))) => HeldHere { resource }.into(),
-        Some(Err((Lost(reason), _))) => TooLate { resource, reason }.into(),
-        Some(Err((Unconfirmed(nodes), quorum))) => Unadopted { resource, nodes, quorum }.into(),
-        None => Closed.into(),
+        Err((Held, _)) => HeldHere { resource }.into(),
+        Err((Lost(reason), _)) => TooLate { resource, reason }.into(),
+        Err((Unconfirmed(nodes), quorum)) => Unadopted { resource, nodes, quorum }.into(),
     })
 }
 

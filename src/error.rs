@@ -14,7 +14,7 @@
 //! | | [`AcquireError::InvalidSetting`] | fix the call |
 //! | | [`AcquireError::WrongContext`] | make the call elsewhere |
 //! | | [`AcquireError::NoRandomness`] | try again; if it persists, fix the system or its sandbox |
-//! | | [`AcquireError::Closed`] | connect again |
+//! | | [`AcquireError::Closed`] | connect again; in a fork, for the first time |
 //! | [`check`](crate::Lease::check), [`lost`](crate::Lease::lost) | [`Lost`] | stop before the next side effect |
 //! | [`release`](crate::Guard::release) | [`Lost`] | check what was done: it may have overlapped with another holder's work |
 //! | [`extend`](crate::Guard::extend) | [`ExtendError::Lost`] | stop before the next side effect |

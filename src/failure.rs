@@ -60,14 +60,24 @@ fn if_slow(nodes: &[NodeReport]) -> &'static str {
     }
 }
 
-/// This `Redlock` was shut down, or the runtime it was connected on is gone.
+/// This `Redlock` was shut down, or the runtime it was connected on is gone, or this process is a fork of the one that
+/// has connected: a fork has to connect for itself.
 #[derive(Clone, PartialEq, Eq, Error)]
-#[error("closed: {}", CLOSED)]
+#[error("closed: {}", if *.forked { FORKED } else { CLOSED })]
 #[non_exhaustive]
-pub struct Closed;
+pub struct Closed {
+    pub(crate) forked: bool,
+}
+
+impl Closed {
+    /// The driver has ended, in this process.
+    pub(crate) const ENDED: Self = Self { forked: false };
+}
 
 const CLOSED: &str =
     "this Redlock was shut down, or the runtime it was connected on is gone; connect again";
+
+const FORKED: &str = "this process is a fork of the one that has connected; connect after the fork";
 
 /// The lock is lost for good: it can no longer be relied on. Another client may hold it now, so the
 /// work done since the loss may have overlapped with that of another holder.
@@ -103,6 +113,7 @@ impl fmt::Display for Lost {
             LossReason::Released => f.write_str("its guard was given up"),
             LossReason::Downgraded => f.write_str("it was downgraded, and others may read"),
             LossReason::Detached => f.write_str("it was detached, for another to adopt"),
+            LossReason::Forked => f.write_str(FORKED),
             // `Closed`.
             _ => f.write_str(CLOSED),
         }
@@ -154,13 +165,24 @@ impl fmt::Display for Unextended {
 
 impl std::error::Error for Unextended {}
 
-/// [`Redlock::shutdown`](crate::Redlock::shutdown) ran out of time.
-#[derive(Clone, PartialEq, Eq, Error)]
-#[error(
-    "{owed} releases and rollbacks were not confirmed in time: their keys expire with their ttl"
-)]
+/// [`Redlock::shutdown`](crate::Redlock::shutdown) ran out of time, or was called in a fork.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownError {
-    /// Unconfirmed deletions, counted once per master.
+    /// Unconfirmed deletions, counted once per master. Zero in a fork, where nothing was shut down.
     pub owed: usize,
 }
+
+impl fmt::Display for ShutdownError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.owed {
+            0 => write!(f, "not shut down: {FORKED}"),
+            owed => write!(
+                f,
+                "{owed} releases and rollbacks were not confirmed in time: their keys expire with their ttl"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ShutdownError {}

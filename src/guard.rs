@@ -151,7 +151,11 @@ impl<K: Kind> Guard<K> {
         &self,
         answer: oneshot::Receiver<ReleaseResult>,
     ) -> Result<Released, Lost> {
-        self.lease.hold.released(answer.await.ok())
+        let Lease { driver, hold, .. } = &self.lease;
+        match answer.await {
+            Err(_) if !driver.is_here() => Err(hold.forked(driver.now())),
+            answer => hold.released(answer.ok()),
+        }
     }
 
     /// Gives the guard up and keeps the key until it expires, so that no other client gets the lock
@@ -321,9 +325,9 @@ impl<K: Kind> Lease<K> {
     ///
     /// # Errors
     ///
-    /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone.
+    /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone. In a fork, always.
     pub fn check(&self) -> Result<Duration, Lost> {
-        self.hold.check(self.driver.now())
+        self.driver.check(&self.hold)
     }
 
     /// Completes when the lock must no longer be relied on: at the deadline, or as soon as a quorum
@@ -343,7 +347,7 @@ impl<K: Kind> Lease<K> {
     ///
     /// Safe: it only watches. Works on any executor.
     pub async fn lost(&self) -> Lost {
-        self.hold.lost().await
+        self.driver.lost(&self.hold).await
     }
 
     /// Returns a token that is cancelled when [`lost`](Self::lost) completes, for code that takes
@@ -352,7 +356,7 @@ impl<K: Kind> Lease<K> {
     #[cfg_attr(docsrs, doc(cfg(feature = "tokio-util")))]
     #[must_use]
     pub fn cancellation_token(&self) -> tokio_util::sync::CancellationToken {
-        self.hold.token()
+        self.driver.token(&self.hold)
     }
 
     pub(crate) const fn kind(&self) -> K {

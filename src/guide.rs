@@ -66,6 +66,7 @@ pub mod faq {}
 #[doc = include_str!("../docs/safety/g16-adoption.md")]
 #[doc = include_str!("../docs/safety/g17-readers.md")]
 #[doc = include_str!("../docs/safety/g18-turns.md")]
+#[doc = include_str!("../docs/safety/held.md")]
 #[doc = include_str!("../docs/safety/memory.md")]
 pub mod guarantees {}
 

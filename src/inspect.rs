@@ -11,7 +11,7 @@ mod queue;
 mod readers;
 
 use crate::driver::{ForceReleased, Inspected, Request};
-use crate::failure::{Closed, InvalidSetting};
+use crate::failure::InvalidSetting;
 use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, OneLine, Span};
@@ -62,7 +62,8 @@ impl Redlock {
         let alive = self.options().queue(&resource).alive;
         let waitlist = self.options().waitlist(&key);
         let asked = self.ask_about(&key, Some(Beside { readers, alive, waitlist }));
-        let Inspected { nodes, membership, waiting } = asked.await.map_err(|_| Closed)?;
+        let Inspected { nodes, membership, waiting } =
+            asked.await.map_err(|_| self.driver().closed())?;
         let own = self.driver().own(vec![key.clone()]).await;
         let mut found = Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) };
         found.learn(&own, 0);
@@ -123,7 +124,7 @@ impl Redlock {
             return self.release_readers(inspection, holder.readers()).await;
         }
         let answer = self.take_away(inspection, None, holder);
-        answer.await.map_err(|_| Closed)?.map_err(InspectError::Unconfirmed)
+        answer.await.map_err(|_| self.driver().closed())?.map_err(InspectError::Unconfirmed)
     }
 
     /// Sends the request to take it away, and returns where its answer comes. `readers` is their key,

@@ -26,7 +26,8 @@ use tokio::sync::oneshot;
 /// ```
 ///
 /// Each [`connect`](crate::RedlockBuilder::connect) creates a coordinator of its own, with one connection
-/// to each master and one task that drives them. Connect after a fork, not before.
+/// to each master and one task that drives them. Connect after a fork, not before: in the child, each call of a client from
+/// before fails at once, no guard is valid, and what is dropped releases nothing.
 #[derive(Clone)]
 #[doc(alias("mutex", "LockManager", "DistributedLock"))]
 pub struct Redlock {

@@ -181,6 +181,7 @@ async fn enter<K: Kind>(
     acquire: Acquire<ReentrantGuard<K>>,
 ) -> Result<ReentrantGuard<K>, ReentrantError> {
     let (doors, acquire) = acquire.into_parts();
+    acquire.terms().here()?;
     let door = Door::of(&doors, acquire.terms().resources().shown());
     let mut hold = door.hold.lock().await;
     if let Some((outermost, lease)) = &*hold

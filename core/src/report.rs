@@ -144,6 +144,8 @@ pub enum LossReason {
     /// Its guard was to become a reader's: the lock is no longer its own alone. A lease of that guard
     /// sees this.
     Downgraded,
+    /// This process is a fork of the one that has the lock.
+    Forked,
 }
 
 impl LossReason {
@@ -157,6 +159,7 @@ impl LossReason {
             Self::Closed => "closed",
             Self::Detached => "detached",
             Self::Downgraded => "downgraded",
+            Self::Forked => "forked",
         }
     }
 }

@@ -179,10 +179,10 @@ impl Waiting {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
                 }
-                Err(Missed::Closed) => Err(Closed.into()),
+                Err(Missed::Closed) => Err(Closed::ENDED.into()),
             },
             Some(Err(error)) => Err(*error),
-            None => Err(Closed.into()),
+            None => Err(self.driver.closed().into()),
         }
     }
 

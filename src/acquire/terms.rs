@@ -1,6 +1,6 @@
 //! What an acquisition asks for, and the request that it becomes once its options are known to work.
 
-use crate::failure::InvalidSetting;
+use crate::failure::{AcquireError, InvalidSetting};
 use crate::options::check_label;
 use crate::redlock::Redlock;
 use crate::resource::Resources;
@@ -48,6 +48,11 @@ impl Terms {
 
     pub(crate) const fn resources(&self) -> &Resources {
         &self.resources
+    }
+
+    /// Fails in a fork of the client's process.
+    pub(crate) fn here(&self) -> Result<(), AcquireError> {
+        Ok(self.redlock.driver().here()?)
     }
 
     /// Returns whether the resource stays closed for some time after its release.

@@ -12,7 +12,7 @@ use quorumlock_core::quorum::{Membership, Nanos};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn driverless(options: Options) -> (Redlock, Inbox) {
+pub(crate) fn driverless(options: Options) -> (Redlock, Inbox) {
     let (requests, inbox) = requests();
     let masters = (Vec::new(), Membership::of(1).unwrap());
     let outlet = Outlet::new(std::iter::empty());

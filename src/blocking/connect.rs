@@ -51,8 +51,8 @@ impl Builder {
         wait::may_wait("connect()")?;
         let (hand, handed) = channel();
         named().spawn(move || drive(self, &hand)).map_err(no_thread)?;
-        let (redlock, connected) = handed.recv().map_err(|_| Closed)??;
-        wait::until(connected).map_err(|_| Closed)??;
+        let (redlock, connected) = handed.recv().map_err(|_| Closed::ENDED)??;
+        wait::until(connected).map_err(|_| Closed::ENDED)??;
         redlock.driver().send(Request::Connected);
         Ok(Redlock::new(redlock))
     }

@@ -40,7 +40,8 @@
 //! when the last handle, guard and lease are gone and their debts are settled, or by
 //! [`Redlock::shutdown`]. (A second thread lives next to it for a moment while a host's name is
 //! resolved.) Handles and guards can move between threads, and threads can share them. Dropping a
-//! guard never blocks. Connect after a fork, not before: no thread survives a fork.
+//! guard never blocks. Connect after a fork, not before: no thread survives a fork, and
+//! each call of a client from before fails there at once.
 //!
 //! The work of a thread cannot be dropped from outside. The async API stops the work when its lock
 //! is lost; here the thread has to look, with `check()` before each side effect.

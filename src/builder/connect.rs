@@ -92,7 +92,7 @@ impl RedlockBuilder {
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
         let (redlock, driver, connected) = self.prepare(clock)?;
         tokio::spawn(driver);
-        connected.await.map_err(|_| Closed)??;
+        connected.await.map_err(|_| Closed::ENDED)??;
         redlock.driver().send(Request::Connected);
         Ok(redlock)
     }

@@ -1,14 +1,16 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
 use super::clock::Clock;
+use super::process::Process;
 use super::{IdleLocks, LeaseState, Own, Request, Requests, Taken};
-use crate::failure::ShutdownError;
+use crate::failure::{Closed, Lost, ShutdownError};
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
 use quorumlock_core::quorum::Instant;
 use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// The outcome of the driver, set once it has ended.
@@ -23,6 +25,7 @@ pub(crate) struct Handle(Arc<Shared>);
 pub(crate) struct WeakHandle(Weak<Shared>);
 
 struct Shared {
+    process: Process,
     requests: Requests,
     last_request: AtomicU64,
     clock: Clock,
@@ -39,8 +42,9 @@ impl Handle {
         outlet: Outlet,
         idle_locks: Arc<IdleLocks>,
     ) -> Self {
-        let last_request = AtomicU64::new(0);
-        Self(Arc::new(Shared { requests, last_request, clock, ended, outlet, idle_locks }))
+        let (process, last_request) = (Process::of_this(), AtomicU64::new(0));
+        let shared = Shared { process, requests, last_request, clock, ended, outlet, idle_locks };
+        Self(Arc::new(shared))
     }
 
     pub(crate) fn downgrade(&self) -> WeakHandle {
@@ -60,10 +64,44 @@ impl Handle {
         RequestId(self.0.last_request.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Sends `request` to the driver. Never blocks and needs no runtime. If the driver is gone, the
-    /// request is dropped, and the caller that waits for its reply sees that.
+    /// Returns whether this is the process that has connected, and no fork of it.
+    pub(crate) fn is_here(&self) -> bool {
+        self.0.process.is_this()
+    }
+
+    /// Sends `request` to the driver. Never blocks and needs no runtime. If the driver is gone, or in
+    /// another process, the request is dropped, and the caller that waits for its reply sees that.
     pub(crate) fn send(&self, request: Request) {
-        self.0.requests.send(request);
+        if self.is_here() {
+            self.0.requests.send(request);
+        }
+    }
+
+    /// Fails in a fork.
+    pub(crate) fn here(&self) -> Result<(), Closed> {
+        if self.is_here() { Ok(()) } else { Err(Closed { forked: true }) }
+    }
+
+    /// Returns why a request was dropped.
+    pub(crate) fn closed(&self) -> Closed {
+        self.here().err().unwrap_or(Closed::ENDED)
+    }
+
+    /// Returns the time that is left of a hold, or why there is none.
+    pub(crate) fn check(&self, hold: &LeaseState) -> Result<Duration, Lost> {
+        if self.is_here() { hold.check(self.now()) } else { Err(hold.forked(self.now())) }
+    }
+
+    /// Completes when a hold is over; at once in a fork.
+    pub(crate) async fn lost(&self, hold: &LeaseState) -> Lost {
+        if self.is_here() { hold.lost().await } else { hold.forked(self.now()) }
+    }
+
+    /// Completes when a client elsewhere has asked for the lock, or the hold is over; at once in a fork.
+    pub(crate) async fn wanted(&self, hold: &LeaseState) {
+        if self.is_here() {
+            hold.wanted().await;
+        }
     }
 
     /// Takes an idle lock of this process without the driver, if there is one that suits these terms.
@@ -73,6 +111,9 @@ impl Handle {
         resource: &Arc<str>,
         terms: &WarmTerms,
     ) -> Option<Arc<LeaseState>> {
+        if !self.is_here() {
+            return None;
+        }
         let now = self.now();
         let lend = |lent: &_| Arc::new(LeaseState::lent(lent, resource.clone(), now));
         let hold = self.0.idle_locks.take(key, terms, now, lend)?;
@@ -95,11 +136,28 @@ impl Handle {
 
     /// Returns how the driver ended; `Ok` while it runs.
     pub(crate) fn ended(&self) -> Result<(), ShutdownError> {
+        if !self.is_here() {
+            return Err(ShutdownError { owed: 0 });
+        }
         self.0.ended.get().cloned().unwrap_or(Ok(()))
     }
 }
 
+impl Drop for Shared {
+    /// The last sender that is dropped wakes the driver, by what a fork shares with its parent.
+    fn drop(&mut self) {
+        if !self.process.is_this() {
+            std::mem::forget(self.requests.clone());
+        }
+    }
+}
+
 impl WeakHandle {
+    /// Does what [`Handle::here`] does. A client need not run for that.
+    pub(crate) fn here(&self) -> Result<(), Closed> {
+        self.0.upgrade().map_or(Ok(()), |shared| Handle(shared).here())
+    }
+
     /// Does what [`Handle::own`] does.
     pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
         let (reply, answer) = oneshot::channel();

@@ -1,97 +1,138 @@
-//! The way of requests to the driver: acquires have one of their own, on which they hold up no other request.
+//! The way of requests to the driver: acquires hold up no other request on it.
 
 use super::Request;
 use quorumlock_core::coordinator::RequestId;
-use std::collections::BTreeSet;
-use std::task::{Context, Poll};
+use std::collections::VecDeque;
+use std::task::{Context, Poll, Waker};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::task::coop;
 
-/// Number of requests that are taken at once, at the same time on the clock.
+/// Number of acquires that are handled at once, at the same time on the clock.
 const BATCH: usize = 256;
 
+/// Number of requests that are looked at at once. To put an acquire aside costs next to nothing.
+const MOST: usize = 1 << 14;
+
 /// The end that handles have.
-pub(crate) struct Requests {
-    acquires: UnboundedSender<Request>,
-    others: UnboundedSender<Request>,
-}
+#[derive(Clone)]
+pub(crate) struct Requests(UnboundedSender<Request>);
 
 /// The end that the driver has.
 pub(crate) struct Inbox {
-    acquires: UnboundedReceiver<Request>,
-    others: UnboundedReceiver<Request>,
-    /// What was taken out of them, in the order in which it is handled.
+    receiver: UnboundedReceiver<Request>,
+    /// The task that requests wake.
+    task: Option<Waker>,
+    /// The next request wakes the task, which has found none.
+    wakes: bool,
+    /// What was taken out of it.
+    arrived: Vec<Request>,
+    /// What is handled next.
     taken: Vec<Request>,
-    begun: Vec<Request>,
+    /// The acquires that are handled behind that, and what cancels them.
+    acquires: VecDeque<Request>,
 }
 
 /// Creates both ends.
 pub(crate) fn requests() -> (Requests, Inbox) {
-    let ((acquires, begun), (others, taken)) =
-        (mpsc::unbounded_channel(), mpsc::unbounded_channel());
-    let inbox = Inbox { acquires: begun, others: taken, taken: Vec::new(), begun: Vec::new() };
-    (Requests { acquires, others }, inbox)
+    let (requests, receiver) = mpsc::unbounded_channel();
+    let (arrived, taken, acquires) = (Vec::new(), Vec::new(), VecDeque::new());
+    let (task, wakes) = (None, false);
+    (Requests(requests), Inbox { receiver, task, wakes, arrived, taken, acquires })
 }
 
 impl Requests {
     /// Sends a request. If the driver is gone, the request is dropped.
     pub(crate) fn send(&self, request: Request) {
-        // A cancellation stays behind its acquire.
-        let way = match request {
-            Request::Acquire { .. } | Request::Cancel(_) => &self.acquires,
-            _ => &self.others,
-        };
-        let _ = way.send(request);
+        let _ = self.0.send(request);
     }
 }
 
 impl Inbox {
     /// Takes some requests out, and returns how many. Ready with none once all handles are gone.
+    #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
-        let taken = self.others.poll_recv_many(cx, &mut self.taken, BATCH);
-        let begun = self.acquires.poll_recv_many(cx, &mut self.begun, BATCH);
-        if !self.begun.is_empty() {
-            // A caller that has released a lock before it acquires it has both done in this order. A poll may
-            // find nothing here, once the task has had its share.
-            self.taken.extend(std::iter::from_fn(|| self.others.try_recv().ok()));
+        if !self.task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
+            self.task = Some(cx.waker().clone());
+        } else if self.wakes && self.receiver.is_empty() && !self.receiver.is_closed() {
+            // The task is polled for each answer of a master, and nearly always there is no request.
+            return Poll::Pending;
         }
-        match (taken, begun) {
-            (Poll::Pending, Poll::Pending) => Poll::Pending,
-            _ => Poll::Ready(self.taken.len() + self.begun.len()),
+        self.take(cx)
+    }
+
+    fn take(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
+        // A task that has had its share finds nothing, and is not noted.
+        let is_noted = coop::has_budget_remaining();
+        let polled = self.receiver.poll_recv_many(cx, &mut self.arrived, MOST);
+        if self.arrived.len() == 1 && self.acquires.is_empty() {
+            std::mem::swap(&mut self.arrived, &mut self.taken);
+        } else if !self.arrived.is_empty() {
+            self.put_acquires_aside();
         }
+        let left = !self.acquires.is_empty();
+        self.wakes = is_noted && polled.is_pending() && !left;
+        if left { Poll::Ready(self.taken.len() + self.acquires.len()) } else { polled }
+    }
+
+    /// Sorts what has arrived. A cancellation stays behind its acquire.
+    fn put_acquires_aside(&mut self) {
+        if self.acquires.is_empty() {
+            self.acquires.shrink_to(BATCH);
+        }
+        for request in self.arrived.drain(..) {
+            let is_behind = match &request {
+                Request::Acquire { .. } => true,
+                Request::Cancel(id) => may_have(&self.acquires, *id),
+                _ => false,
+            };
+            match is_behind {
+                true => self.acquires.push_back(request),
+                false => self.taken.push(request),
+            }
+        }
+        self.arrived.shrink_to(BATCH);
+        self.taken.shrink_to(BATCH);
     }
 
     /// Returns whether one of those that were taken out proposes a ballot.
     pub(crate) fn has_fenced(&self) -> bool {
-        self.begun.iter().any(Request::is_fenced)
+        self.taken.iter().chain(self.acquires.iter().take(BATCH)).any(Request::is_fenced)
     }
 
-    /// Returns those that were taken out: all others before acquires. A cancellation goes first, unless its acquire is
-    /// among these: a caller that gives up an acquire, and then a lock, has both done in this order.
+    /// Returns what is handled now: all others before acquires.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Request> + '_ {
-        let begin = self.begun.iter().filter_map(|request| match request {
-            Request::Acquire { request, .. } => Some(*request),
-            _ => None,
-        });
-        let has_cancels = self.begun.iter().any(|request| matches!(request, Request::Cancel(_)));
-        let begin: BTreeSet<RequestId> =
-            if has_cancels { begin.collect() } else { BTreeSet::new() };
-        let is_early = |request: &mut Request| {
-            has_cancels && matches!(request, Request::Cancel(id) if !begin.contains(id))
-        };
-        let cancels: Vec<Request> = self.begun.extract_if(.., is_early).collect();
-        cancels.into_iter().chain(self.taken.drain(..)).chain(self.begun.drain(..))
+        let batch = self.acquires.len().min(BATCH);
+        self.taken.drain(..).chain(self.acquires.drain(..batch))
     }
 
     #[cfg(test)]
     pub(crate) fn try_recv(&mut self) -> Result<Request, mpsc::error::TryRecvError> {
-        self.others.try_recv().or_else(|_| self.acquires.try_recv())
+        self.receiver.try_recv()
     }
+}
+
+/// Returns whether the acquire with this id may be among these: many are not looked through.
+fn may_have(acquires: &VecDeque<Request>, id: RequestId) -> bool {
+    let is_it = |one: &Request| matches!(one, Request::Acquire { request, .. } if *request == id);
+    acquires.len() > BATCH || acquires.iter().any(is_it)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::acquire::AcquireFuture;
+    use crate::acquire::tests::driverless;
+    use crate::options::Options;
+    use crate::{Guard, Redlock};
+    use futures::FutureExt;
     use futures::task::noop_waker_ref;
+
+    /// Begins an acquire, which is cancelled when this is dropped.
+    fn begin(client: &Redlock) -> AcquireFuture<Guard> {
+        let mut acquire = client.acquire("r").into_future();
+        assert!((&mut acquire).now_or_never().is_none());
+        acquire
+    }
 
     /// Returns what the driver takes next.
     fn next(inbox: &mut Inbox) -> Vec<String> {
@@ -99,8 +140,8 @@ mod tests {
             return Vec::new();
         };
         let words = inbox.drain().map(|request| match request {
-            Request::Cancel(RequestId(number)) => number.to_string(),
-            Request::Connected => "connected".into(),
+            Request::Acquire { request: RequestId(number), .. } => number.to_string(),
+            Request::Cancel(RequestId(number)) => format!("not {number}"),
             _ => "another".into(),
         });
         words.collect()
@@ -108,17 +149,30 @@ mod tests {
 
     #[test]
     fn whatever_is_no_acquire_passes_by_all_acquires() {
-        let (requests, mut inbox) = requests();
-        for number in 0..1_000 {
-            requests.send(Request::Cancel(RequestId(number)));
-        }
-        requests.send(Request::Connected);
-        for _ in 0..2 {
+        let (client, mut inbox) = driverless(Options::default());
+        let begun: Vec<_> = (0..1_000).map(|_| begin(&client)).collect();
+        let mut acquires = Vec::new();
+        while acquires.len() < begun.len() {
+            client.driver().send(Request::Connected);
             let taken = next(&mut inbox);
-            assert!(taken.iter().any(|request| request == "connected"), "{taken:?}");
-            assert_eq!(taken.len(), 1 + BATCH);
-            requests.send(Request::Connected);
+            assert!(taken[0] == "another" && taken.len() <= 1 + BATCH, "{taken:?}");
+            acquires.extend_from_slice(&taken[1..]);
         }
+        assert!(acquires.iter().eq(&Vec::from_iter((0..1_000).map(|number| number.to_string()))));
+        assert!(next(&mut inbox).is_empty());
+    }
+
+    #[test]
+    fn a_cancellation_comes_behind_its_acquire_and_before_what_was_sent_later() {
+        let (client, mut inbox) = driverless(Options::default());
+        let first = begin(&client);
+        assert_eq!(next(&mut inbox), ["0"]);
+        let second = begin(&client);
+        drop(first);
+        client.driver().send(Request::Connected);
+        drop(second);
+        let _third = begin(&client);
+        assert_eq!(next(&mut inbox), ["not 0", "another", "1", "not 1", "2"]);
     }
 
     #[test]
@@ -127,7 +181,7 @@ mod tests {
         assert!(next(&mut inbox).is_empty());
         requests.send(Request::Cancel(RequestId(7)));
         drop(requests);
-        assert_eq!(next(&mut inbox), ["7"]);
+        assert_eq!(next(&mut inbox), ["not 7"]);
         let polled = inbox.poll(&mut Context::from_waker(noop_waker_ref()));
         assert_eq!(polled, Poll::Ready(0));
     }

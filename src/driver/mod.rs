@@ -18,6 +18,7 @@ mod inbox;
 mod lease_state;
 pub(crate) mod link;
 mod listening;
+mod process;
 pub(crate) mod random;
 mod readiness;
 mod release_on_drop;
@@ -42,6 +43,7 @@ use catching_up::CatchingUp;
 use clock::Clock;
 use dial::is_rejected;
 use link::Link;
+use process::Process;
 use quorumlock_core::coordinator::{Action, Coordinator, Epoch};
 use quorumlock_core::quorum::Instant;
 use std::collections::HashMap;
@@ -70,6 +72,7 @@ const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
 pub(crate) struct Driver {
+    process: Process,
     machine: Coordinator,
     clock: Clock,
     inbox: Inbox,
@@ -83,6 +86,8 @@ pub(crate) struct Driver {
     buffer: Box<[u8]>,
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
+    /// Nothing was due before, when the driver went to sleep.
+    rests_until: Instant,
     /// Read as each turn of the loop begins, and again whenever something has arrived or many
     /// callers have asked. What is stamped with it came no later.
     now: Instant,
@@ -109,6 +114,7 @@ impl Driver {
         ended: Ended,
     ) -> Self {
         Self {
+            process: Process::of_this(),
             machine,
             clock,
             inbox,
@@ -121,6 +127,7 @@ impl Driver {
             buffer: vec![0; 16 * 1024].into(),
             sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
             wakes_at: Instant::default(),
+            rests_until: Instant::default(),
             now: clock.now(),
             catching_up: CatchingUp::No,
             caught_up: Box::pin(tokio::time::sleep(Duration::ZERO)),
@@ -265,12 +272,14 @@ impl Driver {
             match action {
                 Action::Dial { node, epoch } => {
                     let (address, within) = (self.addresses[node].clone(), self.connect_timeout);
-                    let dial = self.dials.spawn(async move { address.dial(within).await });
+                    let dial = async move { address.dial(within).await };
+                    let dial = self.dials.spawn(self.process.clone().alone(dial));
                     self.dialing.insert(dial.id(), (node, epoch));
                 }
                 Action::Renew { node, epoch } => {
                     let address = self.addresses[node].clone();
-                    let asked = self.dials.spawn(async move { address.renew().await });
+                    let renewal = async move { address.renew().await };
+                    let asked = self.dials.spawn(self.process.clone().alone(renewal));
                     self.dialing.insert(asked.id(), (node, epoch));
                 }
                 Action::Close { node, epoch } => {
@@ -283,10 +292,10 @@ impl Driver {
         acted
     }
 
-    /// Lets time pass in the machine.
+    /// Lets time pass in the machine. What has become due since the driver last slept is seen when it is to sleep again.
     fn expire(&mut self) {
         let now = self.now;
-        if self.machine.poll_timeout().is_some_and(|at| at <= now) {
+        if now >= self.rests_until && self.machine.poll_timeout().is_some_and(|at| at <= now) {
             self.machine.handle_timeout(now);
         }
     }
@@ -304,6 +313,7 @@ impl Driver {
         };
         let next = due.into_iter().chain(ends).min();
         let until = next.map_or(now.after(most), |at| at.min(now.after(most)));
+        self.rests_until = until;
         // A timer that fires early costs one turn of the loop; moving it each time would cost more.
         if until <= now {
             return true;
@@ -332,6 +342,9 @@ impl Future for Driver {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        if !this.process.is_this() {
+            return Poll::Ready(());
+        }
         this.machine.begin_turn();
         this.callers.begin_turn(&mut this.machine);
         loop {
@@ -371,6 +384,10 @@ impl Drop for Driver {
     /// Ends all holds. The runtime is gone, or everything is paid: nothing is extended or released
     /// from here on.
     fn drop(&mut self) {
+        if !self.process.is_this() {
+            // The sockets, and what the kernel notifies of them, are the parent's.
+            std::mem::forget((std::mem::take(&mut self.links), std::mem::take(&mut self.dials)));
+        }
         let owed = self.machine.masters().debts();
         let _ = self.ended.set(if owed == 0 { Ok(()) } else { Err(ShutdownError { owed }) });
         self.callers.end_holds(self.clock.now());

@@ -56,6 +56,13 @@ pub enum WrongContext {
         /// The call.
         call: &'static str,
     },
+    /// This process is a fork of the one that has connected.
+    #[error("{call} is made in a fork of the process that has connected: connect after the fork")]
+    #[non_exhaustive]
+    Forked {
+        /// The call.
+        call: &'static str,
+    },
     /// The operating system provides no thread for the client, or nothing for that thread to wait
     /// with.
     #[error(

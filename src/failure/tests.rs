@@ -70,11 +70,13 @@ fn token(number: u64) -> FencingToken {
 #[test]
 fn each_text_is_one_line_that_begins_with_the_main_fact() {
     let texts = [
-        (Closed.to_string(), "closed: "),
+        (Closed::ENDED.to_string(), "closed: this Redlock was shut down"),
+        (Closed { forked: true }.to_string(), "closed: this process is a fork"),
         (lost(LossReason::Lapsed, false).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
         (lost(LossReason::Lapsed, true).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
         (lost(LossReason::QuorumGone(Vec::new()), false).to_string(), "lost \"orders:4200\""),
         (lost(LossReason::Released, false).to_string(), "lost \"orders:4200\""),
+        (ShutdownError { owed: 0 }.to_string(), "not shut down: this process is a fork"),
         (ShutdownError { owed: 12 }.to_string(), "12 releases and rollbacks were not confirmed"),
         (contended(Obstacle::OwnGuard).to_string(), "\"orders:4200\" is held by this client"),
         (

@@ -56,7 +56,9 @@ impl<K: Kind> Guard<Writing<K>> {
             Ok(Err(error)) => error,
             // The hold is over: it was lost in the meantime, or the driver has ended.
             Err(_) => {
-                hold.lost_with(&reader.lease.hold, || driver.now()).await;
+                if driver.is_here() {
+                    hold.lost_with(&reader.lease.hold, || driver.now()).await;
+                }
                 ExtendError::Lost(reader.lost().await)
             }
         };

@@ -56,7 +56,7 @@ impl<K: Kind> Lease<K> {
     /// Safe: it only watches. Works on any executor.
     pub async fn wanted(&self) {
         self.hear_asks();
-        self.hold.wanted().await;
+        self.driver.wanted(&self.hold).await;
     }
 
     fn hear_asks(&self) {

@@ -2,7 +2,6 @@
 
 use super::{Holder, InspectError, Inspection};
 use crate::driver::Request;
-use crate::failure::Closed;
 use crate::redlock::Redlock;
 use tokio::sync::oneshot;
 
@@ -43,7 +42,7 @@ impl Redlock {
         let (reply, answer) = oneshot::channel();
         let (request, key) = (self.driver().next_request(), inspection.key.clone());
         self.driver().send(Request::Ask { request, key, channel, holders, reply });
-        let heard = answer.await.map_err(|_| Closed)?;
+        let heard = answer.await.map_err(|_| self.driver().closed())?;
         Ok(usize::try_from(heard).unwrap_or(usize::MAX))
     }
 }

@@ -1,7 +1,7 @@
 //! The readers of a lock, as an inspection finds them.
 
 use super::{Holder, InspectError, Inspection, Named};
-use crate::failure::{Closed, InvalidSetting};
+use crate::failure::InvalidSetting;
 use crate::options::readers_key;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, Span};
@@ -57,7 +57,10 @@ impl Redlock {
         let answers: Vec<_> = readers.iter().map(take_away).collect();
         let mut reports = Vec::new();
         for answer in answers {
-            reports = answer.await.map_err(|_| Closed)?.map_err(InspectError::Unconfirmed)?;
+            reports = answer
+                .await
+                .map_err(|_| self.driver().closed())?
+                .map_err(InspectError::Unconfirmed)?;
         }
         Ok(reports)
     }

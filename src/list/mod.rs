@@ -145,6 +145,7 @@ impl LockList {
     }
 
     fn begin(walk: Walk) -> Result<State, ListError> {
+        walk.lister.here()?;
         walk.options.check_prefix(&walk.prefix)?;
         runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
         let runtime = Handle::current();
@@ -175,7 +176,7 @@ impl Stream for LockList {
                     continue;
                 }
                 Some(Item::End(ended)) => ended,
-                None => Err(Closed.into()),
+                None => Err(Closed::ENDED.into()),
             };
             *state = State::Ended;
             if let Err(error) = ended {

@@ -2,6 +2,7 @@
 
 use super::ListedLock;
 use crate::driver::WeakHandle;
+use crate::failure::Closed;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -12,6 +13,11 @@ pub(super) struct Lister(Option<WeakHandle>);
 impl Lister {
     pub(super) const fn new(client: WeakHandle) -> Self {
         Self(Some(client))
+    }
+
+    /// Fails in a fork of the client's process.
+    pub(super) fn here(&self) -> Result<(), Closed> {
+        self.0.as_ref().map_or(Ok(()), WeakHandle::here)
     }
 
     /// Marks the locks that this client holds. Its runtime may not run, and then no more is asked.

@@ -74,6 +74,9 @@ impl Redlock {
     /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
     /// in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, WrongContext> {
+        if !self.driver().is_here() {
+            return Err(WrongContext::Forked { call: "preflight()" });
+        }
         run(self.masters(), self.options()).await
     }
 }

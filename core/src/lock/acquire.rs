@@ -4,7 +4,7 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5.
 
 use super::release::Announce;
-use super::{Attempt, Hold, Locks, Round, RoundKind, Stage};
+use super::{Attempt, Hold, Locks, RoundKind, Stage};
 use crate::master::fencing::refusal;
 use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
@@ -41,7 +41,7 @@ impl Locks {
             }
         }
         if is_complete {
-            let refused = self.rounds.get(id).map(Round::refused);
+            let refused = self.rounds.get(id).map(|round| round.refused);
             if let Some((attempt, refused)) = self.attempts.get_mut(attempt).zip(refused) {
                 attempt.refused = refused;
             }
@@ -52,8 +52,8 @@ impl Locks {
     fn win(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, deadline: Instant) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
-        let (started, refused) = (round.started, round.refused());
-        round.tell_window(cx);
+        let (started, refused) = (round.started, round.refused);
+        round.tell_window(cx, true);
         round.leave_window(&mut cx.masters.window);
         let won = waiters.won(cx, request);
         let votes = || round.reports(cx.masters.names());
@@ -96,13 +96,15 @@ impl Locks {
     /// Rolls back, and leaves it to the acquire what it does then. `too_late`: a quorum has granted.
     pub(crate) fn lose(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, too_late: bool) {
         if let Some(round) = self.rounds.get(id) {
-            round.tell_window(cx);
+            round.tell_window(cx, false);
         }
         let Some(round) = self.take_round(cx, id) else { return };
         let RoundKind::Acquire { request, attempt, .. } = round.kind else { return };
-        let ballot = self.attempts.get(attempt).and_then(Attempt::ballot);
+        let lost = self.attempts.get(attempt);
+        let was_sent = lost.is_some_and(|lost| lost.touched != NodeSet::EMPTY);
+        let ballot = lost.and_then(Attempt::ballot);
         self.roll_back(cx, attempt, round.set_nothing());
-        waiters.refused(cx, Refused { request, attempt, round, ballot, too_late });
+        waiters.refused(cx, Refused { request, attempt, round, ballot, was_sent, too_late });
     }
 
     /// Rolls back at every node to which the SET has left, whatever the node answered, but for those that

@@ -53,7 +53,7 @@ impl Locks {
         id: AttemptId,
         deadline: Instant,
     ) {
-        self.settle_change(waiters, id);
+        self.settle_change(cx, waiters, id);
         let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
         hold.notify = true;
         let result = Ok(self.prolong(cx, id, deadline));

@@ -222,7 +222,7 @@ impl Locks {
             true => LossReason::Lapsed,
             false => LossReason::QuorumGone(reports),
         };
-        self.settle_change(waiters, id);
+        self.settle_change(cx, waiters, id);
         self.lose_hold(cx, waiters, id, reason);
         if let Some(purpose) = purpose {
             self.answer_not_extended(cx, id, purpose, NotExtended::Lost);

@@ -4,7 +4,7 @@
 use super::adopt::Adoption;
 use super::downgrade::Downgrade;
 use super::{Attempt, Hold, Locks, Stage};
-use crate::shared::{AttemptId, RequestId, Timer, Timers};
+use crate::shared::{AttemptId, Cx, RequestId, Timer, Timers};
 use crate::waiting::Waiters;
 
 /// The purpose of an extension.
@@ -60,12 +60,12 @@ impl Locks {
     }
 
     /// Makes a hold that was to leave what it was before, and one that was to become a reader's a reader's.
-    pub(crate) fn settle_change(&mut self, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn settle_change(&mut self, cx: &Cx, waiters: &mut Waiters, id: AttemptId) {
         let Some(attempt) = self.attempts.get_mut(id) else { return };
         let Stage::Changing(change) = &attempt.stage else { return };
         let Some(hold) = change.hold().copied() else { return };
         if attempt.downgrading() {
-            waiters.left(&attempt.claim.keys, id);
+            waiters.left(cx, &attempt.claim.keys, id, attempt.began);
         }
         attempt.stage = Stage::Held(hold);
     }

@@ -17,7 +17,7 @@ impl Locks {
     pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         let hold = self.attempts.get(id).and_then(Attempt::hold);
         if hold.is_some_and(|hold| cx.now >= hold.deadline) {
-            self.settle_change(waiters, id);
+            self.settle_change(cx, waiters, id);
             self.lose_hold(cx, waiters, id, LossReason::Lapsed);
         }
     }
@@ -153,8 +153,9 @@ impl Locks {
         round: Option<RoundId>,
     ) {
         if attempt.stays(cx.now) {
-            // They are not free: there is nothing to announce.
-            return self.owe(cx, attempt, round, &Announce::NOTHING, Leaves::Hold);
+            // They are not free: no waiter is called.
+            let announce = Announce::of_an_end(cx, &attempt.claim.keys);
+            return self.owe(cx, attempt, round, &announce, Leaves::Hold);
         }
         let announce = waiters.freed(cx, &attempt.claim.keys, attempt.has_places());
         let leaves = match attempt.stage {
@@ -181,7 +182,7 @@ impl Locks {
             Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
             None => Deleted::Claim(claim),
         };
-        let notifies = tellers.are_any();
+        let notifies = tellers.are_any() && !stays;
         let deletion =
             Arc::new(Deletion { what, leaves, ttl, notifies, calls: *calls, round, began });
         for node in touched.iter() {
@@ -234,6 +235,16 @@ impl Announce {
 
     /// What is rolled back was never won.
     pub(crate) const ROLLBACK: Self = Self { by_hash: true, ..Self::NOTHING };
+
+    /// These keys end later, without a call: to those that wait in a list, they are not released silently.
+    fn of_an_end(cx: &Cx, keys: &Keys) -> Self {
+        let settings = &cx.masters.settings;
+        let tellers = match settings.wake_ups && settings.waitlists.is_some() {
+            true => cx.masters.tellers(cx.now, keys.first()),
+            false => NodeSet::EMPTY,
+        };
+        Self { tellers: Tellers::Together(tellers), ..Self::NOTHING }
+    }
 }
 
 impl Tellers {
@@ -269,7 +280,7 @@ pub(crate) fn disarm(cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, attempt:
         cx.timers.cancel(idle.until, Timer::Idle(id));
     }
     if attempt.has_places() {
-        waiters.left(&attempt.claim.keys, id);
+        waiters.left(cx, &attempt.claim.keys, id, attempt.began);
     }
 }
 

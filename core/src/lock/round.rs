@@ -78,6 +78,8 @@ pub(crate) struct Round {
     outstanding: NodeSet,
     /// The nodes that have answered nil: what they were asked has set nothing.
     set_nothing: NodeSet,
+    /// The nodes that have refused since another has a key there.
+    pub(crate) refused: NodeSet,
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
     lives: Vec<Option<Duration>>,
     /// The holders of such keys, as the nodes have named them.
@@ -144,6 +146,7 @@ impl Round {
             is_uncounted: false,
             outstanding,
             set_nothing: NodeSet::EMPTY,
+            refused: NodeSet::EMPTY,
             lives,
             named,
         }
@@ -157,25 +160,25 @@ impl Round {
     }
 
     /// Tells the window how long the masters took that have decided the round, or that too few have answered.
-    pub(crate) fn tell_window(&self, cx: &mut Cx) {
+    pub(crate) fn tell_window(&self, cx: &mut Cx, is_won: bool) {
         // One master alone was asked, or none.
         if self.held_back.is_some() || !self.is_counted {
             return;
         }
-        let nodes = |wanted: fn(&Answer) -> bool| {
-            NodeSet::places(&self.answers, |(answer, _)| wanted(answer))
-        };
-        let late = nodes(|answer| *answer == Answer::Unknown(UnknownCause::TimedOut));
-        let answered = nodes(Answer::is_of_the_master).difference(late);
-        let is_quorum = cx.masters.settings.membership.is_quorum(answered);
+        let is_late = |answer: &Answer| matches!(answer, Answer::Unknown(UnknownCause::TimedOut));
+        // A round is won before its time is over.
+        let is_any_late = !is_won && self.answers.iter().any(|(answer, _)| is_late(answer));
+        let has_answered = |answer: &Answer| answer.is_of_the_master() && !is_late(answer);
+        let answered = || NodeSet::places(&self.answers, |(answer, _)| has_answered(answer));
+        let is_quorum = is_won || cx.masters.settings.membership.is_quorum(answered());
         let window = &mut cx.masters.window;
         #[cfg(any(test, feature = "testing"))]
-        let before = window.clone();
-        match (late == NodeSet::EMPTY, is_quorum) {
-            (true, true) => {
+        let before = *window;
+        match (is_any_late, is_quorum) {
+            (false, true) => {
                 window.answered(cx.now, self.started, self.timeout_at.since(self.started));
             }
-            (false, false) => window.unanswered(cx.now, self.started),
+            (true, false) => window.unanswered(cx.now, self.started),
             // Votes that were split, or that had no chance, say nothing about how fast masters are.
             _ => {}
         }
@@ -224,6 +227,9 @@ impl Round {
             | RoundKind::Ask { .. }
             | RoundKind::InTheWay(_)
             | RoundKind::Messages(_) => {}
+        }
+        if matches!(answer, Answer::Refused(Refusal::Held { .. })) {
+            self.refused.insert(node);
         }
         if let Some(left) = self.life(node) {
             answer.note_remaining(left);
@@ -316,12 +322,6 @@ impl Round {
         let warming =
             |answer: &Answer| matches!(answer, Answer::Refused(Refusal::WarmingUp { .. }));
         NodeSet::places(&self.answers, |(answer, _)| warming(answer))
-    }
-
-    /// Returns the nodes that have refused since another has a key there.
-    pub(crate) fn refused(&self) -> NodeSet {
-        let is_held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
-        NodeSet::places(&self.answers, |(answer, _)| is_held(answer))
     }
 
     pub(crate) fn has_granted(&self, node: usize) -> bool {

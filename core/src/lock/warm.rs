@@ -3,16 +3,17 @@
 //!
 //! To the masters it is held all the while. It goes to another guard within the first half of its validity,
 //! counted from when its acquire has asked the masters: so that no guard begins with little time, and so that
-//! clients that poll for it get their turn. Nothing extends a hold that is idle.
+//! clients that poll for it get their turn; and no longer than until it is left to them (`waiting/left.rs`). Nothing
+//! extends a hold that is idle.
 //!
 //! A fenced acquire takes a block of numbers. The first guard has its first number, and each guard after it the
 //! next. The fence is at the end of the block, and so is the hold once all are used: it is released.
 
 use super::{Attempt, Hold, Locks, Stage};
-use crate::quorum::{ClockDrift, Instant, Nanos};
-use crate::shared::{AcquireRequest, AttemptId, Cx, IdleEnd, RequestId, Timer};
+use crate::quorum::{Instant, Nanos};
+use crate::shared::{AcquireRequest, AttemptId, Cx, IdleEnd, RequestId, Settings, Timer};
 use crate::shelf::{IdleHold, Recalled, WarmTerms, idle_until};
-use crate::waiting::{NextHolder, Waiters};
+use crate::waiting::{NextHolder, Waiters, left_at};
 use std::sync::Arc;
 
 /// A hold that was given back. No guard has it, unless one has taken it from the shelf.
@@ -41,7 +42,7 @@ impl Locks {
         let is_warm = |attempt: &&Attempt| may_stay && attempt.warm > Nanos::ZERO;
         let Some(attempt) = self.attempts.get(id).filter(is_warm) else { return false };
         let Some(hold) = attempt.held().copied() else { return false };
-        let passes_until = attempt.passes_until(hold.deadline, cx.masters.settings.drift);
+        let passes_until = attempt.passes_until(hold.deadline, &cx.masters.settings);
         if cx.now >= passes_until || !attempt.has_number_left() {
             waiters.notify_others(&attempt.claim.keys);
             return false;
@@ -263,7 +264,7 @@ impl Locks {
     fn lend(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         let Some(attempt) = self.attempts.get(id) else { return };
         let Some(hold) = attempt.held().copied() else { return };
-        let passes_until = attempt.passes_until(hold.deadline, cx.masters.settings.drift);
+        let passes_until = attempt.passes_until(hold.deadline, &cx.masters.settings);
         if attempt.warm > Nanos::ZERO
             && attempt.may_be_lent()
             && !self.unpaid.has(cx.now, attempt.claim.keys.first())
@@ -287,9 +288,10 @@ impl Attempt {
     }
 
     /// Returns until when the hold may go to another guard without the masters.
-    fn passes_until(&self, deadline: Instant, drift: ClockDrift) -> Instant {
+    fn passes_until(&self, deadline: Instant, settings: &Settings) -> Instant {
         let ttl = self.ttl.span();
-        self.began.after(ttl.saturating_sub(drift.of(ttl)) / 2).min(deadline)
+        let half = ttl.saturating_sub(settings.drift.of(ttl)) / 2;
+        self.began.after(half).min(deadline).min(left_at(self.began, settings.backoff.cap))
     }
 
     /// Returns whether callers may take the hold by themselves: the coordinator alone knows the number of the next

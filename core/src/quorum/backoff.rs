@@ -13,7 +13,7 @@ pub struct Backoff {
     /// The window after the first refusal.
     pub base: Duration,
     /// The widest window. An acquire that is notified of the release may pause for up to eight times
-    /// as long.
+    /// as long. What a process takes again and again, it leaves to others for so long, once in 51 times that.
     pub cap: Duration,
 }
 

@@ -37,7 +37,7 @@ const SETTLED: u32 = 4;
 const PERIOD: Duration = Duration::from_secs(300);
 
 /// The rounds that are open, and how many may be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Window {
     open: usize,
     limit: usize,
@@ -51,7 +51,7 @@ pub struct Window {
 }
 
 /// The shortest delay of late.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Least {
     since: Instant,
     now: Duration,
@@ -59,7 +59,7 @@ struct Least {
 }
 
 impl Window {
-    pub(crate) const fn new(now: Instant) -> Self {
+    pub const fn new(now: Instant) -> Self {
         let least = Least { since: now, now: Duration::MAX, before: Duration::MAX };
         Self { open: 0, limit: FIRST, cut_at: now, narrow_since: None, is_unanswered: false, least }
     }
@@ -82,19 +82,19 @@ impl Window {
 
     /// Notes that a round begins.
     #[inline]
-    pub(crate) const fn begin(&mut self) {
+    pub const fn begin(&mut self) {
         self.open += 1;
     }
 
     /// Notes that a round is over, whatever has ended it.
     #[inline]
-    pub(crate) const fn end(&mut self) {
+    pub const fn end(&mut self) {
         self.open = self.open.saturating_sub(1);
     }
 
     /// Notes that masters have decided a round, which would have been too late after `timeout`.
     #[inline]
-    pub(crate) fn answered(&mut self, now: Instant, started: Instant, timeout: Duration) {
+    pub fn answered(&mut self, now: Instant, started: Instant, timeout: Duration) {
         self.is_unanswered = false;
         let took = now.since(started);
         let base = self.least.learn(now, took);
@@ -114,7 +114,7 @@ impl Window {
     }
 
     /// Notes that a round has ended without an answer of enough masters in time.
-    pub(crate) fn unanswered(&mut self, now: Instant, started: Instant) {
+    pub fn unanswered(&mut self, now: Instant, started: Instant) {
         self.is_unanswered = true;
         self.cut(now, started, self.limit / 2);
     }

@@ -48,9 +48,13 @@ impl Waiters {
     /// Handles what stands under a key: asks each holder there in the mailbox of its process.
     pub(crate) fn holders_seen(&mut self, cx: &mut Cx, node: usize, key: &str, reply: &Reply) {
         let own = cx.masters.mailbox();
-        for (mailbox, token) in holders_in(reply) {
+        let holders = holders_in(reply);
+        if let Some((_, token)) = holders.first() {
+            self.saw_holder(key, token);
+        }
+        for (mailbox, token) in holders {
             if own != Some(mailbox) && self.asked.note(cx.now, &token) {
-                cx.masters.ask(node, mailbox, key, PendingReply::Uncounted);
+                cx.masters.ask(node, mailbox, key, PendingReply::Ask);
             }
         }
     }

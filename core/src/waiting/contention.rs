@@ -1,6 +1,7 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::in_turn::Turn;
+use super::unheard::Unheard;
 use super::waitlist::{Entry, LACKING};
 use crate::lock::Begun;
 use crate::master::first_node::Standing;
@@ -47,6 +48,8 @@ pub(crate) struct Contention {
     /// Whether messages report when the resource becomes free. If so, there is no need to ask
     /// often.
     pub(crate) listening: bool,
+    /// What it has seen of holders since its latest message.
+    pub(super) unheard: Unheard,
     /// When there was last news of the resource: a message, or an attempt that some nodes granted.
     heard: Instant,
     /// Whether the next attempt may ask one node first.
@@ -99,6 +102,7 @@ impl Contention {
             woken: false,
             since_notice: None,
             listening: false,
+            unheard: Unheard::default(),
             heard: began,
             probes: false,
             asked_at: None,
@@ -145,6 +149,7 @@ impl Contention {
             self.asked_all = now;
         }
         (self.since_notice, self.heard) = (Some(0), now);
+        self.unheard.hears();
         self.standing = Standing::Open;
     }
 
@@ -181,7 +186,8 @@ impl Contention {
     /// Returns the longest pause before the next attempt.
     fn window(&self, now: Instant, settings: &Settings) -> Duration {
         let cap = settings.backoff.cap;
-        let silence = if self.listening { now.since(self.heard) } else { Duration::ZERO };
+        let is_reached = self.listening && !self.unheard.is_certain();
+        let silence = if is_reached { now.since(self.heard) } else { Duration::ZERO };
         (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(MOST_CAPS_PER_PAUSE))
     }
 
@@ -189,10 +195,9 @@ impl Contention {
         self.window(now, settings) > settings.backoff.cap
     }
 
-    /// Waits for a moment, so that others go first.
-    pub(crate) fn step_back(&mut self, now: Instant, base: Duration, random: u64) -> Instant {
-        let pause = base / 2 + Backoff { base, cap: base }.delay(0, None, random) / 2;
-        let again_at = now.after(pause).min(self.until);
+    /// Waits until then, so that others go first, or until its last attempt is due. Returns when that is.
+    pub(crate) fn step_back(&mut self, now: Instant, at: Instant) -> Instant {
+        let again_at = at.min(self.until);
         let failure = Failure::contended(Obstacle::LocalQueue, self.attempts);
         self.probes = true;
         let failed = AttemptId::NONE;
@@ -272,14 +277,16 @@ impl Contention {
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
     /// a quorum is free by now. Otherwise contenders would collide in step.
     pub(super) fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
+        // Questions in a list are no attempts, and its master speaks for the others.
+        let is_calm = self.listening || self.entry.is_some();
         let ceiling = self.free_in(settings);
         // The node that was asked first, and refused, speaks for the others.
         let ceiling = ceiling.or_else(|| match *self.remaining {
-            [(_, free_in)] if self.listening && !free_in.is_zero() => Some(free_in),
+            [(_, free_in)] if is_calm && !free_in.is_zero() => Some(free_in),
             _ => None,
         });
         let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
-        let attempt = if self.listening { u32::MAX } else { self.attempts.saturating_sub(1) };
+        let attempt = if is_calm { u32::MAX } else { self.attempts.saturating_sub(1) };
         let window = self.window(now, settings);
         let delay = Backoff { cap: window, ..settings.backoff }.delay(attempt, ceiling, random);
         if !self.pauses_long(now, settings) {

@@ -3,7 +3,7 @@
 //! Source: "Distributed Locks with Redis", section "Retry on Failure".
 
 use super::{Refused, Waiters, Won};
-use crate::quorum::Nanos;
+use crate::quorum::{Instant, Nanos, NodeSet};
 use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
 use std::time::Duration;
@@ -23,11 +23,16 @@ impl Waiters {
 
     /// Lets an acquire wait for its next attempt, or gives the caller its answer.
     pub(crate) fn refused(&mut self, cx: &mut Cx, refused: Refused) {
-        let Refused { request, attempt, round, ballot, too_late } = refused;
-        self.announce_rollback(cx, request, round.set_nothing());
+        let Refused { request, attempt, round, ballot, was_sent, too_late } = refused;
+        if was_sent {
+            self.announce_rollback(cx, request, round.set_nothing());
+        }
         let apart = self.learn_clocks(cx, request, &round, ballot);
         let reports = round.reports(cx.masters.names());
         let Some(acquisition) = self.acquisitions.get(request) else { return };
+        if round.refused != NodeSet::EMPTY {
+            self.left.refused(cx.now, &acquisition.request.keys);
+        }
         let is_barred = cx.masters.barred(cx.now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);
         let has_asked_all = round.held_back.is_none();
@@ -115,8 +120,10 @@ impl Waiters {
         self.local_queue.occupy(keys, id);
     }
 
-    /// Frees the places of a hold that is over: the keys may still be at the masters.
-    pub(crate) fn left(&mut self, keys: &Keys, id: AttemptId) {
+    /// Frees the places of a hold that is over, and that was asked for when it `began`: the keys may still be at the
+    /// masters.
+    pub(crate) fn left(&mut self, cx: &Cx, keys: &Keys, id: AttemptId, began: Instant) {
+        self.note_left(cx, keys, began);
         self.local_queue.leave(keys, id);
     }
 

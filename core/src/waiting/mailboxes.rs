@@ -62,9 +62,9 @@ impl<'a> Letter<'a> {
 }
 
 impl Mailboxes {
-    /// Returns whether messages come from `node`.
-    pub(super) fn is_open_at(&self, node: usize) -> bool {
-        self.opened.contains(node)
+    /// Returns whether messages come from `node`, as far as is known.
+    pub(super) fn is_reached_from(&self, cx: &Cx, node: usize) -> bool {
+        self.opened.contains(node) && !cx.masters.sessions[node].denies_messages()
     }
 
     /// Returns whether messages about these keys come.

@@ -12,6 +12,7 @@ pub(crate) mod contention;
 mod decided;
 mod give_up;
 pub(crate) mod in_turn;
+mod left;
 mod line;
 mod listeners;
 pub(crate) mod local_queue;
@@ -20,6 +21,7 @@ mod pause;
 mod permit;
 mod policy;
 mod reader;
+mod unheard;
 mod waitlist;
 mod wake_ups;
 mod warm;
@@ -28,13 +30,14 @@ mod writer;
 use crate::lock::{Asking, Round};
 use crate::master::barrier;
 use crate::obstacle::Obstacle;
-use crate::quorum::{Instant, Nanos};
+use crate::quorum::{Backoff, Instant, Nanos};
 use crate::shared::{
     AcquireRequest, AttemptId, Cx, Event, Failure, KeepAlive, Keys, RequestId, RoundId, Slots,
     Timer,
 };
 use crate::waiting::acquisitions::Acquisitions;
 use crate::waiting::in_turn::Queues;
+use crate::waiting::left::Left;
 use crate::waiting::listeners::Listeners;
 use crate::waiting::local_queue::LocalQueue;
 use crate::waiting::mailboxes::Mailboxes;
@@ -47,6 +50,7 @@ use acquisition::Acquisition;
 use asking::Asked;
 use backlog::Backlog;
 use contention::{Contention, Phase};
+pub(crate) use left::left_at;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +61,7 @@ pub(crate) use warm::NextHolder;
 pub(crate) struct Waiters {
     pub(crate) acquisitions: Acquisitions,
     pub(crate) local_queue: LocalQueue,
+    left: Left,
     pub(crate) wake_ups: WakeUps,
     mailboxes: Mailboxes,
     waitlists: Waitlists,
@@ -98,6 +103,8 @@ pub(crate) struct Refused {
     pub(crate) attempt: AttemptId,
     pub(crate) round: Round,
     pub(crate) ballot: Option<NonZeroU64>,
+    /// Its SET has left to a master.
+    pub(crate) was_sent: bool,
     /// A quorum has granted, but too late.
     pub(crate) too_late: bool,
 }
@@ -147,7 +154,9 @@ impl Waiters {
             let contention = self.acquisitions.contend(cx.now, acquisition.until());
             acquisition.contention = Some(contention);
             self.acquisitions.insert(request, acquisition);
-            if !self.begins_behind_others(cx, request) {
+            if !(needs_places && self.lets_others_go_first(cx, request)
+                || self.begins_behind_others(cx, request))
+            {
                 self.try_again(cx, request);
             }
             return;
@@ -211,6 +220,9 @@ impl Waiters {
                 acquisition.contention = Some(contention);
             }
             // What passes on here is for no waiter of a list.
+            if self.lets_others_go_first(cx, request) {
+                return true;
+            }
             match steps_back {
                 true => self.step_back(cx, request),
                 false => self.try_again(cx, request),
@@ -295,11 +307,17 @@ impl Waiters {
         cx.events.push(Event::NoRandomness { request });
     }
 
-    /// Lets others go first.
+    /// Lets others go first for a moment.
     fn step_back(&mut self, cx: &mut Cx, request: RequestId) {
-        let random = cx.masters.random.jitter();
+        let base = cx.masters.settings.backoff.base;
+        let jitter = Backoff { base, cap: base }.delay(0, None, cx.masters.random.jitter());
+        self.begin_at(cx, request, cx.now.after(base / 2 + jitter / 2));
+    }
+
+    /// Lets an acquire begin then, or when it is to end.
+    fn begin_at(&mut self, cx: &mut Cx, request: RequestId, at: Instant) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let at = contention.step_back(cx.now, cx.masters.settings.backoff.base, random);
+        let at = contention.step_back(cx.now, at);
         cx.timers.set(at, Timer::Attempt(request));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{Acquisition, Phase, Waiters};
 use crate::lock::release::{Announce, Tellers};
-use crate::quorum::NodeSet;
+use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AcquireRequest, AttemptId, Cx, Failure, Keys, More, RequestId};
 
 /// How an acquire waits.
@@ -65,6 +65,27 @@ impl Waiters {
             Policy::InTurn => self.begins_in_turn(cx, request, &keys),
             _ => self.begins_in_waitlist(cx, request),
         }
+    }
+
+    /// Notes that a hold is over which was asked for when it `began`. What clients take in turn, none of them takes
+    /// again and again.
+    pub(super) fn note_left(&mut self, cx: &Cx, keys: &Keys, began: Instant) {
+        if Policy::of(keys) != Policy::InTurn {
+            self.left.note(cx.now, began, keys, cx.masters.settings.backoff.cap);
+        }
+    }
+
+    /// Returns until when these keys are left to others, if they are.
+    pub(crate) fn left_until(&self, now: Instant, keys: &Keys) -> Option<Instant> {
+        keys.iter().filter_map(|key| self.left.until(now, key)).max()
+    }
+
+    /// Lets an acquire begin only when its keys are no longer left to others. Returns `false` if they are not.
+    pub(super) fn lets_others_go_first(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(acquisition) = self.acquisitions.get(request) else { return false };
+        let until = self.left_until(cx.now, &acquisition.request.keys);
+        until.into_iter().for_each(|until| self.begin_at(cx, request, until));
+        until.is_some()
     }
 
     /// Takes back what an acquire has in this process and at the masters, however it has ended.
@@ -146,6 +167,8 @@ impl Waiters {
             let in_turn = acquisition.has_turn();
             let is_starved = match acquisition.phase() {
                 _ if self.readers.sleeps(acquisition.request.keys.first(), request) => false,
+                // It lets others go first.
+                Some(Phase::Waiting { failed: AttemptId::NONE, .. }) => false,
                 // There is no pause to wait for.
                 Some(Phase::Waiting { random: None, .. }) if !in_turn => true,
                 // The masters that refused were not a quorum.
@@ -164,7 +187,8 @@ impl Waiters {
         let is_waited_for = keys.iter().any(|key| self.local_queue.is_waited_for(key));
         // Where clients wait in turn, the next may be in any process.
         let is_for_all = in_turn || !has_places || !is_waited_for;
-        let tell = passed_on.unwrap_or_else(|| is_for_all || self.local_queue.pass_on(keys));
+        let tell = passed_on.unwrap_or_else(|| is_for_all || self.local_queue.pass_on(keys))
+            || self.left_until(cx.now, keys).is_some();
         if tell && policy == Policy::Writer {
             // They begin in the same write as this release.
             self.readers.stir(keys.first());

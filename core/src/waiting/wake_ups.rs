@@ -47,7 +47,7 @@ impl Waiters {
     /// if messages of all of them come already.
     pub(crate) fn listen(&mut self, cx: &mut Cx, keys: &Keys) -> bool {
         keys.iter().for_each(|key| self.listen_at_first(cx, key));
-        keys.iter().all(|key| self.hears(key))
+        keys.iter().all(|key| self.hears(cx, key))
     }
 
     /// Subscribes to a key, or to a channel of another name, at its first node, unless that is done.
@@ -103,9 +103,10 @@ impl Waiters {
         listeners > u64::from(self.listens(node, key))
     }
 
-    /// Returns whether messages on this channel come.
-    pub(crate) fn hears(&self, channel: &str) -> bool {
-        self.wake_ups.0.get(channel).is_some_and(|topic| topic.confirmed)
+    /// Returns whether messages on this channel come, as far as is known.
+    pub(crate) fn hears(&self, cx: &Cx, channel: &str) -> bool {
+        let topic = self.wake_ups.0.get(channel).filter(|topic| topic.confirmed);
+        topic.is_some_and(|topic| !cx.masters.sessions[topic.node].denies_messages())
     }
 
     /// Notes that messages of `key` come from now on. The key may have become free before, so its

@@ -104,6 +104,16 @@ pub(crate) enum Found {
     Silent,
 }
 
+impl Found {
+    /// Returns for how long the key is held, if that is known.
+    pub(crate) const fn life(self) -> Option<Duration> {
+        match self {
+            Self::Held(life) => life,
+            Self::Free | Self::OtherCalled(_) | Self::Silent => None,
+        }
+    }
+}
+
 impl Listed {
     pub(crate) fn in_reply(reply: &Reply) -> Option<Self> {
         let Reply::Array(parts) = reply else { return None };

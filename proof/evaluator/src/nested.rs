@@ -63,7 +63,8 @@ fn nest(
     };
     let (mut ready, rest): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|part| is_ready(part, &variables));
-    // The variable that makes the most parts ready comes first.
+    // Where one makes a part ready, a variable of the first sort comes first: it is that of the masters, which are few. Then
+    // comes the variable that makes the most parts ready.
     let without = |place: usize| {
         let mut others = variables.clone();
         others.remove(place);
@@ -71,7 +72,8 @@ fn nest(
     };
     let next = (0..variables.len()).rev().max_by_key(|place| {
         let others = without(*place);
-        rest.iter().filter(|part| is_ready(part, &others)).count()
+        let made_ready = rest.iter().filter(|part| is_ready(part, &others)).count();
+        (made_ready > 0 && variables[*place].1 == 0, made_ready)
     });
     if let Some(next) = next {
         let variable = variables.remove(next);

@@ -46,6 +46,7 @@ impl World {
         self.every_client_goes = true;
         for place in 0..self.clients.len() {
             self.cancel_adoptions(place);
+            self.end_bursts(place);
             let asked: Vec<u64> = self.clients[place].asked.keys().copied().collect();
             asked.into_iter().for_each(|request| self.cancel_request(place, request));
             let holds = self.clients[place].holds.iter();

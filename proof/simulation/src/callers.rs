@@ -47,6 +47,7 @@ impl World {
             | Act::Detach { seat, .. }
             | Act::Inspect { seat, .. }
             | Act::Ask { seat, .. }
+            | Act::Burst { seat, .. }
             | Act::ForceRelease { seat } => *seat,
         };
         let place = self.seats[seat];
@@ -76,6 +77,7 @@ impl World {
             Act::Downgrade { dice, .. } => self.downgrade(place, dice),
             Act::Detach { dice, to, after, .. } => self.detach(place, dice, to, after),
             Act::Inspect { key, .. } => self.inspect(place, key),
+            Act::Burst { count, .. } => self.begin_burst(place, count),
             Act::ForceRelease { .. } => self.force_release(place),
             Act::Ask { .. } | Act::Fault(_) => {}
         }

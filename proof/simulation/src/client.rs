@@ -167,6 +167,8 @@ pub(super) struct Client {
     pub(super) tokens: Arc<AtomicU64>,
     /// Acquires without an answer.
     pub(super) asked: BTreeMap<u64, Asked>,
+    /// Acquires of bursts without an answer.
+    pub(super) burst: BTreeSet<u64>,
     /// When the last of them ended.
     pub(super) asked_until: Time,
     /// When a caller last waited in turn, or held what it had won so.
@@ -225,6 +227,7 @@ impl Client {
             requests: 0,
             tokens,
             asked: BTreeMap::new(),
+            burst: BTreeSet::new(),
             asked_until: now,
             in_turn_until: now,
             holds: BTreeMap::new(),
@@ -250,6 +253,15 @@ impl Client {
     pub(super) fn end_asked(&mut self, request: u64, now: Time) -> Option<Asked> {
         self.asked_until = now;
         self.asked.remove(&request)
+    }
+
+    /// Ends an acquire of a burst. Returns whether it is one.
+    pub(super) fn end_of_burst(&mut self, request: u64, now: Time) -> bool {
+        let was_there = self.burst.remove(&request);
+        if was_there {
+            self.asked_until = now;
+        }
+        was_there
     }
 
     /// Begins a request: the wall clock is read, as in the driver.
@@ -290,7 +302,7 @@ impl Client {
     pub(super) fn open(&self) -> usize {
         let handed = self.detaching.len() + self.adopting.len();
         let idle = self.machine.as_ref().map_or(0, Coordinator::idle_holds);
-        let asked = self.asked.len() + self.inspected.len() + self.awaited.len();
+        let asked = self.asked.len() + self.burst.len() + self.inspected.len() + self.awaited.len();
         asked + self.holds.len() + handed + idle
     }
 }

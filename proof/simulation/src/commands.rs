@@ -3,7 +3,7 @@
 
 use quorumlock_core::coordinator::wire::{
     ACQUIRE, ACQUIRE_READ, ASK, EXTEND, EXTEND_READ, LEAVE, LOOK, RELEASE, RELEASE_ALL,
-    RELEASE_READ, SHORTEN, TOP_UP,
+    RELEASE_READ, SEEK, SHORTEN, TOP_UP, WAIT,
 };
 use std::sync::LazyLock;
 
@@ -98,6 +98,19 @@ impl Deed {
             Some(b"EVAL") => Self::Inspect,
             _ => Self::Other,
         }
+    }
+
+    /// Returns whether a waiter asks in a list.
+    pub(super) fn asks_list(words: &[Vec<u8>]) -> bool {
+        static SCRIPTS: LazyLock<[(&str, String); 2]> = LazyLock::new(|| {
+            [WAIT, SEEK].map(|text| (text, redis::Script::new(text).get_hash().to_owned()))
+        });
+        let is_meant = |(text, hash): &(&str, String)| match (words.first(), words.get(1)) {
+            (Some(verb), Some(word)) if verb == b"EVALSHA" => word == hash.as_bytes(),
+            (Some(verb), Some(word)) if verb == b"EVAL" => word == text.as_bytes(),
+            _ => false,
+        };
+        SCRIPTS.iter().any(is_meant)
     }
 
     /// Returns the number of words before its arguments.

@@ -6,8 +6,10 @@ use super::clock::{Time, nanos};
 use super::commands::{Deed, token, waiter};
 use super::line::Piece;
 use super::master::QUEUE;
+use super::unwanted::LISTS;
 use super::world::World;
 use quorumlock_core::coordinator::Action;
+use quorumlock_core::quorum::NodeSet;
 
 impl World {
     /// Handles a client after an event: does what the machine asks, writes what it sends, and
@@ -88,6 +90,7 @@ impl World {
                 line.is_full = true;
                 return;
             }
+            line.owes_answer = true;
             let bytes = bytes[..taken].to_vec();
             machine.handle_written(local, own, epoch, taken);
             self.match_written((client, node, epoch), taken);
@@ -116,11 +119,13 @@ impl World {
             // The scripts of a client that was denied its place know of no queue.
             let in_a_queue = |word: &Vec<u8>| word.starts_with(QUEUE.as_bytes());
             let releases = about == Deed::Release && !words.iter().any(in_a_queue);
-            if about == Deed::Shorten || (self.has_denied && releases) {
+            if about == Deed::Shorten || (self.have_denied != NodeSet::EMPTY && releases) {
                 self.invariants.turns.is_plain(&token(&words));
             }
             if self.setup.flaw.is_none() {
-                let verdict = self.judge_own(id, &words, about);
+                let votes = matches!(about, Deed::Acquire | Deed::Extend);
+                let verdict = self.note_written(id, &words, votes);
+                let verdict = verdict.and_then(|()| self.judge_own(id, &words, about));
                 self.find(verdict);
             }
             let line = &mut self.lines[id.0];
@@ -136,6 +141,8 @@ impl World {
                     self.invariants.never_again.releases(&token);
                     line.released.insert(token);
                 }
+            } else if words.iter().any(|word| word.starts_with(LISTS.as_bytes())) {
+                line.in_lists.insert(token(&words));
             }
             if self.is_loud() {
                 self.log_command(id, &words);

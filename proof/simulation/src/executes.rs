@@ -14,7 +14,9 @@ impl World {
     pub(super) fn execute(&mut self, id: LineId, server: ClientId, bytes: &[u8]) {
         self.lines[id.0].arrived.receive(bytes);
         let (node, mut answers) = (self.lines[id.0].node, Vec::new());
+        let mut commands = 0;
         while let Some(words) = self.lines[id.0].arrived.next() {
+            commands += 1;
             let is_about = |word: &Vec<u8>| KEYS.iter().any(|key| word == key.as_bytes());
             if words.iter().any(is_about) {
                 self.execute_one((id, server), words, &mut answers);
@@ -23,6 +25,7 @@ impl World {
                 self.take_answers(node, server, &mut answers);
             }
         }
+        self.masters[node].works(self.agenda.now, commands, self.setup.service);
         self.send_answers(node, answers);
         self.note_notes(node);
     }
@@ -62,6 +65,9 @@ impl World {
             }
             let (was, is) = (before.value.as_deref(), after.value.as_deref());
             let mut verdict = self.judge_readers(key, by, &before, &after);
+            if was.is_some() && is.is_none() {
+                self.released_at.insert(key, now);
+            }
             if was != is {
                 self.say(|| format!("   n{} {key}: {was:?} -> {is:?}, by {}", node + 1, name(by)));
                 verdict = self.judge_change(node, key, by, was, is).and(verdict);

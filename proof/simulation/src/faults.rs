@@ -81,6 +81,7 @@ impl World {
                 self.slowness.push(Slowness { id, node, by });
                 self.ends_after(span, End::Slowness(id));
             }
+            Fault::Drops { seat, node } => self.drop_line(seat, node),
             Fault::Resets { seat, node } => self.reset(seat, node),
             Fault::Strays { seat, node, by } => self.stray(seat, node, by),
             Fault::Stops { node, span } if self.masters[node].is_up => {
@@ -98,8 +99,9 @@ impl World {
             }
             Fault::Denies { node, rights, span } => {
                 self.masters[node].deny(rights);
+                self.masters[node].denials += 1;
                 self.denials += 1;
-                self.has_denied = true;
+                self.have_denied.insert(node);
                 self.ends_after(span, End::Denial(node));
             }
             Fault::MakesReplica { node, span } => {
@@ -139,6 +141,7 @@ impl World {
             End::Denial(node) => {
                 let denied = if self.setup.denies.contains(node) { self.setup.denied } else { &[] };
                 self.masters[node].deny(denied);
+                self.masters[node].denials -= 1;
                 self.denials -= 1;
             }
             End::Stuck { node, key } => self.masters[node].unstick(key, now),
@@ -195,6 +198,12 @@ impl World {
             self.masters[node].hang_up(server);
         }
         self.agenda.at(self.agenda.now, Happening::Breaks(id));
+    }
+
+    /// Loses what is in flight, and all that is sent from now on.
+    fn drop_line(&mut self, seat: usize, node: usize) {
+        let Some(id) = self.line(seat, node) else { return };
+        self.lines[id.0].is_dropped = true;
     }
 
     /// Breaks the way back, and delays what is in flight on the way there by so much.

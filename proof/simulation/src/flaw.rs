@@ -110,9 +110,15 @@ pub(super) enum Flaw {
     /// Each master grants as many permits as there are, and a client has one that a quorum has
     /// granted: no permit has a slot.
     CountsPermits,
+    /// Extensions wait for acquires.
+    ExtensionsInLine,
+    /// A client has as many rounds open as at first, however late answers are.
+    NeverNarrows,
+    /// It has no more rounds open where answers come early again.
+    NeverWidens,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 48] = [
+pub(super) const FLAWS: [(Flaw, &str); 51] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -161,6 +167,9 @@ pub(super) const FLAWS: [(Flaw, &str); 48] = [
     (Flaw::StampsAreTheClock, "others have won it"),
     (Flaw::NumberTwice, "not above"),
     (Flaw::CountsPermits, "3 hold a permit of 2"),
+    (Flaw::ExtensionsInLine, "has answered in time"),
+    (Flaw::NeverNarrows, "has answered in time"),
+    (Flaw::NeverWidens, "of a burst"),
 ];
 
 impl Flaw {
@@ -196,6 +205,8 @@ impl Flaw {
         match self {
             Self::OverdueStay => Some(Way::FiveGone),
             Self::StampsAreTheClock => Some(Way::Turns),
+            Self::ExtensionsInLine | Self::NeverNarrows => Some(Way::Burst { is_far: false }),
+            Self::NeverWidens => Some(Way::Burst { is_far: true }),
             _ => None,
         }
     }
@@ -229,6 +240,9 @@ impl Flaw {
         match self {
             Self::CountsFromTheAnswer => Some(Rule::FromTheQuestion),
             Self::NoBarrier => Some(Rule::Barrier),
+            Self::ExtensionsInLine => Some(Rule::HoldsFirst),
+            Self::NeverNarrows => Some(Rule::Narrows),
+            Self::NeverWidens => Some(Rule::Widens),
             _ => None,
         }
     }

@@ -1,18 +1,16 @@
 //! Jams: many clients wait for the same, and something is in the way of those that could have it. Nothing fails by
 //! chance: which clients die or stop, and which key is stuck, is the story of the world.
 
+use super::acts::{Acts, BEGINS, asked};
 use super::agenda::Happening;
+use super::burst;
 use super::clock::{Time, millis, nanos};
 use super::plan::{Act, Asked, Fault, Mode, RESOURCES, span};
 use super::seed::Rng;
 use super::setup::Setup;
 use super::world::World;
-use quorumlock_core::coordinator::KeepAlive;
 use quorumlock_core::quorum::NodeSet;
 use std::time::Duration;
-
-/// When the first caller comes.
-const BEGINS: Duration = millis(300);
 
 /// What is in the way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +21,10 @@ pub(super) enum Way {
     Crashes,
     /// All take turns, and a clock is set back.
     Turns,
+    /// One client asks for hundreds of locks at once.
+    Burst { is_far: bool },
+    /// A client has the same again and again, and no message reaches those that wait.
+    Busy,
 }
 
 #[derive(Clone, Debug)]
@@ -31,33 +33,61 @@ pub(super) struct Jam {
     /// How long a caller works, at the seats whose callers then want the same again.
     works: Duration,
     busy: NodeSet,
+    masters: usize,
+    /// The seats whose clients have no wake-ups.
+    deaf: NodeSet,
 }
 
 impl Way {
+    pub(super) fn burst(rng: &mut Rng) -> Self {
+        Self::Burst { is_far: rng.chance(30) }
+    }
+
     pub(super) fn draw(rng: &mut Rng) -> Self {
         match rng.within(0..100) {
-            0..70 => Self::FiveGone,
-            70..85 => Self::Crashes,
-            _ => Self::Turns,
+            0..60 => Self::FiveGone,
+            60..70 => Self::Crashes,
+            70..80 => Self::Turns,
+            _ => Self::Busy,
         }
     }
 }
 
 impl Jam {
-    pub(super) const fn new(way: Way) -> Self {
-        Self { way, works: millis(5), busy: NodeSet::EMPTY }
+    pub(super) fn new(way: Way, rng: &mut Rng) -> Self {
+        // One where there are hundreds of connections.
+        let masters = match way {
+            Way::FiveGone | Way::Turns | Way::Busy => 3,
+            Way::Crashes => 1,
+            Way::Burst { .. } => *rng.pick(&[3, 3, 5]),
+        };
+        Self { way, works: millis(5), busy: NodeSet::EMPTY, masters, deaf: NodeSet::EMPTY }
     }
 
     pub(super) const fn seats(&self) -> usize {
         match self.way {
             Way::FiveGone | Way::Turns => 7,
-            Way::Crashes => 3,
+            Way::Crashes | Way::Busy => 3,
+            Way::Burst { .. } => 2,
         }
     }
 
-    /// Returns the number of masters: one where there are hundreds of connections.
     pub(super) const fn masters(&self) -> usize {
-        if matches!(self.way, Way::Crashes) { 1 } else { 3 }
+        self.masters
+    }
+
+    pub(super) const fn is_burst(&self) -> bool {
+        matches!(self.way, Way::Burst { .. })
+    }
+
+    /// Returns whether clients of a seat may be notified.
+    pub(super) const fn has_wake_ups(&self, seat: usize) -> bool {
+        !self.deaf.contains(seat)
+    }
+
+    /// Returns whether waiters ask holders.
+    pub(super) const fn asks(&self) -> bool {
+        matches!(self.way, Way::Busy)
     }
 
     /// Settles what the world is like.
@@ -73,6 +103,22 @@ impl Jam {
                 (self.busy, setup.has_waitlists) = (all, true);
                 (setup.longest_pause, setup.steps_back) = (millis(50), true);
             }
+            Way::Busy => setup.has_waitlists = rng.chance(70),
+            Way::Burst { is_far } => {
+                setup.jam = Some(self);
+                return burst::settle(setup, is_far, rng);
+            }
+        }
+        if self.way == Way::Busy {
+            self.busy = NodeSet::first(1);
+            setup.longest_pause = millis(50);
+            setup.denies = NodeSet::first(self.masters());
+            match rng.within(0..4) {
+                0 => setup.denied = &["publish"],
+                1 => setup.denied = &["subscribe"],
+                2 => self.deaf = all,
+                _ => self.deaf = (1..self.seats()).filter(|_| rng.chance(70)).collect(),
+            }
         }
         let (has_its_turn, _) = setup.has_its_turn_within(millis(20));
         setup.length = match self.way {
@@ -81,60 +127,22 @@ impl Jam {
                 let first = if self.way == Way::Crashes { millis(6_500) } else { millis(1_500) };
                 first + setup.max_ttl + bound + millis(1_000)
             }
-            Way::Turns => 2 * BEGINS + has_its_turn + millis(2_500),
+            Way::Turns | Way::Busy | Way::Burst { .. } => 2 * BEGINS + has_its_turn + millis(2_500),
         };
         setup.jam = Some(self);
     }
 
     /// Draws all that is done.
     pub(super) fn draw(&self, setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
-        let mut acts = Acts { setup, all: Vec::new() };
+        let mut acts = Acts::new(setup);
         match self.way {
             Way::FiveGone => five_gone(&mut acts, rng),
             Way::Crashes => crashes(&mut acts, rng),
             Way::Turns => turns(&mut acts, rng),
+            Way::Burst { is_far } => burst::draw(&mut acts, is_far, rng),
+            Way::Busy => busy(&mut acts, rng),
         }
         acts.all
-    }
-}
-
-struct Acts<'a> {
-    setup: &'a Setup,
-    all: Vec<(Time, Act)>,
-}
-
-impl Acts<'_> {
-    fn at(&mut self, at: Duration, act: Act) {
-        self.all.push((nanos(at), act));
-    }
-
-    fn befalls(&mut self, at: Duration, fault: Fault) {
-        self.at(at, Act::Fault(fault));
-    }
-
-    /// A caller waits to the end.
-    fn asks(&mut self, at: Duration, seat: usize, asked: &Asked) {
-        let wait = self.setup.length.saturating_sub(at);
-        self.at(at, Act::Acquire { seat, asked: Asked { wait, ..asked.clone() } });
-    }
-
-    fn rest(&self, at: Duration) -> Duration {
-        self.setup.length.saturating_sub(at)
-    }
-}
-
-fn asked(setup: &Setup, mode: Mode) -> Asked {
-    Asked {
-        keys: RESOURCES[0],
-        fenced: false,
-        ttl: setup.max_ttl,
-        lock_delay: Duration::ZERO,
-        wait: Duration::ZERO,
-        keep_alive: Some(KeepAlive::FOREVER),
-        at_least: Duration::ZERO,
-        warm: Duration::ZERO,
-        is_permit: false,
-        mode,
     }
 }
 
@@ -204,7 +212,7 @@ fn five_gone(acts: &mut Acts<'_>, rng: &mut Rng) {
             let back_after = acts.rest(ends_at);
             acts.befalls(ends_at, Fault::KillsClient { seat: 0, back_after });
         }
-        false => acts.at(ends_at, Act::Release { seat: 0, dice: 0, heard_after: Duration::ZERO }),
+        false => acts.releases(ends_at, 0),
     }
 }
 
@@ -237,10 +245,32 @@ fn turns(acts: &mut Acts<'_>, rng: &mut Rng) {
     }
 }
 
+fn busy(acts: &mut Acts<'_>, rng: &mut Rng) {
+    let setup = acts.setup;
+    let kept = if rng.chance(30) { millis(2_000) } else { Duration::ZERO };
+    let wanted = match rng.within(0..100) {
+        0..50 => Asked { warm: kept, keep_alive: None, ..asked(setup, Mode::Alone) },
+        50..75 => Asked { is_permit: true, ..asked(setup, Mode::Alone) },
+        _ => asked(setup, Mode::Write),
+    };
+    for _ in 0..*rng.pick(&[1, 4]) {
+        acts.asks(BEGINS, 0, &wanted);
+    }
+    for _ in 0..rng.within(1..3) {
+        let seat = rng.within(1..setup.seats() as u64) as usize;
+        acts.asks(
+            BEGINS + span(rng, 50, 1_500),
+            seat,
+            &Asked { warm: Duration::ZERO, ..wanted.clone() },
+        );
+    }
+}
+
 impl World {
-    /// Lets a caller that never pauses work.
+    /// Lets a caller that never pauses work, and one that waits for it.
     pub(super) fn works(&mut self, client: usize, hold: u64) {
-        let works = self.setup.jam.as_ref().filter(|_| self.is_busy(client));
+        let jam = self.setup.jam.as_ref();
+        let works = jam.filter(|jam| jam.way == Way::Busy || self.is_busy(client));
         if let Some(works) = works.map(|jam| jam.works) {
             self.agenda.at(self.agenda.now + nanos(works), Happening::Done { client, hold });
         }
@@ -261,7 +291,7 @@ impl World {
         let held = state.holds.get(&hold).filter(|held| !held.is_given_up);
         let Some(asked) = held.map(|held| held.asked.clone()) else { return };
         self.give_up_hold(client, hold, Duration::ZERO, asked.warm.is_zero());
-        if !self.every_client_goes {
+        if !self.every_client_goes && self.is_busy(client) {
             let rest = nanos(self.setup.length).saturating_sub(self.agenda.now);
             self.acquire(client, Asked { wait: Duration::from_nanos(rest), ..asked });
         }

@@ -1,5 +1,6 @@
 //! The checks after each step.
 
+use super::bounds::FIRST;
 use super::callers::PERMITS;
 use super::client::{Held, owner};
 use super::clock::{Time, millis};
@@ -8,6 +9,7 @@ use super::invariants::{
     Change, Holder, Left, Stood, Verdict, at_most, is_reported_in_time, marks_stand, on_a_quorum,
     one_holder,
 };
+use super::jam::Jam;
 use super::master::MARK;
 use super::plan::Mode;
 use super::setup::DRIFT;
@@ -60,7 +62,7 @@ impl World {
             at_most(PERMITS, &permits)?;
         }
         one_holder(&valid, |token, other| self.grounds.excuse(&self.setup, token, other))?;
-        self.judge_wanted()?;
+        self.judge_liveness()?;
         self.judge_queues()
     }
 
@@ -82,7 +84,10 @@ impl World {
         let attempts = usize::try_from(attempts).unwrap_or(usize::MAX) + state.adopts;
         // The withdrawal of a client's note is a debt, too.
         let withdrawn = usize::from(self.is_at_odds());
-        state.load().judge(state.open(), attempts + withdrawn, self.masters.len())
+        let is_burst = self.setup.jam.as_ref().is_some_and(Jam::is_burst);
+        // Rounds of a burst that are over wait for their stragglers, too.
+        let open = state.open() + if is_burst { FIRST as usize } else { 0 };
+        state.load().judge(open, attempts + withdrawn, self.masters.len())
     }
 
     /// Notes which client may have set a resource where others wait in turn.

@@ -12,10 +12,12 @@
 #![cfg(test)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod acts;
 mod aftermath;
 mod agenda;
 mod beside;
 mod bounds;
+mod burst;
 mod callers;
 mod client;
 mod clock;
@@ -27,17 +29,20 @@ mod faults;
 mod flaw;
 mod hand_over;
 mod history;
+mod in_time;
 mod invariants;
 mod jam;
 mod judge;
 mod kinds;
 mod knowledge;
 mod line;
+mod liveness;
 mod marks;
 mod master;
 mod matched;
 mod misfortunes;
 mod network;
+mod nights;
 mod odds;
 mod own;
 mod picture;
@@ -57,6 +62,7 @@ mod shrink;
 mod timeline;
 mod trials;
 mod turns;
+mod unwanted;
 mod waiters;
 mod wanted;
 mod warm;

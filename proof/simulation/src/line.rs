@@ -92,6 +92,16 @@ pub(super) struct Line {
     pub(super) written: Commands,
     /// The tokens whose release was written to it.
     pub(super) released: BTreeSet<String>,
+    /// The waiters whose questions in a list were written to it.
+    pub(super) in_lists: BTreeSet<String>,
+    /// Nothing passes, and neither end is notified.
+    pub(super) is_dropped: bool,
+    /// When the client first asked for a vote.
+    pub(super) voted_at: Option<Time>,
+    /// The client has written since it last read.
+    pub(super) owes_answer: bool,
+    /// The channels to which the client has subscribed.
+    pub(super) channels: BTreeSet<String>,
     /// The commands that have arrived at the master.
     pub(super) arrived: Commands,
 }

@@ -28,6 +28,7 @@ impl Fault {
                 (way, Victim::Master(*node))
             }
             Self::Slows { node, .. } => ("slow", Victim::Master(*node)),
+            Self::Drops { node, .. } => ("drops in silence", Victim::Master(*node)),
             Self::Resets { node, .. } => ("reset", Victim::Master(*node)),
             Self::Strays { node, .. } => ("bytes astray", Victim::Master(*node)),
             Self::Stops { node, .. } => ("stopped", Victim::Master(*node)),

@@ -44,6 +44,10 @@ pub(super) struct Master {
     pub(super) stops: usize,
     /// It is a replica, and executes no write.
     pub(super) is_replica: bool,
+    /// How many of its operator's denials have not ended.
+    pub(super) denials: usize,
+    /// It has commands to execute until then.
+    works_until: Time,
     /// The last time that it lost its memory.
     pub(super) forgot_at: Option<Time>,
     /// Readers that had expired when its clock was set back: resource, token, and when each ends.
@@ -77,6 +81,8 @@ impl Master {
             is_silent: false,
             stops: 0,
             is_replica: false,
+            denials: 0,
+            works_until: 0,
             forgot_at,
             expired: BTreeSet::new(),
             operator: None,
@@ -88,6 +94,16 @@ impl Master {
     /// Returns whether it reads what arrives.
     pub(super) const fn reads(&self) -> bool {
         self.is_up && self.stops == 0
+    }
+
+    /// Lets it execute so many commands, each of which takes so long.
+    pub(super) fn works(&mut self, now: Time, commands: u64, service: Duration) {
+        self.works_until = self.works_until.max(now) + commands * nanos(service);
+    }
+
+    /// Returns for how long it executes what it has read.
+    pub(super) const fn works_for(&self, now: Time) -> Time {
+        self.works_until.saturating_sub(now)
     }
 
     pub(super) fn deny(&mut self, commands: &[&str]) {
@@ -212,6 +228,13 @@ impl Master {
         };
         let living = places.iter().filter(|(waiter, _)| lives(waiter));
         living.map(|(id, at)| (String::from_utf8_lossy(id).into_owned(), *at as u64)).collect()
+    }
+
+    /// Returns the waiters that stand in a list.
+    pub(super) fn listed(&self, list: &str, now: Time) -> Vec<String> {
+        let entries = self.machine.sorted_set(list.as_bytes(), self.clock.at(now)).iter();
+        let names = entries.map(|(name, _)| String::from_utf8_lossy(name).into_owned());
+        names.filter(|name| !name.starts_with(['>', '!'])).collect()
     }
 
     /// Returns the readers of a resource that have not expired, and how long each lives. Those that

@@ -24,6 +24,10 @@ const WIDE: usize = 1 << 22;
 
 /// By how much one message in fifty is late, in microseconds at most.
 const LATEST_US: u64 = 60_000;
+pub(super) const LATEST_IN_A_BURST_US: u64 = 2_000;
+
+/// What a master that has much to do reads at once.
+const READ_AT_ONCE: usize = 16_384;
 
 /// A round may end without the answer if its two messages take longer than twice that: it lasts for an operation
 /// timeout, or a tenth of the ttl.
@@ -36,9 +40,13 @@ impl World {
     }
 
     /// Returns by how much a message may be late, in microseconds: clients at odds wait for answers, soon enough for every
-    /// ttl, and in a jam the bounds are to be short.
+    /// ttl, and in a story the bounds are to be short.
     pub(super) fn latest_us(&self) -> u64 {
-        if self.is_at_odds() || self.setup.jam.is_some() { 10_000 } else { LATEST_US }
+        match &self.setup.jam {
+            Some(jam) if jam.is_burst() => LATEST_IN_A_BURST_US,
+            _ if self.is_at_odds() || self.setup.is_a_story() => 10_000,
+            _ => LATEST_US,
+        }
     }
 
     fn latency(&mut self, id: LineId) -> u64 {
@@ -55,7 +63,11 @@ impl World {
     }
 
     pub(super) fn send(&mut self, id: LineId, direction: Direction, piece: Piece) {
-        let latency = self.latency(id);
+        let mut latency = self.latency(id);
+        if direction == Direction::ToClient {
+            // An answer leaves when the command has been executed.
+            latency += self.masters[self.lines[id.0].node].works_for(self.agenda.now);
+        }
         let at = self.agenda.now + latency;
         if latency > MISSED_US * 1_000 {
             let client = self.lines[id.0].client;
@@ -85,6 +97,9 @@ impl World {
     pub(super) fn arrives(&mut self, id: LineId, direction: Direction) {
         let line = &mut self.lines[id.0];
         line.pipe(direction).is_due = false;
+        if line.is_dropped {
+            return line.pipe(direction).clear();
+        }
         let (client, node) = (line.client, line.node);
         let master = &self.masters[node];
         let held = match direction {
@@ -96,8 +111,16 @@ impl World {
             return;
         }
         let now = self.agenda.now;
+        let works_for = self.masters[node].works_for(now);
         let line = &mut self.lines[id.0];
-        let (most, rest_at) = (line.portion(), now + line.rng.within(1..300_000));
+        if direction == Direction::ToMaster && works_for > 0 {
+            line.up.is_due = true;
+            return self.agenda.at(now + works_for, Happening::Arrives(id, direction));
+        }
+        let (mut most, rest_at) = (line.portion(), now + line.rng.within(1..300_000));
+        if !self.setup.service.is_zero() {
+            most = most.min(READ_AT_ONCE);
+        }
         let Some(piece) = line.pipe(direction).receive(now, most, rest_at) else {
             return self.expect(id, direction);
         };
@@ -188,6 +211,8 @@ impl World {
             Piece::Bytes(bytes) => bytes,
             Piece::End => return self.breaks(id),
         };
+        line.owes_answer = false;
+        self.heard.insert(id);
         let local = self.clients[client].clock.at(self.agenda.now);
         let own = self.clients[client].own(node);
         if let Some(machine) = &mut self.clients[client].machine {
@@ -297,7 +322,7 @@ impl World {
         let id = LineId(self.lines.len());
         let mut rng = self.clients[client].rng.fork();
         // Clients at odds wait for answers: a long message must not have to wait for itself.
-        let narrow = *rng.pick(if self.is_at_odds() || self.setup.jam.is_some() {
+        let narrow = *rng.pick(if self.is_at_odds() || self.setup.is_a_story() {
             &ROOMS[2..]
         } else {
             &ROOMS
@@ -318,8 +343,14 @@ impl World {
             rng,
             written: Commands::default(),
             released: BTreeSet::new(),
+            in_lists: BTreeSet::new(),
+            is_dropped: false,
+            voted_at: None,
+            owes_answer: false,
+            channels: BTreeSet::new(),
             arrived: Commands::default(),
         });
         self.clients[client].lines[node] = Some(id);
+        self.opened.insert((client, node));
     }
 }

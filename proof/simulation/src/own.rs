@@ -20,7 +20,8 @@ impl World {
         let line = &self.lines[id.0];
         let (client, node) = (line.client, line.node);
         let may_hurry = self.is_calm || self.setup.jam.is_some();
-        if !may_hurry && (deed == Deed::Acquire || waiter(words).is_some()) {
+        let asks = deed == Deed::Acquire || waiter(words).is_some() || Deed::asks_list(words);
+        if !may_hurry && asks {
             let open = self.clients[client].open();
             self.invariants.paced.writes((client, node), self.agenda.now, open)?;
         }
@@ -110,7 +111,10 @@ impl World {
         if line.room < ROOMY || self.is_calm {
             return Ok(());
         }
-        if client.asked.is_empty() && self.agenda.now > since + nanos(WRITTEN_BY) {
+        if client.asked.is_empty()
+            && client.burst.is_empty()
+            && self.agenda.now > since + nanos(WRITTEN_BY)
+        {
             return Err(format!("{} tries {token}, and no caller wants it", name(place)));
         }
         let (keys, _) = split(words);

@@ -97,6 +97,11 @@ pub(super) enum Act {
         seat: usize,
         key: &'static str,
     },
+    /// So many acquires at once, of different names.
+    Burst {
+        seat: usize,
+        count: usize,
+    },
     /// A forced release of the holder that was seen last.
     ForceRelease {
         seat: usize,
@@ -134,6 +139,11 @@ pub(super) enum Fault {
         node: usize,
         by: Duration,
         span: Duration,
+    },
+    /// A connection is dead, and neither end is notified.
+    Drops {
+        seat: usize,
+        node: usize,
     },
     /// Both ends are notified, and whatever is in flight is lost.
     Resets {
@@ -205,6 +215,11 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
     }
     if let Some(jam) = &setup.jam {
         let mut acts = jam.draw(setup, rng);
+        acts.sort_by_key(|(at, _)| *at);
+        return acts;
+    }
+    if let Some(night) = setup.night {
+        let mut acts = night.draw(setup, rng);
         acts.sort_by_key(|(at, _)| *at);
         return acts;
     }
@@ -380,12 +395,14 @@ fn every_deed_and_every_fault_is_drawn() {
     let expected = [
         "Acquire",
         "Ask",
+        "Burst",
         "Cancel",
         "Cuts",
         "Denies",
         "Detach",
         "Downgrade",
         "Drop",
+        "Drops",
         "EndsClient",
         "Extend",
         "FlushesScripts",

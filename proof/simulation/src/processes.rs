@@ -71,6 +71,7 @@ impl World {
         let local = self.local(place);
         let client = &mut self.clients[place];
         client.asked.clear();
+        client.burst.clear();
         client.detaching.clear();
         client.adopting.clear();
         client.is_ending = true;
@@ -126,6 +127,7 @@ impl World {
         client.keys_expire = keys_expire;
         client.holds.clear();
         client.asked.clear();
+        client.burst.clear();
         client.detaching.clear();
         client.adopting.clear();
         client.inspected.clear();

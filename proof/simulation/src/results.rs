@@ -22,6 +22,8 @@ impl World {
     pub(super) fn note(&mut self, place: usize, event: Event) {
         match event {
             Event::Connected => self.connected(place),
+            Event::Acquired { request, attempt, .. }
+                if self.serves_burst(place, request, attempt) => {}
             Event::Acquired { request, attempt, deadline, ballot } => {
                 let ballot = ballot.map_or(0, NonZeroU64::get);
                 self.won(place, request, (attempt, deadline, ballot), None);
@@ -33,6 +35,7 @@ impl World {
                 });
                 self.stopped += u64::from(matches!(kind, FailureKind::Disagreement(_)));
                 let now = self.agenda.now;
+                self.clients[place].end_of_burst(request.0, now);
                 self.clients[place].end_asked(request.0, now);
                 if self.clients[place].is_leaving {
                     let violation = format!("all is well, and a lock cannot be had: {kind:?}");
@@ -301,6 +304,8 @@ impl World {
         }
         self.invariants.never_again.over(&token);
         self.say(|| format!("{} has lost {token}: {why:?}", name(place)));
+        let verdict = self.judge_lost(place, hold, why);
+        self.find(verdict);
         if *reason == LossReason::Lapsed && local < deadline {
             let early = deadline.since(local);
             self.find(Err(format!("{token} is reported lapsed {early:?} before its deadline")));

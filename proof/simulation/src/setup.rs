@@ -5,6 +5,8 @@ use super::flaw::Flaw;
 use super::jam::{Jam, Way};
 use super::kinds::{self, Kind, Story};
 use super::matched::formulas::Proof;
+use super::network::LATEST_IN_A_BURST_US;
+use super::nights::{NIGHTS, Night};
 use super::seed::Rng;
 use quorumlock_core::coordinator::{Agreement, Rest, RestartGuard, Settings};
 use quorumlock_core::quorum::agreement::HEARTBEAT;
@@ -35,6 +37,12 @@ const WARM: u64 = 25;
 /// The number of worlds in a thousand in which many wait for the same, and something is in the way.
 const JAMMED: u64 = 15;
 
+/// The same for each bad night.
+const EACH_NIGHT: u64 = 4;
+/// The same for those in which one client asks for hundreds of locks at once.
+const BURSTS: u64 = 2;
+const JAMMED_OR_BURST: u64 = JAMMED + BURSTS;
+
 /// The time within which a refused client comes back.
 pub(super) const LATEST_RETURN: Duration = Duration::from_secs(10);
 
@@ -64,6 +72,12 @@ pub(super) struct Setup {
     pub(super) is_warm: bool,
     /// Many wait for the same, and something is in the way.
     pub(super) jam: Option<Jam>,
+    /// A bad night.
+    pub(super) night: Option<Night>,
+    /// Each clock is as fast, or as slow, as any may be.
+    pub(super) drifts_most: bool,
+    /// How long a master takes for a command, while all others wait.
+    pub(super) service: Duration,
     /// The longest pause of a waiter that hears nothing.
     pub(super) longest_pause: Duration,
     guard: RestartGuard,
@@ -135,6 +149,9 @@ impl Setup {
             is_reading: flaw.is_none() && rng.chance(READING),
             is_warm: false,
             jam: None,
+            night: None,
+            drifts_most: false,
+            service: Duration::ZERO,
             longest_pause: millis(250),
             guard: match (guarded, trusting) {
                 (true, _) => RestartGuard::On,
@@ -190,9 +207,23 @@ impl Setup {
             heartbeat: millis(*rng.pick(&[10_000, 30_000])),
         };
         setup.has_waitlists = setup.wake_ups && rng.chance(50);
-        let is_jammed = flaw.is_none() && !at_odds && rng.within(0..1_000) < JAMMED;
-        if let Some(way) = is_jammed.then(|| Way::draw(rng)).or(flaw.and_then(Flaw::shows_in)) {
-            setup.put_in_a_jam(rng, Jam::new(way));
+        let jammed = match flaw.is_none() && !at_odds {
+            true => rng.within(0..1_000),
+            false => u64::MAX,
+        };
+        let way = match jammed {
+            ..JAMMED => Some(Way::draw(rng)),
+            JAMMED..JAMMED_OR_BURST => Some(Way::burst(rng)),
+            _ => flaw.and_then(Flaw::shows_in),
+        };
+        if let Some(way) = way {
+            let jam = Jam::new(way, rng);
+            setup.put_in_a_jam(rng, jam);
+        } else if flaw.is_none() && !at_odds {
+            let drawn = rng.within(0..1_000 / EACH_NIGHT) as usize;
+            if let Some(night) = NIGHTS.get(drawn) {
+                setup = night.setup(setup.lateness, rng);
+            }
         }
         setup
     }
@@ -215,6 +246,9 @@ impl Setup {
             is_reading: false,
             is_warm: false,
             jam: None,
+            night: None,
+            drifts_most: false,
+            service: Duration::ZERO,
             longest_pause: millis(250),
             guard: RestartGuard::On,
             forgetful: true,
@@ -312,11 +346,15 @@ impl Setup {
             quarantine: kind.quarantine,
             agreement: self.agreement(kind),
             window: kind.window,
-            wake_ups: self.wake_ups,
+            wake_ups: self.wake_ups && self.jam.as_ref().is_none_or(|jam| jam.has_wake_ups(seat)),
             waitlists: self.has_waitlists.then(|| "quorumlock:waitlist:".into()),
-            // Some clients ask no holder, as those of another version.
-            asks: self.is_warm && seat != 1,
+            asks: self.asks(seat),
         }
+    }
+
+    /// Returns whether the client of a seat asks holders to give way: some do not, as those of another version.
+    pub(super) fn asks(&self, seat: usize) -> bool {
+        self.is_warm && seat != 1 || self.jam.as_ref().is_some_and(Jam::asks)
     }
 
     fn agreement(&self, kind: &Kind) -> Agreement {
@@ -334,6 +372,11 @@ impl Setup {
     /// Returns how long a client that ends goes on paying what it owes.
     pub(super) fn linger(&self) -> Duration {
         millis(500) + 3 * self.operation_timeout
+    }
+
+    /// Returns how long a message takes at most where there is a burst.
+    pub(super) fn burst_message(&self) -> Duration {
+        Duration::from_micros(self.latency_us.end + LATEST_IN_A_BURST_US)
     }
 
     pub(super) fn set_guard(&mut self, guard: RestartGuard, forgetful: bool) {
@@ -388,13 +431,18 @@ impl Setup {
         let origin = 1_000_000_000 + rng.within(0..3_600_000_000_000);
         let ppm = match self.flaw {
             Some(Flaw::ClocksBeyondDrift) => -(rng.within(50_000..300_000) as i64),
-            _ => Self::ppm(rng),
+            _ => self.any_ppm(rng),
         };
         Clock { origin, ppm }
     }
 
-    pub(super) fn wall_clock(&self, rng: &mut Rng) -> WallClock {
+    fn any_ppm(&self, rng: &mut Rng) -> i64 {
         let ppm = Self::ppm(rng);
+        if self.drifts_most { ppm.signum() * MOST_PPM as i64 } else { ppm }
+    }
+
+    pub(super) fn wall_clock(&self, rng: &mut Rng) -> WallClock {
+        let ppm = self.any_ppm(rng);
         // For minutes they stay within any window.
         let ppm = if self.story.is_some() { ppm / 100 } else { ppm };
         WallClock { origin: self.wall(rng), ppm, stepped: 0 }

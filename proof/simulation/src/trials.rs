@@ -6,7 +6,9 @@ use super::picture;
 use super::play::{draw, draw_unmatched, play, play_plan};
 use super::report::{draw_picture, report};
 use super::seed::Seed;
+use super::setup::Setup;
 use super::shrink::shrink;
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -16,6 +18,10 @@ fn number(variable: &str) -> Option<u64> {
     let text = env::var(variable).ok()?;
     let number = Seed::parse(&text).unwrap_or_else(|| panic!("{variable}={text} is no number"));
     Some(number.0)
+}
+
+fn share(count: u64, all: u64) -> f64 {
+    count as f64 * 100.0 / all.max(1) as f64
 }
 
 /// The number of worlds that a test run plays, unless `QUORUMLOCK_SEEDS` is set.
@@ -30,6 +36,7 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     let [passed_on, taken, fenced, asks] = [const { AtomicU64::new(0) }; 4];
     let failed = AtomicBool::new(false);
     let matched = Mutex::new(Counts::default());
+    let titles = Mutex::new(BTreeMap::<String, u64>::new());
     let began = Instant::now();
     let is_over = || {
         let late = |minutes| began.elapsed() >= Duration::from_secs(minutes * 60);
@@ -61,6 +68,11 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
                 taken.fetch_add(world.taken, Relaxed);
                 fenced.fetch_add(world.passed_on_fenced, Relaxed);
                 asks.fetch_add(world.asks, Relaxed);
+                *titles
+                    .lock()
+                    .expect("no thread panics with it")
+                    .entry(world.setup.title())
+                    .or_default() += 1;
                 matched.lock().expect("no thread panics with it").add(&world.matched.counts());
                 if worlds == 1 {
                     let html = picture::timeline(seed, &world).to_html();
@@ -84,6 +96,10 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
         }
     });
     progress();
+    for (story, count) in titles.into_inner().expect("no thread panicked with it") {
+        eprintln!("{story:>20} {count:>7} worlds, {:.2} %", share(count, played.load(Relaxed)));
+    }
+    eprintln!("{}", Setup::bounds_shown());
     assert!(!failed.load(Relaxed), "a world is not as it should be: see above");
     let (played, wins) = (played.into_inner(), wins.into_inner());
     assert!(played < 50 || wins > played, "{wins} locks in {played} worlds: too little happens");
@@ -205,4 +221,18 @@ fn a_planted_change_is_found_in_a_jam() {
     let (seed, _, why) = found.first().expect("a world that is not as it should be");
     let (all, jams) = (found.len(), played.len());
     eprintln!("REFUSED {} {why} ({all} of {jams} jams)", seed + 1);
+}
+
+/// `scripts/planted`: plays worlds of code that was changed, of all kinds and with all judges but the proof, and prints
+/// after how many one is not as it should be, and why.
+#[test]
+#[ignore = "for scripts/planted, which changes the code"]
+fn a_planted_change_is_found_in_a_world() {
+    let worlds = number("QUORUMLOCK_SEEDS").unwrap_or(WORLDS);
+    let found = (0..worlds).map(Seed).find_map(|seed| {
+        let (setup, plan) = draw_unmatched(seed, None);
+        Some((seed.0, play_plan(seed, &setup, &plan, false).violation?))
+    });
+    let (seed, why) = found.expect("a world that is not as it should be");
+    eprintln!("REFUSED {} {why}", seed + 1);
 }

@@ -111,8 +111,8 @@ impl World {
             };
             let waiting: Vec<String> = waiting.into_iter().map(str::to_owned).collect();
             let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
-            let misses = self.misses_answers(key);
-            self.invariants.gets_in.judge(key, now, self.wins, (&waiting, misses))?;
+            let longest = self.setup.gets_in_within(self.misses_answers(key));
+            self.invariants.gets_in.judge(key, now, self.wins, (&waiting, longest))?;
         }
         Ok(())
     }

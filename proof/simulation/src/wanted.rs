@@ -8,6 +8,7 @@
 use super::client::{Held, owner};
 use super::clock::{Time, millis, nanos};
 use super::invariants::{Could, Invariants, Verdict};
+use super::judge::KEYS;
 use super::master::{HINT, MARK};
 use super::network::ROOMY;
 use super::plan::{Asked, Mode};
@@ -15,10 +16,11 @@ use super::waiters::WELL_AFTER;
 use super::world::World;
 use quorumlock_core::coordinator::wire::{DONE, NEXT};
 use quorumlock_core::quorum::NodeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How often waiters are judged.
-const LOOKS_EVERY: Duration = millis(10);
+/// A hint lives for so long behind its writer.
+const HINT_LIFE: Duration = millis(3_100);
 
 /// What waiters for a permit wait for.
 const PERMIT: &str = "a permit";
@@ -27,23 +29,22 @@ const PERMIT: &str = "a permit";
 #[derive(Default)]
 struct Seen {
     waiting: Vec<(usize, &'static str)>,
+    oldest: BTreeMap<(usize, &'static str), u64>,
     free_at_a_quorum: Vec<Could>,
     free: Vec<Could>,
     /// Where a reader of its own client has it.
     beside: Vec<Could>,
+    /// Of which it hears: it was released.
+    released: Vec<Could>,
 }
 
 impl World {
-    /// Checks all waiters, now and then.
+    /// Checks all waiters.
     pub(super) fn judge_wanted(&mut self) -> Verdict {
         let now = self.agenda.now;
-        let is_about_others = self.setup.flaw.is_some() && self.setup.jam.is_none();
-        if now < self.looks_at || is_about_others || self.is_at_odds() {
-            return Ok(());
-        }
-        self.looks_at = now + nanos(LOOKS_EVERY);
+        self.judge_writers()?;
         let mut seen = Seen::default();
-        if self.denials == 0 && !self.setup.may_strand() {
+        if !self.setup.may_strand() {
             (0..self.clients.len()).for_each(|client| self.see_waiters(client, &mut seen));
         }
         let message = self.slowest();
@@ -54,8 +55,9 @@ impl World {
         let by_a_quorum = self.setup.served_by_a_quorum_within(message, is_in_turn) + stays;
         // A refusal that is under way, and the attempt behind it: each message may be late.
         let soon = millis(20) + 4 * message + 4 * self.setup.lateness;
-        let Invariants { let_in_by_a_quorum, let_in, let_in_beside, passed_over, .. } =
-            &mut self.invariants;
+        let Invariants {
+            let_in_by_a_quorum, let_in, let_in_beside, called_soon, passed_over, ..
+        } = &mut self.invariants;
         let_in_by_a_quorum.judge(
             now,
             &seen.free_at_a_quorum,
@@ -64,7 +66,85 @@ impl World {
         )?;
         let_in.judge(now, &seen.free, longest, "which is free")?;
         let_in_beside.judge(now, &seen.beside, soon, "and reads it")?;
-        passed_over.judge(now, &seen.waiting, self.setup.has_its_turn_within(message))
+        let heard_within = self.setup.heard_within(message);
+        called_soon.judge(now, &seen.released, heard_within, "which was released")?;
+        passed_over.waits(seen.oldest);
+        passed_over.judge(now, &seen.waiting, self.setup.has_its_turn_within(message))?;
+        self.judge_in_time(message)
+    }
+
+    /// Checks that a writer that waits among readers alone gets in once those have left that were in: its hint keeps
+    /// others out.
+    fn judge_writers(&mut self) -> Verdict {
+        let (now, message) = (self.agenda.now, self.slowest());
+        // Until its hint stands.
+        let soon =
+            self.setup.operation_timeout + millis(20) + 4 * message + 4 * self.setup.lateness;
+        let (mut lasting, mut well) = (BTreeMap::new(), BTreeMap::new());
+        let mut among = BTreeMap::new();
+        for key in KEYS {
+            let asked = self.clients.iter().enumerate().flat_map(|(place, client)| {
+                client.asked.iter().map(move |(request, asked)| (place, *request, asked))
+            });
+            let concerns = |asked: &Asked| asked.is_permit || asked.keys.contains(&key);
+            let mut others =
+                asked.filter(|(.., asked)| asked.mode != Mode::Read && concerns(asked));
+            let Some((place, request, first)) = others.next() else { continue };
+            if first.mode == Mode::Write {
+                self.hinted_until.insert(key, now + nanos(HINT_LIFE));
+            }
+            let holds = self.clients.iter().flat_map(|client| client.holds.values());
+            let mut holds = holds.filter(|held| concerns(&held.asked));
+            let is_among_readers = others.next().is_none()
+                && first.mode == Mode::Write
+                && holds.all(|held| held.asked.mode == Mode::Read && held.downgrades.is_none());
+            let members = self.setup.kind(self.clients[place].seat).members;
+            let linked: NodeSet =
+                (0..self.masters.len()).filter(|node| self.is_linked_to(place, *node)).collect();
+            let can_win = !first.fenced || self.setup.can_fence();
+            let is_judged = is_among_readers && can_win && !self.setup.may_strand();
+            if !is_judged || !members.is_quorum(linked) {
+                continue;
+            }
+            let readers = || {
+                let nodes = self.masters.iter();
+                nodes.flat_map(|node| node.readers(key, now)).map(|(reader, _)| reader)
+            };
+            let new = || (now, BTreeSet::new());
+            let (since, mut were_in) = self.among.remove(&(place, request)).unwrap_or_else(new);
+            match now <= since + nanos(soon) {
+                true => were_in.extend(readers()),
+                false if were_in.is_empty() => {}
+                false => {
+                    let present: BTreeSet<String> = readers().collect();
+                    were_in.retain(|reader| present.contains(reader));
+                }
+            }
+            if now > since + nanos(soon) && were_in.is_empty() {
+                let is_stuck = |node: usize| {
+                    let value = self.masters[node].raw(key, now);
+                    value.is_some_and(|value| value != MARK && owner(value).is_none())
+                };
+                let is_well = linked.len() == self.masters.len()
+                    && self.is_untroubled(WELL_AFTER)
+                    && !(0..self.masters.len()).any(is_stuck);
+                let by_a_quorum = self.setup.served_by_a_quorum_within(message, false);
+                lasting.insert((place, request), by_a_quorum);
+                if is_well {
+                    well.insert((place, request), self.setup.served_within(message, false));
+                }
+            }
+            among.insert((place, request), (since, were_in));
+        }
+        self.among = among;
+        let named = |(place, request): &(usize, u64)| {
+            format!(
+                "{} waits among readers that came later: {request}",
+                crate::client::name(*place)
+            )
+        };
+        self.invariants.among_readers.judge(now, lasting, named)?;
+        self.invariants.among_readers_alone.judge(now, well, named)
     }
 
     /// Returns for how much longer the places of the dead live where clocks were set back without which there is no
@@ -101,7 +181,9 @@ impl World {
                 false => &[asked.keys],
             };
             if asked.mode != Mode::Read && asked.keys.len() == 1 {
-                seen.waiting.push((client, if asked.is_permit { PERMIT } else { key }));
+                let waits = (client, if asked.is_permit { PERMIT } else { key });
+                seen.waiting.push(waits);
+                seen.oldest.entry(waits).or_insert(*request);
             }
             let reads = asked.mode == Mode::Read;
             let open = |keys: &&[&str]| -> NodeSet {
@@ -113,12 +195,35 @@ impl World {
             let most =
                 keys.iter().map(open).max_by_key(|open| (members.is_quorum(*open), open.len()));
             let Some(open) = most.filter(|open| members.is_quorum(*open)) else { continue };
-            let held_at = keys.iter().copied().flatten().filter_map(|key| self.won_at.get(key));
-            let was_held_at = held_at.copied().max().unwrap_or_default();
-            let could = Could { client, request: *request, key, was_held_at };
+            let last = |won_at: &BTreeMap<&str, Time>| {
+                let held_at = keys.iter().copied().flatten().filter_map(|key| won_at.get(key));
+                held_at.copied().max().unwrap_or_default()
+            };
+            let was_held_at = last(&self.won_at);
+            // Another reader takes nothing from one that waits.
+            let was_closed_at = if reads { last(&self.closed_at) } else { was_held_at };
+            let could = Could { client, request: *request, key, was_held_at: was_closed_at };
             // Its rounds last long enough for the slowest answer.
             let reads_beside =
                 reads && self.reads(client, key) && asked.ttl / 10 > 2 * self.slowest();
+            let released_at = self.released_at.get(key).copied().unwrap_or_default();
+            // It hears of a release, and knows when the keys end: unless they are kept for waiters in turn.
+            let was_released = released_at > was_held_at;
+            let knows = match asked.mode {
+                Mode::InTurn => false,
+                Mode::Read => was_released && self.setup.wake_ups,
+                _ if was_released => self.setup.wake_ups,
+                _ => !self.setup.has_waitlists,
+            };
+            let knows = knows
+                && !self.has_turns
+                && asked.keys.len() == 1
+                && !asked.is_permit
+                && self.setup.denied.is_empty();
+            if knows && open.len() == all && self.is_untroubled(WELL_AFTER) {
+                let freed_at = released_at.max(was_held_at);
+                seen.released.push(Could { was_held_at: freed_at, ..could });
+            }
             match open.len() == all {
                 true if reads_beside && self.is_untroubled(WELL_AFTER) => seen.beside.push(could),
                 true => seen.free.push(could),
@@ -132,9 +237,11 @@ impl World {
     fn is_open_at(&self, node: usize, key: &str, reads: bool) -> bool {
         let (master, now) = (&self.masters[node], self.agenda.now);
         let is_hinted = || master.is_there(&format!("{HINT}{key}"), now);
+        // A hint of no writer that waits, or has died or given up, keeps no reader out.
+        let keeps_out = || is_hinted() && now < self.hinted_until.get(key).copied().unwrap_or(0);
         match master.raw(key, now) {
-            None => !(reads && is_hinted()),
-            Some(MARK) => reads && !is_hinted(),
+            None => !(reads && keeps_out()),
+            Some(MARK) => reads && !keeps_out(),
             Some(value) => value.starts_with(NEXT) || self.is_under_way(value, node),
         }
     }
@@ -184,15 +291,27 @@ impl World {
             && !state.is_ending
             && master.reads()
             && !master.is_replica
-            && line.is_some_and(|line| line.room >= ROOMY && is_old(line.opened))
+            && master.denials == 0
+            && line
+                .is_some_and(|line| line.room >= ROOMY && is_old(line.opened) && !line.is_dropped)
             && !self.cuts.iter().any(|cut| cut.is_between(state.seat, node))
             && !self.slowness.iter().any(|slow| slow.node == node)
     }
 
     /// Notes a win, for those that wait for the same.
     pub(super) fn note_win(&mut self, client: usize, asked: &Asked) {
+        let writes = |asked: &Asked| asked.mode == Mode::Write;
+        let waits = self.clients.iter().any(|client| client.asked.values().any(writes));
+        if writes(asked) && !waits {
+            // It has taken back its hint, or does so in a moment.
+            let soon = self.agenda.now + nanos(4 * self.slowest() + 4 * self.setup.lateness);
+            self.hinted_until.insert(asked.keys[0], soon);
+        }
         for key in asked.keys {
             self.won_at.insert(key, self.agenda.now);
+            if asked.mode != Mode::Read {
+                self.closed_at.insert(key, self.agenda.now);
+            }
             self.invariants.passed_over.won((client, key));
         }
         if asked.is_permit {

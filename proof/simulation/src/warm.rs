@@ -66,8 +66,9 @@ impl World {
         if !machine.handle_leave_idle(local, attempt, in_time) {
             return false;
         }
-        client.holds.remove(&hold);
+        let warm = client.holds.remove(&hold).map_or(Duration::ZERO, |held| held.asked.warm);
         self.invariants.never_again.leaves_idle(&token);
+        self.note_warm(place, &token, warm);
         self.say(|| format!("{} keeps {token} warm", name(place)));
         self.turn(place);
         true
@@ -107,8 +108,9 @@ impl World {
             return false;
         }
         let token = held.token.clone();
-        client.holds.remove(&hold);
+        let warm = client.holds.remove(&hold).map_or(Duration::ZERO, |held| held.asked.warm);
         self.invariants.never_again.leaves_idle(&token);
+        self.note_warm(place, &token, warm);
         self.say(|| format!("{} puts {token} back", name(place)));
         true
     }

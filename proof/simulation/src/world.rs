@@ -38,8 +38,8 @@ pub(super) struct World {
     pub(super) faults: u64,
     /// The number of masters' denials that have not ended.
     pub(super) denials: usize,
-    /// A master has denied commands that clients may use elsewhere.
-    pub(super) has_denied: bool,
+    /// The masters that have denied commands for a while.
+    pub(super) have_denied: NodeSet,
     /// When a fault last began or ended, or something else that a queue gets over in time.
     pub(super) troubled_at: Option<Time>,
     /// A caller has waited in turn.
@@ -70,8 +70,24 @@ pub(super) struct World {
     pub(super) wins: u64,
     /// When each resource was last won.
     pub(super) won_at: BTreeMap<&'static str, Time>,
-    /// When waiters are judged next.
+    /// The same by one that keeps readers out.
+    pub(super) closed_at: BTreeMap<&'static str, Time>,
+    /// Until when a hint may keep readers out of each resource.
+    pub(super) hinted_until: BTreeMap<&'static str, Time>,
+    /// Of each writer that waits among readers alone, since when, and which readers were in then and are still.
+    pub(super) among: BTreeMap<(usize, u64), (Time, BTreeSet<String>)>,
+    /// When each resource was last deleted by a command.
+    pub(super) released_at: BTreeMap<&'static str, Time>,
+    /// When all that must happen is looked at next.
     pub(super) looks_at: Time,
+    /// The masters that each client reaches, or has just lost, by connections that were well.
+    pub(super) linked: BTreeSet<(usize, usize)>,
+    /// The clients that have opened a connection to a master since the last look.
+    pub(super) opened: BTreeSet<(usize, usize)>,
+    /// The connections on which something has come since the last look.
+    pub(super) heard: BTreeSet<LineId>,
+    /// Until when each token that was given back is kept warm.
+    pub(super) warm_until: BTreeMap<String, Time>,
     /// The number of locks won in turn, from a place.
     pub(super) turns: u64,
     /// The number of writers that have become readers.
@@ -122,7 +138,7 @@ impl World {
             slowness: Vec::new(),
             faults: 0,
             denials: 0,
-            has_denied: false,
+            have_denied: NodeSet::EMPTY,
             troubled_at: None,
             has_turns: false,
             calm_from: plan.last().map_or(0, |(at, _)| *at).max(nanos(setup.length)) + 1,
@@ -139,7 +155,15 @@ impl World {
             happenings: 0,
             wins: 0,
             won_at: BTreeMap::new(),
+            closed_at: BTreeMap::new(),
+            hinted_until: BTreeMap::new(),
+            among: BTreeMap::new(),
+            released_at: BTreeMap::new(),
             looks_at: 0,
+            linked: BTreeSet::new(),
+            opened: BTreeSet::new(),
+            heard: BTreeSet::new(),
+            warm_until: BTreeMap::new(),
             turns: 0,
             downgrades: 0,
             passed_on: 0,

@@ -1,20 +1,30 @@
 //! A token that ends with a hold, for code that takes one.
 
 use super::{LeaseState, Watch};
+use crate::driver::Handle;
 use tokio_util::sync::CancellationToken;
 
+impl Handle {
+    /// Returns a token that is cancelled when a hold is over, which its caller may cancel as well. In a fork it is
+    /// cancelled.
+    pub(crate) fn token(&self, hold: &LeaseState) -> CancellationToken {
+        if self.is_here() { hold.token() } else { cancelled() }
+    }
+}
+
 impl LeaseState {
-    /// Returns a token that is cancelled when the hold is over, which its caller may cancel as well.
-    pub(crate) fn token(&self) -> CancellationToken {
+    fn token(&self) -> CancellationToken {
         match &mut *self.watch() {
             Watch::Held(watchers) => watchers.token.get_or_insert_default().child_token(),
-            Watch::Over(_) => {
-                let over = CancellationToken::new();
-                over.cancel();
-                over
-            }
+            Watch::Over(_) => cancelled(),
         }
     }
+}
+
+fn cancelled() -> CancellationToken {
+    let over = CancellationToken::new();
+    over.cancel();
+    over
 }
 
 #[cfg(test)]

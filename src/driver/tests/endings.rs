@@ -193,3 +193,58 @@ async fn a_shutdown_settles_with_a_master_back_before_the_key_expires() {
     ended.unwrap();
     assert_no_keys(&masters, "after the shutdown");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_ends_each_kind_of_call_that_waits_at_once() {
+    let masters = five();
+    let (ours, theirs) = (connect(masters.builder()).await, connect(masters.builder()).await);
+    let held = theirs.acquire_all([KEY, "table", "boss"]).keep_alive().await.unwrap();
+    let permit = theirs.semaphore("permits", 1).acquire().keep_alive().await.unwrap();
+    let guard = ours.acquire("own").keep_alive().await.unwrap();
+    let (lost, wanted) = (guard.lease(), guard.lease());
+    let (table, election) = (ours.rw_lock("table"), ours.election("boss"));
+    let mut leaders = election.observe();
+    leaders.next().await.unwrap().unwrap();
+    let (nested, run) = (ours.reentrant().acquire(KEY), ours.acquire(KEY).no_timeout());
+    let (permits, all) = (ours.semaphore("permits", 1), ours.acquire_all(["s", KEY]));
+    settle().await;
+    let waits: [(&str, Waits); 14] = [
+        ("plain", waits(ours.acquire(KEY).no_timeout())),
+        ("fair", waits(ours.acquire(KEY).fair().no_timeout())),
+        ("fenced", waits(ours.acquire(KEY).fenced().no_timeout())),
+        ("all", waits(all.no_timeout())),
+        ("read", waits(table.read().no_timeout())),
+        ("write", waits(table.write().no_timeout())),
+        ("permit", waits(permits.acquire().no_timeout())),
+        ("reentrant", waits(nested.no_timeout())),
+        ("run", waits(run.run(async |_| ()))),
+        ("campaign", waits(election.campaign("me"))),
+        ("lead", waits(election.run("me", async |_| ()))),
+        ("observe", waits(async move { leaders.next().await })),
+        ("lost", waits(async move { lost.lost().await })),
+        ("wanted", waits(async move { wanted.wanted().await })),
+    ];
+    sleep(SECOND).await;
+    for (call, task) in &waits {
+        assert!(!task.is_finished(), "{call} waits");
+    }
+    let began = Instant::now();
+    ours.shutdown().await.unwrap();
+    settle().await;
+    for (call, task) in &waits {
+        assert!(task.is_finished(), "{call} goes on");
+    }
+    assert_eq!(began.elapsed(), MS);
+    drop((held, permit));
+}
+
+type Waits = tokio::task::JoinHandle<()>;
+
+/// Begins a call on a task of its own.
+fn waits<F>(call: F) -> Waits
+where
+    F: IntoFuture<Output: Send, IntoFuture: Send + 'static>,
+{
+    let call = call.into_future();
+    tokio::spawn(async move { drop(call.await) })
+}

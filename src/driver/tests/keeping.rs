@@ -92,3 +92,21 @@ async fn a_lock_of_several_is_topped_up_where_scripts_were_flushed() {
     settle().await;
     assert_no_keys(&masters, "after the release");
 }
+
+/// As `CLIENT PAUSE`, `DEBUG SLEEP` and SIGSTOP do it.
+#[tokio::test(start_paused = true)]
+async fn masters_that_stop_for_less_than_the_ttl_cost_neither_the_kept_lock_nor_the_next() {
+    let (masters, redlock) = five_and_client().await;
+    for stopped in [3, 5] {
+        for _ in 0..3 {
+            let guard = redlock.acquire(KEY).ttl(TTL).keep_alive().await.unwrap();
+            sleep(2 * SECOND).await;
+            masters[..stopped].iter().for_each(Master::pause);
+            sleep(6 * SECOND).await;
+            masters[..stopped].iter().for_each(Master::resume);
+            sleep(3 * TTL).await;
+            assert!(guard.is_valid(), "{stopped} stopped");
+            guard.release().await.unwrap();
+        }
+    }
+}

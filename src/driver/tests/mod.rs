@@ -5,6 +5,7 @@ mod adopted_late;
 mod asking;
 mod at_least;
 mod batches;
+mod busy;
 mod cancelled;
 mod connecting;
 mod contended;
@@ -154,6 +155,13 @@ impl Observed {
 
     fn polls(&self) -> usize {
         self.polls.load(SeqCst)
+    }
+
+    /// Returns for how long its process leaves a key to others.
+    fn leaves_for(&self, key: &str) -> Duration {
+        let driver = self.driver.lock().unwrap();
+        let until = driver.as_ref().unwrap().machine.left_until(now(), key);
+        until.map_or(Duration::ZERO, |until| until.since(now()))
     }
 
     /// Counts the callers, requests and debts that the driver and its machine remember.

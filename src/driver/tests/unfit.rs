@@ -158,3 +158,18 @@ async fn what_stays_of_a_lock_is_noted_at_masters_without_a_vote_too() {
     sleep(TTL + SECOND).await;
     assert_eq!(noted(&masters), [0; 0]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_that_is_set_under_a_client_costs_the_vote_soon_and_until_it_is_set_back() {
+    let masters = on_the_same_time(Masters::start_in_memory(3).unwrap());
+    let redlock = connect(masters.builder()).await;
+    let held = redlock.acquire(KEY).keep_alive().await.unwrap();
+    set_policy(&masters[2], "volatile-lru").await;
+    sleep(15 * SECOND).await;
+    let NodeStanding::Unfit(cause) = standing(&redlock, 2).await else { panic!() };
+    assert!(cause.contains("maxmemory-policy is volatile-lru"), "{cause}");
+    assert!(held.is_valid());
+    set_policy(&masters[2], "noeviction").await;
+    sleep(15 * SECOND).await;
+    assert_eq!(standing(&redlock, 2).await, NodeStanding::Voting);
+}

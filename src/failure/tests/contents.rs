@@ -146,7 +146,7 @@ const CLOSED: (&str, &str) = ("this Redlock was shut down", "connect again");
 #[allow(clippy::too_many_lines)] // a table
 fn all() -> Vec<Row> {
     let mut rows = Vec::new();
-    rows!(rows, "Closed", Closed, { Closed => (Closed, CLOSED.0, CLOSED.1), });
+    rows!(rows, "Closed", Closed, { Closed { .. } => (Closed::ENDED, CLOSED.0, CLOSED.1), });
     rows!(rows, "InvalidSetting", InvalidSetting, {
         InvalidSetting { .. } => (invalid(), "ttl: ", "at least 10ms"),
     });
@@ -159,6 +159,9 @@ fn all() -> Vec<Row> {
         ),
         WrongContext::AsyncCode { .. } => (
             WrongContext::AsyncCode { call: "connect()" }, "connect()", "use the async API there"
+        ),
+        WrongContext::Forked { .. } => (
+            WrongContext::Forked { call: "preflight()" }, "preflight()", "connect after the fork"
         ),
         WrongContext::NoThread { .. } => (
             WrongContext::NoThread { problem: "EAGAIN".into() }, "EAGAIN", "raise the limits"
@@ -175,7 +178,7 @@ fn all() -> Vec<Row> {
         ConnectError::Disagreement(_) => (
             ConnectError::Disagreement(problems(&disagreement().cause)), MASTER, "make them equal"
         ),
-        ConnectError::Closed(_) => (Closed.into(), CLOSED.0, CLOSED.1),
+        ConnectError::Closed(_) => (Closed::ENDED.into(), CLOSED.0, CLOSED.1),
     });
     rows!(rows, "PreflightError", PreflightError, {
         PreflightError::InvalidSetting(_) => (invalid().into(), "ttl: ", "at least 10ms"),
@@ -197,7 +200,7 @@ fn all() -> Vec<Row> {
         AcquireError::InvalidSetting(_) => (invalid().into(), "ttl: ", "at least 10ms"),
         AcquireError::WrongContext(_) => (no_runtime().into(), "connect()", NO_RUNTIME),
         AcquireError::NoRandomness(_) => (NoRandomness.into(), NO_BYTES.0, NO_BYTES.1),
-        AcquireError::Closed(_) => (Closed.into(), CLOSED.0, CLOSED.1),
+        AcquireError::Closed(_) => (Closed::ENDED.into(), CLOSED.0, CLOSED.1),
     });
     rows!(rows, "Lost", Lost, { Lost { .. } => (lost(), MASTER, ""), });
     rows!(rows, "Unextended", Unextended, { Unextended { .. } => (unextended(), MASTER, ""), });
@@ -221,22 +224,22 @@ fn all() -> Vec<Row> {
         AdoptErrorKind::Unadopted(_) => (unadopted().into(), MASTER, ""),
         AdoptErrorKind::HeldHere(_) => (held_here().into(), RESOURCE, ""),
         AdoptErrorKind::InvalidSetting(_) => (invalid().into(), "ttl: ", "at least 10ms"),
-        AdoptErrorKind::Closed(_) => (Closed.into(), CLOSED.0, CLOSED.1),
+        AdoptErrorKind::Closed(_) => (Closed::ENDED.into(), CLOSED.0, CLOSED.1),
     });
     rows!(rows, "RunError", RunError<u8>, {
-        RunError::NotAcquired(_) => (RunError::NotAcquired(Closed.into()), CLOSED.0, CLOSED.1),
+        RunError::NotAcquired(_) => (RunError::NotAcquired(Closed::ENDED.into()), CLOSED.0, CLOSED.1),
         RunError::Lost { .. } => (
             RunError::Lost { lost: lost(), result: Some(7) }, "the work had finished", ""
         ),
     });
     rows!(rows, "OnceError", OnceError<u8, InvalidSetting>, {
-        OnceError::NotAcquired(_) => (AcquireError::from(Closed).into(), CLOSED.0, CLOSED.1),
+        OnceError::NotAcquired(_) => (AcquireError::from(Closed::ENDED).into(), CLOSED.0, CLOSED.1),
         OnceError::Failed(_) => (OnceError::Failed(invalid()), "ttl: ", "at least 10ms"),
         OnceError::Lost { .. } => (OnceError::Lost { lost: lost(), result: None }, MASTER, ""),
     });
     rows!(rows, "ReentrantError", ReentrantError, {
         ReentrantError::NotAcquired(_) => (
-            AcquireError::from(Closed).into(), CLOSED.0, CLOSED.1
+            AcquireError::from(Closed::ENDED).into(), CLOSED.0, CLOSED.1
         ),
         ReentrantError::Lost(_) => (lost().into(), MASTER, ""),
     });
@@ -245,7 +248,7 @@ fn all() -> Vec<Row> {
         InspectError::WrongContext(_) => (no_runtime().into(), "connect()", NO_RUNTIME),
         InspectError::Unconfirmed(_) => (InspectError::Unconfirmed(nodes()), MASTER, ""),
         InspectError::Unclear(_) => (InspectError::Unclear(inspection().into()), MASTER, ""),
-        InspectError::Closed(_) => (Closed.into(), CLOSED.0, CLOSED.1),
+        InspectError::Closed(_) => (Closed::ENDED.into(), CLOSED.0, CLOSED.1),
     });
     rows!(rows, "ListError", ListError, {
         ListError::InvalidSetting(_) => (invalid().into(), "ttl: ", "at least 10ms"),
@@ -253,13 +256,13 @@ fn all() -> Vec<Row> {
         ListError::Incomplete(_) => (
             ListError::Incomplete(problems("NOPERM: grant +scan")), MASTER, "grant +scan"
         ),
-        ListError::Closed(_) => (Closed.into(), CLOSED.0, CLOSED.1),
+        ListError::Closed(_) => (Closed::ENDED.into(), CLOSED.0, CLOSED.1),
     });
     rows!(rows, "NotReady", NotReady, { NotReady { .. } => (not_ready(), MASTER, ""), });
     rows!(rows, "ReadyError", ReadyError, {
         ReadyError::NotReady(_) => (not_ready().into(), MASTER, ""),
         ReadyError::WrongContext(_) => (no_runtime().into(), "connect()", NO_RUNTIME),
-        ReadyError::Closed(_) => (Closed.into(), CLOSED.0, CLOSED.1),
+        ReadyError::Closed(_) => (Closed::ENDED.into(), CLOSED.0, CLOSED.1),
     });
     rows!(rows, "ShutdownError", ShutdownError, {
         ShutdownError { .. } => (ShutdownError { owed: 2 }, "their keys expire with their ttl", ""),

@@ -9,30 +9,37 @@ use std::time::Duration;
 
 /// Opens three masters at which waiters are notified, and holders asked. Waiters poll seldom.
 pub(super) fn asking() -> Stage {
+    asking_with(Duration::from_secs(60))
+}
+
+/// Opens the same, with this cap of pauses.
+pub(super) fn asking_with(cap: Duration) -> Stage {
     let asks = |settings: &mut Settings| {
         (settings.wake_ups, settings.asks) = (true, true);
-        settings.backoff.cap = Duration::from_secs(60);
+        settings.backoff.cap = cap;
     };
     all_open(Stage::with(3, &Login::default(), asks), 3)
 }
 
+pub(super) const REFUSED: &str = "n1-3 < SET r #1 NX PX 10000
+     n1-2 > nil
+     n3 < EVAL release 1 r #1
+     n3 < SUBSCRIBE quorumlock:free:0:r
+     n3 < EVAL inspect 1 r
+     n3 > nil
+     n3 > 0
+     n3 > subscribed r
+     n3 < EVAL look 1 r
+     n3 < SET r #2 NX PX 10000";
+
 /// Request 1 is refused by `n1` and `n2`, and asks `n3` what stands under the key.
 fn refused(acquire: &str) -> Stage {
     let mut stage = asking();
-    stage.steps(&format!(
-        "acquire 1 {acquire}
-         n1-3 < SET r #1 NX PX 10000
-         n1-2 > nil
-         n3 < EVAL release 1 r #1
-         n3 < SUBSCRIBE quorumlock:free:0:r
-         n3 < EVAL inspect {}
-         n3 > nil
-         n3 > 0
-         n3 > subscribed r
-         n3 < EVAL look 1 r
-         n3 < SET r #2 NX PX 10000",
-        if acquire.starts_with("write") { "4 r in:r in:r in:r" } else { "1 r" },
-    ));
+    let refused = match acquire.starts_with("write") {
+        true => &REFUSED.replace("1 r\n", "4 r in:r in:r in:r\n"),
+        false => REFUSED,
+    };
+    stage.steps(&format!("acquire 1 {acquire}\n{refused}"));
     stage
 }
 

@@ -1,5 +1,6 @@
 //! Polling behind messages: seldom behind a long hold, as often as ever once there is news.
 
+use super::asking::{REFUSED, asking_with};
 use super::stage::Stage;
 use super::waking::{WAITS, open};
 use super::words::reply;
@@ -122,6 +123,23 @@ fn after_a_message_it_asks_as_often_as_before() {
     assert_eq!(sent.probed.first(), Some(&Duration::ZERO), "at once");
     assert!(sent.pauses().iter().all(|pause| *pause <= 255 * MS), "{:?}", sent.pauses());
     assert!(!sent.asked_all.is_empty(), "a key may be stuck on the first");
+}
+
+/// Its user may not send messages, so no other client of that user sends one, either.
+#[test]
+fn where_messages_are_denied_it_asks_as_often_as_before() {
+    let mut stage = asking_with(250 * MS);
+    stage.steps(&format!(
+        "acquire 1 r wait 100s
+         {REFUSED}
+         n3 > stands 9000 00000000000000aa0000000000000001
+         n3 < PUBLISH quorumlock:free:0:@00000000000000aa ask r
+         n3 > 9000
+         n3 > nil
+         n3 > -NOPERM no"
+    ));
+    let sent = holds(&mut stage, 2 * LIFE, |_| LIFE);
+    assert!(sent.pauses().iter().all(|pause| *pause <= 255 * MS), "{:?}", sent.pauses());
 }
 
 /// A message may have been missed with the connection that it would have come over.

@@ -374,3 +374,15 @@ fn what_is_no_plain_lock_of_one_resource_stands_in_no_list() {
         assert!(sent.count() > 0, "{acquire}");
     }
 }
+
+/// Else attempts that fail at once would keep the master busy that is asked first.
+#[test]
+fn an_attempt_that_was_sent_to_no_master_is_announced_at_none() {
+    listing().play(
+        "n1-2 breaks
+         acquire 1 r
+         = no quorum 1 at 1 after 0ms: down (reset by peer) | down (reset by peer) | not waited for
+         n3 < -
+         debts 0",
+    );
+}

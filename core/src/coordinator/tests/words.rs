@@ -232,12 +232,8 @@ fn seen(seen: &Seen) -> String {
 
 fn loss(reason: &LossReason) -> String {
     match reason {
-        LossReason::Lapsed => "lapsed".into(),
         LossReason::QuorumGone(reports) => format!("quorum gone: {}", answers(reports)),
-        LossReason::Released
-        | LossReason::Closed
-        | LossReason::Detached
-        | LossReason::Downgraded => reason.as_str().into(),
+        other => other.as_str().into(),
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) enum PendingReply {
     Remaining(RequestId, RoundId, AttemptId),
     /// What stands under this key: its holders are asked to give way.
     Holders(Arc<str>),
+    /// A holder is asked to give way.
+    Ask,
     /// A command whose answer counts for nothing.
     Uncounted,
     /// A top-up of this attempt: its answer counts for nothing, either. If it `may_repeat`, it is

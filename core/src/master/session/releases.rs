@@ -5,6 +5,7 @@ use crate::lock::release;
 use crate::master::{Debt, Deleted, Incoming, PendingReply, Session};
 use crate::quorum::Instant;
 use crate::shared::Keys;
+use crate::wire::waitlist::UNDONE;
 use crate::wire::{Claim, Giving, Native, Packer, ReleaseScript, Reply, Way};
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub(super) struct Known {
     denies_hashes: bool,
     /// Our user may not call a waiter.
     pub(super) denies_calls: bool,
+    /// Our user may not publish, so clients of that user hear nothing of each other.
+    pub(super) denies_messages: bool,
 }
 
 impl Known {
@@ -88,6 +91,9 @@ impl Session {
             return;
         }
         match &tells {
+            Some(keys) if matches!(deletion.what, Deleted::Kept(_)) => {
+                keys.messages().for_each(|(channel, _)| self.tell(channel, UNDONE, packer));
+            }
             Some(keys) if deletion.calls => {
                 keys.each().for_each(|key| self.call(key, says, false, packer));
             }

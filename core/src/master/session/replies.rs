@@ -35,9 +35,10 @@ impl Session {
                 Reply::Int(count) => Incoming::Published { key, listeners: count.unsigned_abs() },
                 other => {
                     self.known.denies_calls |= other.is_denied();
-                    Incoming::Nothing
+                    self.message_answered(&other)
                 }
             },
+            PendingReply::Ask => self.message_answered(&reply),
             PendingReply::Wait(request, waiter) => Incoming::Listed(request, waiter, reply),
             PendingReply::Call { key, says, is_repeated } => {
                 self.call_answered(key, says, is_repeated, &reply)

@@ -74,6 +74,17 @@ impl Session {
         }
     }
 
+    /// Handles the answer to a message.
+    pub(super) fn message_answered(&mut self, reply: &Reply) -> Incoming {
+        self.known.denies_messages |= reply.is_denied();
+        Incoming::Nothing
+    }
+
+    /// Returns whether this client may not publish here, so that no other is expected to.
+    pub(crate) const fn denies_messages(&self) -> bool {
+        self.known.denies_messages
+    }
+
     pub(super) fn call_answered(
         &mut self,
         key: Keys,

@@ -62,6 +62,10 @@ impl Waiters {
         if settings.waitlists.is_none() || !settings.wake_ups || !self.is_head(request) {
             return false;
         }
+        // Its question would find that slot free, and keep it for itself.
+        if self.slots_left_until(cx, request).is_some() {
+            return false;
+        }
         let Some(seeker) = self.semaphores.seekers.get(&request) else { return false };
         let (slots, until) = (seeker.slots.clone(), seeker.until());
         let timeout = settings.round_timeout(seeker.acquire.ttl.span());
@@ -148,10 +152,7 @@ impl Waiters {
 
     /// Waits by its place in the list. This slot will be free first.
     fn stand_for_slot(&mut self, cx: &mut Cx, head: RequestId, slot: u8, listed: &Listed) {
-        let life = match listed.what {
-            Found::Held(life) => life,
-            _ => None,
-        };
+        let life = listed.what.life();
         let Some(as_in_front) = self.pause_for(cx, head, life) else { return };
         let random = cx.masters.random.jitter();
         let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
@@ -159,7 +160,7 @@ impl Waiters {
         let spans = (as_in_front, seeker.acquire.life().span());
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
         let Some(entry) = &mut pool.entry else { return };
-        let is_reached = self.mailboxes.is_open_at(entry.node);
+        let is_reached = self.mailboxes.is_reached_from(cx, entry.node);
         if !is_reached {
             entry.ahead = None;
         }
@@ -209,7 +210,7 @@ impl Waiters {
             let session = &mut cx.masters.sessions[node];
             return session.tell(&channel, &slot.to_string(), &mut cx.masters.packer);
         };
-        pool.heard_at = cx.now;
+        pool.hears(cx.now);
         if let Some(entry) = pool.entry.as_mut().filter(|entry| entry.is(waiter)) {
             // A question under way enters it again.
             entry.stands = entry.asked_at.is_some();
@@ -243,9 +244,9 @@ impl Waiters {
     pub(crate) fn pool_watches(&mut self, cx: &mut Cx, channel: &str) -> bool {
         let Some(pool) = self.semaphores.pools.get_mut(channel) else { return false };
         let Some(entry) = pool.entry.as_mut().filter(|entry| entry.stands) else { return false };
-        pool.heard_at = cx.now;
         entry.watches = true;
         let at = cx.now.after(entry.quiet());
+        pool.hears(cx.now);
         self.seek_sooner(cx, channel, at);
         true
     }

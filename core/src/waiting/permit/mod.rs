@@ -144,8 +144,11 @@ impl Waiters {
     pub(super) fn try_own_slot(&mut self, cx: &mut Cx, request: RequestId) {
         match self.pick(cx, request, |_| true) {
             Some(slot) => self.try_slot(cx, request, slot, false),
-            // All of them are held here.
-            None => self.pause(cx, request, None),
+            // All of them are held here, or left to others.
+            None => match self.slots_left_until(cx, request) {
+                Some(again_at) => self.set_phase(cx, request, Phase::Paused { again_at }),
+                None => self.pause(cx, request, None),
+            },
         }
     }
 
@@ -156,15 +159,22 @@ impl Waiters {
 
     fn picks(&mut self, cx: &mut Cx, request: RequestId, wanted: impl Fn(u8) -> bool) -> Vec<u8> {
         let client = *self.semaphores.client.get_or_insert_with(|| cx.masters.random.jitter());
-        let Some(Seeker { slots, .. }) = self.semaphores.seekers.get(&request) else {
-            return Vec::new();
-        };
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return Vec::new() };
+        let (slots, waits) = (&seeker.slots, seeker.waits(cx.now));
+        let is_left = |key: &str| waits && self.left.until(cx.now, key).is_some();
         let mut order = order(client, self.semaphores.last(slots.channel()), slots.permits());
         order.retain(|slot| {
             let key = slots.key(*slot).filter(|_| wanted(*slot));
-            key.is_some_and(|key| !self.local_queue.is_wanted(key))
+            key.is_some_and(|key| !self.local_queue.is_wanted(key) && !is_left(key))
         });
         order
+    }
+
+    /// Returns until when a slot is left to others that this seeker could have, if one is.
+    pub(super) fn slots_left_until(&self, cx: &Cx, request: RequestId) -> Option<Instant> {
+        let seeker = self.semaphores.seekers.get(&request).filter(|seeker| seeker.waits(cx.now))?;
+        let left = seeker.slots.names().iter().filter_map(|key| self.left.until(cx.now, key));
+        left.min().map(|until| until.min(seeker.until()))
     }
 
     /// Makes one attempt at this slot.
@@ -277,7 +287,7 @@ impl Waiters {
     fn slot_news(&mut self, cx: &mut Cx, listener: RequestId, message: Option<&str>) {
         let Some((channel, head)) = self.pool_of(listener) else { return };
         if let Some(pool) = self.semaphores.pools.get_mut(&channel) {
-            pool.heard_at = cx.now;
+            pool.hears(cx.now);
         }
         match message.map(slot_in_message) {
             Some(Some((_, true))) if self.pool_watches(cx, &channel) => {}
@@ -322,13 +332,15 @@ impl Waiters {
         let seeker = self.semaphores.seekers.get_mut(&request)?;
         seeker.in_vain = 0;
         let channel = seeker.slots.channel().clone();
-        let is_notified = self.hears(&channel);
+        let is_notified = self.hears(cx, &channel);
         let pool = self.semaphores.pools.get_mut(&channel)?;
         let answers = |entry: &Entry| entry.stands && entry.asked_at.is_none();
-        let calls = |entry: &Entry| answers(entry) && self.mailboxes.is_open_at(entry.node);
+        let calls =
+            |entry: &Entry| answers(entry) && self.mailboxes.is_reached_from(cx, entry.node);
         let is_called = pool.entry.as_deref().is_some_and(calls);
         // Long pauses are for slots that are held for long, as far as is known.
-        let hears = left.is_some() && (is_notified || is_called);
+        let is_reached = (is_notified || is_called) && !pool.unheard.is_certain();
+        let hears = left.is_some() && is_reached;
         let pauses = pool.pauses;
         pool.pauses = pauses.saturating_add(1);
         let Backoff { base, cap } = cx.masters.settings.backoff;

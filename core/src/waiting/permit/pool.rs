@@ -3,6 +3,7 @@
 use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Failure, RequestId, Slots};
 use crate::waiting::line::Line;
+use crate::waiting::unheard::Unheard;
 use crate::waiting::waitlist::{Entry, Trial};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -116,6 +117,8 @@ pub(super) struct Pool {
     pub(super) listens: bool,
     /// When it last heard of a slot.
     pub(super) heard_at: Instant,
+    /// What it has seen of holders since then.
+    pub(super) unheard: Unheard,
     /// When it last looked at all masters.
     pub(super) looked_at: Instant,
     /// Its entry in the waitlist, if it has one.
@@ -135,6 +138,12 @@ pub(super) enum Lead {
 }
 
 impl Pool {
+    /// Notes that it has heard of a slot.
+    pub(super) fn hears(&mut self, now: Instant) {
+        self.heard_at = now;
+        self.unheard.hears();
+    }
+
     /// Returns the next slot to try.
     pub(super) fn next_slot(&mut self) -> Option<(u8, Lead)> {
         let Self { passed_on, called, found_free, hints, .. } = self;
@@ -164,6 +173,7 @@ impl Pool {
             listener: first.listener(),
             listens: false,
             heard_at: now,
+            unheard: Unheard::default(),
             looked_at: now,
             entry: None,
             is_denied_entries: false,
@@ -199,6 +209,16 @@ impl Semaphores {
     /// Returns the pool in which a request seeks a permit.
     pub(super) fn pool(&self, request: RequestId) -> Option<&Pool> {
         self.pools.get(self.seekers.get(&request)?.slots.channel())
+    }
+
+    /// Returns what those have seen that seek a permit which this slot is.
+    pub(in crate::waiting) fn unheard_of(&mut self, slot: &str) -> Option<&mut Unheard> {
+        let Self { seekers, pools, .. } = self;
+        let is_sought = |pool: &&mut Pool| {
+            let head = pool.line.head().and_then(|head| seekers.get(&head));
+            head.is_some_and(|head| head.slots.names().iter().any(|name| **name == *slot))
+        };
+        pools.values_mut().find(is_sought).map(|pool| &mut pool.unheard)
     }
 
     /// Returns the first seeker to which this slot may be offered.

@@ -184,7 +184,7 @@ impl Waiters {
         if !is_waited_for {
             self.listen_to_slots(cx, channel, true);
         }
-        let hears = self.hears(channel);
+        let hears = self.hears(cx, channel);
         let pool = self.semaphores.pools.get_mut(channel)?;
         if is_waited_for {
             pool.line.heard(true);
@@ -192,7 +192,12 @@ impl Waiters {
         let cohort = if is_waited_for { Cohort::PERMIT_WAITED_FOR } else { Cohort::PERMIT };
         let tell = pool.line.pass_on(cohort);
         // Others go first only if their message reaches us, too, or the first of them is called.
-        if pool.line.steps_back() && (hears || is_waited_for) {
+        let steps_back = pool.line.steps_back();
+        if let Some(until) = keys.iter().find_map(|key| self.left.until(cx.now, key)) {
+            pool.deferred.push((until, slot));
+            cx.timers.set(until, Timer::Attempt(pool.listener));
+            self.goes_to_the_end(cx, channel);
+        } else if steps_back && (hears || is_waited_for) {
             pool.left.insert(slot);
             self.goes_to_the_end(cx, channel);
         } else {

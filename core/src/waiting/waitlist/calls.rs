@@ -62,6 +62,7 @@ impl Waiters {
     fn watches(&mut self, cx: &mut Cx, request: RequestId, is_last: bool) -> bool {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
         let Some(entry) = &mut contention.entry else { return false };
+        contention.unheard.hears();
         (entry.watches, entry.was_last) = (true, entry.was_last || is_last);
         // One that is suspicious looks at whether the called waiter has had the lock.
         let soon = if entry.suspicion.is_some() { entry.trip } else { entry.quiet() };
@@ -85,9 +86,11 @@ impl Waiters {
     pub(crate) fn note_message(&mut self, key: &str) {
         if let Some(request) = self.local_queue.contender(key)
             && let Some(contention) = self.acquisitions.contention_mut(request)
-            && let Some(entry) = &mut contention.entry
         {
-            entry.heard_nothing = false;
+            contention.unheard.hears();
+            if let Some(entry) = &mut contention.entry {
+                entry.heard_nothing = false;
+            }
         }
     }
 

@@ -63,6 +63,8 @@ pub(crate) struct Entry {
     pub(in crate::waiting) stamp: Option<u64>,
     /// What the latest answer said of the holder.
     pub(super) sight: Sight,
+    /// When the key may have ended without a release, as far as that answer knows.
+    pub(super) may_end_at: Option<Instant>,
     /// It has listened on the channel of the key since, and has heard nothing.
     pub(super) heard_nothing: bool,
     /// It has seen a silent release.
@@ -103,6 +105,7 @@ impl Entry {
             node,
             stamp: None,
             sight: Sight::default(),
+            may_end_at: None,
             heard_nothing: false,
             saw_silent_release: false,
             suspicion: None,
@@ -168,12 +171,20 @@ impl Entry {
         }
     }
 
-    /// Notes what an answer says of the holder, while the waiter `listens` on the channel of the key or not. If the key
-    /// has gone to another process without a call, and without a message, it was released silently. A witness that
-    /// finds the key with a process that was not called listens, and asks more often, until it knows.
-    pub(super) fn see(&mut self, sight: Sight, listens: bool) {
+    /// Notes what an answer to a question that was `asked_at` then says of the holder, while the waiter `listens` on the
+    /// channel of the key or not. If the key has gone to another process without a call, without a message, and before its
+    /// life was over, it was released silently. A witness that finds the key with a process that was not called listens,
+    /// and asks more often, until it knows.
+    pub(super) fn see(
+        &mut self,
+        (asked_at, now): (Instant, Instant),
+        listed: Listed,
+        listens: bool,
+    ) {
+        let Listed { what, sight, .. } = listed;
         let heard_nothing = std::mem::replace(&mut self.heard_nothing, listens) && listens;
-        let is_followed = self.sight.is_followed_silently_by(&sight);
+        let has_ended = self.may_end_at.is_some_and(|end| end <= now);
+        let is_followed = !has_ended && self.sight.is_followed_silently_by(&sight);
         let is_news = self.sight != sight;
         let is_witness =
             std::mem::take(&mut self.was_last) || self.ahead.is_none_or(|ahead| ahead < WITNESSES);
@@ -183,6 +194,7 @@ impl Entry {
             suspicion => suspicion.map(|asked| asked + 1).filter(|asked| *asked < SUSPECTS_FOR),
         };
         self.sight = sight;
+        self.may_end_at = what.life().map(|life| asked_at.after(life));
     }
 
     /// Returns the pause until the next question, which is `as_in_front` for a waiter in front. Its own hold would live
@@ -292,11 +304,7 @@ impl Contention {
         random: u64,
     ) -> Option<Duration> {
         let node = self.entry.as_ref()?.node;
-        let life = match found {
-            Found::Held(life) => life,
-            Found::Free | Found::OtherCalled(_) | Found::Silent => None,
-        };
-        self.remaining = life.into_iter().map(|life| (node, life)).collect();
+        self.remaining = found.life().into_iter().map(|life| (node, life)).collect();
         let as_in_front = self.delay(now, settings, random);
         let entry = self.entry.as_mut()?;
         Some(entry.pause(&settings.backoff, (as_in_front, ttl), found, random))

@@ -268,21 +268,22 @@ impl Waiters {
             return self.wait_without_list(cx, request, &keys);
         };
         entry.answered(cx.now.since(asked_at), &listed);
-        entry.see(listed.sight, listens);
+        let found = listed.what;
+        entry.see((asked_at, cx.now), listed, listens);
         let saw_silent_release = entry.saw_silent_release;
-        let seen = match listed.what {
+        let seen = match found {
             Found::Silent => Seen::Silent,
             _ => Seen::Waiters,
         };
         self.waitlists.note(cx.now, keys.first(), seen);
-        match listed.what {
+        match found {
             Found::Silent => self.wait_without_list(cx, request, &keys),
             Found::Free => {
                 entry.stands = false;
                 self.try_as_called(cx, request);
             }
             _ if saw_silent_release && self.ask_waitlist(cx, request) => {}
-            found => self.stand(cx, request, &keys, found),
+            _ => self.stand(cx, request, &keys, found),
         }
     }
 
@@ -300,16 +301,17 @@ impl Waiters {
     fn stand(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys, found: Found) {
         let random = cx.masters.random.jitter();
         let settings = cx.masters.settings.clone();
+        let hears = self.hears(cx, keys.first());
         let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         let (until, ttl) = (acquisition.until(), acquisition.request.life().span());
         let Some(contention) = &mut acquisition.contention else { return };
         contention.not_its_turn();
         let Some(entry) = &mut contention.entry else { return };
         let ahead = entry.ahead;
-        let is_reached = self.mailboxes.is_open_at(entry.node);
-        match is_reached {
-            true => contention.listening = true,
-            false => entry.ahead = None,
+        let is_reached = self.mailboxes.is_reached_from(cx, entry.node);
+        contention.listening = is_reached || hears;
+        if !is_reached {
+            entry.ahead = None;
         }
         let may_be_unaware = !entry.sight.has_call() || entry.suspicion.is_some();
         let listens = ahead == Some(0) || !is_reached || may_be_unaware;

@@ -6,25 +6,19 @@ use crate::clock::{Time, nanos};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A waiter looks once a second, and at its next look it has been notified, or learns that it would win.
-const LONGEST: Duration = Duration::from_millis(2_500);
-
-/// The same if its rounds may end before an answer that is late: it misses some looks in a row.
-const LONGEST_IF_SLOW: Duration = Duration::from_secs(6);
-
 /// Since when each resource has had no holder in spite of the waiters there.
 #[derive(Default)]
 pub(crate) struct GetsIn(BTreeMap<String, (Time, u64)>);
 
 impl GetsIn {
     /// Checks a resource. `wins` counts the wins so far; `waiting` names the waiters there while
-    /// no client holds it and all is well, of which some `miss_answers`.
+    /// no client holds it and all is well, for `longest` at most.
     pub(crate) fn judge(
         &mut self,
         key: &str,
         now: Time,
         wins: u64,
-        (waiting, miss_answers): (&[&str], bool),
+        (waiting, longest): (&[&str], Duration),
     ) -> Verdict {
         if waiting.is_empty() {
             self.0.remove(key);
@@ -35,7 +29,6 @@ impl GetsIn {
             *since = (now, wins);
         }
         let dry = Duration::from_nanos(now - since.0);
-        let longest = if miss_answers { LONGEST_IF_SLOW } else { LONGEST };
         match now > since.0 + nanos(longest) {
             true => Err(format!(
                 "all is well, and {waiting:?} has waited for {dry:?} to get in at {key}"
@@ -48,8 +41,13 @@ impl GetsIn {
 #[test]
 fn a_queue_that_does_not_move_is_found() {
     let (second, mut gets_in) = (1_000_000_000, GetsIn::default());
-    let mut judge = |key: &str, at: u64, wins: u64, waiting: &[&str], misses: bool| {
-        gets_in.judge(key, at * second, wins, (waiting, misses))
+    let mut judge = |key: &str, at: u64, wins: u64, waiting: &[&str], slow: bool| {
+        gets_in.judge(
+            key,
+            at * second,
+            wins,
+            (waiting, Duration::from_millis(if slow { 6_000 } else { 2_500 })),
+        )
     };
     assert_eq!(judge("a", 1, 0, &["w"], false), Ok(()));
     assert_eq!(judge("a", 3, 0, &["w"], false), Ok(()));

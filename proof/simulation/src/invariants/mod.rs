@@ -19,11 +19,14 @@ mod no_orphan;
 mod notifies;
 mod on_a_quorum;
 mod one_holder;
+mod overdue;
 mod own_asks;
 mod owner_only;
 mod paced;
 mod passed_over;
+mod served;
 mod stays_closed;
+mod stays_held;
 
 pub(super) use as_asked::{Beside, Executed};
 pub(super) use at_most::at_most;
@@ -38,6 +41,7 @@ pub(super) use on_a_quorum::on_a_quorum;
 pub(super) use one_holder::{Holder, one_holder};
 pub(super) use owner_only::{Change, OwnerOnly};
 
+use super::agenda::LineId;
 use called_in::CalledIn;
 use fences_rise::FencesRise;
 use gets_in::GetsIn;
@@ -47,12 +51,18 @@ use in_turn::InTurn;
 use let_in::LetIn;
 use never_reacquired::NeverReacquired;
 use notifies::Notifies;
+use overdue::Overdue;
 use own_asks::OwnAsks;
-use paced::Paced;
+use paced::{Paced, Rests};
 use passed_over::PassedOver;
+use served::Served;
 use stays_closed::StaysClosed;
+use stays_held::StaysHeld;
 
 pub(super) use honest_deadline::{HonestDeadline, is_reported_in_time};
+
+/// A name under a key of a master, and the connection of its client there.
+pub(super) type Unwanted = (LineId, String, String);
 
 /// The violation, if there is one.
 pub(super) type Verdict = Result<(), String>;
@@ -71,6 +81,8 @@ pub(super) struct Invariants {
     pub(super) gets_in: GetsIn,
     pub(super) called: CalledIn,
     pub(super) paced: Paced,
+    /// Of clients without callers.
+    pub(super) rests: Rests,
     pub(super) given_back: GivenBack,
     pub(super) notifies: Notifies,
     /// Waiters for what is free at a quorum, and at all masters.
@@ -78,6 +90,27 @@ pub(super) struct Invariants {
     pub(super) let_in: LetIn,
     /// Waiters for what others win.
     pub(super) passed_over: PassedOver,
+    /// Holds that a quorum would extend, and bursts.
+    pub(super) held: StaysHeld,
+    pub(super) served: Served,
     /// Readers that wait beside a reader of their own client.
     pub(super) let_in_beside: LetIn,
+    /// Waiters that hear of each release.
+    pub(super) called_soon: LetIn,
+    /// Writers that wait among readers alone, by client and request.
+    pub(super) among_readers: Overdue<(usize, u64)>,
+    /// The same while nothing else is wrong.
+    pub(super) among_readers_alone: Overdue<(usize, u64)>,
+    /// What no caller wants, at a master that its client reaches.
+    pub(super) unwanted: Overdue<Unwanted>,
+    /// What is kept warm in one client, and asked for by another.
+    pub(super) asked_for: Overdue<String>,
+    /// Requests without an answer, by client.
+    pub(super) unanswered: Overdue<(usize, u64)>,
+    /// Masters that a client could reach, and whether it lost a connection that was well.
+    pub(super) unreached: Overdue<(usize, usize, bool)>,
+    /// Connections on which a master owes an answer.
+    pub(super) silent: Overdue<LineId>,
+    /// Channels to which a client without callers is subscribed.
+    pub(super) subscribed: Overdue<(LineId, String)>,
 }

@@ -46,6 +46,39 @@ impl Paced {
     }
 }
 
+/// The most commands in a second of a client without callers, to a master.
+const MOST_IDLE: usize = 20;
+
+/// The same for clients without callers: each command counts.
+#[derive(Default)]
+pub(crate) struct Rests(BTreeMap<(usize, usize), (Time, usize)>);
+
+impl Rests {
+    /// Checks that a client without callers writes one more command to a master.
+    pub(crate) fn writes(&mut self, at: (usize, usize), now: Time) -> Verdict {
+        let (began, commands) = self.0.entry(at).or_insert((now, 0));
+        if now >= *began + SECOND {
+            (*began, *commands) = (now, 0);
+        }
+        *commands += 1;
+        match *commands > MOST_IDLE {
+            false => Ok(()),
+            true => Err(format!("{commands} commands in a second to a master, and none is open")),
+        }
+    }
+}
+
+#[test]
+fn a_client_without_callers_that_does_not_rest_is_found() {
+    let mut rests = Rests::default();
+    for _ in 0..MOST_IDLE {
+        assert_eq!(rests.writes((0, 0), 5), Ok(()));
+    }
+    assert_eq!(rests.writes((0, 1), 5), Ok(()), "another master");
+    assert!(rests.writes((0, 0), SECOND).is_err());
+    assert_eq!(rests.writes((0, 0), SECOND + 5), Ok(()), "another second");
+}
+
 #[test]
 fn a_client_that_hurries_is_found() {
     let mut paced = Paced::default();

@@ -13,6 +13,8 @@ pub(crate) type Waits = (usize, &'static str);
 pub(crate) struct PassedOver {
     wins: BTreeMap<&'static str, u64>,
     since: BTreeMap<Waits, (Time, u64)>,
+    /// The oldest request of each client that waits.
+    oldest: BTreeMap<Waits, u64>,
 }
 
 impl PassedOver {
@@ -20,6 +22,13 @@ impl PassedOver {
     pub(crate) fn won(&mut self, (client, key): Waits) {
         *self.wins.entry(key).or_default() += 1;
         self.since.remove(&(client, key));
+    }
+
+    /// Notes the oldest request of each client that waits. Where another has given up, the next begins anew.
+    pub(crate) fn waits(&mut self, oldest: BTreeMap<Waits, u64>) {
+        let is_same = |waits: &Waits| oldest.get(waits) == self.oldest.get(waits);
+        self.since.retain(|waits, _| is_same(waits));
+        self.oldest = oldest;
     }
 
     /// Checks all clients that wait, and could win what they wait for once it is free.
@@ -62,4 +71,12 @@ fn a_client_that_others_pass_again_and_again_is_found() {
     assert!(passed_over.judge(42, &[(0, "a")], bound).is_err());
     passed_over.won((0, "a"));
     assert_eq!(passed_over.judge(43, &[(0, "a")], bound), Ok(()), "it has had its turn");
+    passed_over.waits(BTreeMap::from([((0, "a"), 7)]));
+    assert_eq!(passed_over.judge(50, &[(0, "a")], bound), Ok(()));
+    (0..4).for_each(|_| passed_over.won((1, "a")));
+    passed_over.waits(BTreeMap::from([((0, "a"), 8)]));
+    assert_eq!(passed_over.judge(70, &[(0, "a")], bound), Ok(()), "its request has given up");
+    (0..4).for_each(|_| passed_over.won((1, "a")));
+    passed_over.waits(BTreeMap::from([((0, "a"), 8)]));
+    assert!(passed_over.judge(90, &[(0, "a")], bound).is_err());
 }

@@ -147,6 +147,13 @@ impl Stage {
         keys.enumerate().filter(|(_, keys)| !keys.is_empty()).collect()
     }
 
+    /// Waits until neither process leaves the lock to others any more.
+    pub(super) async fn wanted_again(&self) {
+        for driver in [&self.driver, &self.other_driver] {
+            sleep(driver.leaves_for(KEY)).await;
+        }
+    }
+
     /// Returns how many callers, requests and debts each process remembers.
     pub(super) fn remembered(&self) -> [usize; 2] {
         [self.driver.remembered(), self.other_driver.remembered()]

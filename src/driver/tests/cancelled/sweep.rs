@@ -127,6 +127,7 @@ async fn dropped_after(case: Case<'_>, stage: &Rc<Stage>, polls: usize) -> (bool
     }
     let _ = undone(stage, before).await;
     for (prefix, redlock) in [("", &stage.redlock), ("another process's ", &stage.other)] {
+        stage.wanted_again().await;
         match timeout(PROMPT, redlock.acquire(KEY)).await {
             Ok(Ok(guard)) => drop(guard.release().await),
             Ok(Err(error)) => wrong.push(format!("{prefix}next acquire: {error}")),

@@ -1,0 +1,80 @@
+//! What a waiter sees of holders while it hears nothing: whether messages reach it at all.
+
+use super::Waiters;
+use std::collections::BTreeMap;
+
+/// So often in a row one process has to have it anew. A hold that lacks its key at a master is no hand-over either:
+/// there, the attempts of waiters of many processes follow each other.
+const ANEW: u32 = 2;
+
+/// The digits of a token that are those of its process.
+const PROCESS: usize = 16;
+
+/// The holders that a waiter has seen since it last heard of what it waits for.
+#[derive(Default)]
+pub(super) struct Unheard {
+    /// The latest token, and how often in a row its process had another one before, by the key.
+    seen: BTreeMap<Box<str>, (Box<str>, u32)>,
+    is_certain: bool,
+}
+
+impl Unheard {
+    /// Returns whether what it waits for has changed hands, and no message said so: one was missed, or none is sent or
+    /// comes. So the waiter does not pause for long.
+    pub(super) const fn is_certain(&self) -> bool {
+        self.is_certain
+    }
+
+    fn sees(&mut self, key: &str, token: &str) {
+        let anew = match self.seen.get(key) {
+            Some((before, anew)) if **before == *token => *anew,
+            Some((before, anew)) if before.get(..PROCESS) == token.get(..PROCESS) => anew + 1,
+            _ => 0,
+        };
+        self.seen.insert(key.into(), (token.into(), anew));
+        self.is_certain |= anew >= ANEW;
+    }
+
+    /// Notes a message.
+    pub(super) fn hears(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Waiters {
+    /// Notes for those that wait for a key that they have seen this holder.
+    pub(super) fn saw_holder(&mut self, key: &str, token: &str) {
+        let writer = self.local_queue.contender(key);
+        for request in writer.into_iter().chain(self.readers.poller(key)) {
+            if let Some(contention) = self.acquisitions.contention_mut(request) {
+                contention.unheard.sees(key, token);
+            }
+        }
+        if let Some(unheard) = self.semaphores.unheard_of(key) {
+            unheard.sees(key, token);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns whether a waiter is certain after it has seen these holders of a key.
+    fn is_certain(seen: &[&str]) -> bool {
+        let mut unheard = Unheard::default();
+        let token = |name: &&str| format!("{:016}{:016}", &name[..1], &name[1..]);
+        seen.iter().map(token).for_each(|token| unheard.sees("r", &token));
+        unheard.is_certain()
+    }
+
+    #[test]
+    fn what_one_process_has_again_and_again_between_two_messages_was_not_heard_of() {
+        assert!(is_certain(&["a1", "a2", "a3"]) && is_certain(&["a1", "a1", "a2", "a2", "a3"]));
+        assert!(!is_certain(&["a1", "a1", "a1"]), "one hold");
+        assert!(!is_certain(&["a1", "b1", "a2", "c1", "a1", "b2"]), "attempts of many");
+        let mut unheard = Unheard { is_certain: true, ..Unheard::default() };
+        unheard.hears();
+        assert!(!unheard.is_certain());
+    }
+}

@@ -1,0 +1,59 @@
+//! The acts of a story, in which nothing is drawn but what its scenes draw.
+
+use super::clock::{Time, millis, nanos};
+use super::plan::{Act, Asked, Fault, Mode, RESOURCES};
+use super::setup::Setup;
+use quorumlock_core::coordinator::KeepAlive;
+use std::time::Duration;
+
+/// When the first caller comes.
+pub(super) const BEGINS: Duration = millis(300);
+
+pub(super) struct Acts<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) all: Vec<(Time, Act)>,
+}
+
+impl<'a> Acts<'a> {
+    pub(super) const fn new(setup: &'a Setup) -> Self {
+        Self { setup, all: Vec::new() }
+    }
+
+    pub(super) fn at(&mut self, at: Duration, act: Act) {
+        self.all.push((nanos(at), act));
+    }
+
+    pub(super) fn befalls(&mut self, at: Duration, fault: Fault) {
+        self.at(at, Act::Fault(fault));
+    }
+
+    /// A caller waits to the end.
+    pub(super) fn asks(&mut self, at: Duration, seat: usize, asked: &Asked) {
+        let wait = self.rest(at);
+        self.at(at, Act::Acquire { seat, asked: Asked { wait, ..asked.clone() } });
+    }
+
+    pub(super) fn releases(&mut self, at: Duration, seat: usize) {
+        self.at(at, Act::Release { seat, dice: 0, heard_after: Duration::ZERO });
+    }
+
+    pub(super) fn rest(&self, at: Duration) -> Duration {
+        self.setup.length.saturating_sub(at)
+    }
+}
+
+/// Returns what a caller asks for of the first resource.
+pub(super) fn asked(setup: &Setup, mode: Mode) -> Asked {
+    Asked {
+        keys: RESOURCES[0],
+        fenced: false,
+        ttl: setup.max_ttl,
+        lock_delay: Duration::ZERO,
+        wait: Duration::ZERO,
+        keep_alive: Some(KeepAlive::FOREVER),
+        at_least: Duration::ZERO,
+        warm: Duration::ZERO,
+        is_permit: false,
+        mode,
+    }
+}
