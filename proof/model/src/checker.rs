@@ -50,6 +50,8 @@ pub struct Bounds {
 pub struct Violation<A> {
     pub property: &'static str,
     pub trace: Vec<A>,
+    /// So many of the last steps are taken again and again, if the way has no end.
+    pub again: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -116,7 +118,7 @@ pub fn explore<M: Model>(
         if way.last() != Some(&digest) {
             way.push(digest);
         }
-        Violation { property, trace: replay(model, &way) }
+        Violation { property, trace: replay(model, &way).0, again: None }
     });
     let complete = violation.is_none() && !full;
     // The last level had no new successor.
@@ -147,9 +149,9 @@ fn processor_time() -> io::Result<Duration> {
     nanos.map(Duration::from_nanos).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// Returns the steps along `way`, from the first state on. The states on the way are not the
+/// Returns the steps along `way`, from the first state on, and the last state. The states on the way are not the
 /// canonical ones, so that a node has the same name throughout.
-fn replay<M: Model>(model: &M, way: &[u64]) -> Vec<M::Action> {
+pub(crate) fn replay<M: Model>(model: &M, way: &[u64]) -> (Vec<M::Action>, M::State) {
     let mut state = model.initial();
     let mut trace = Vec::new();
     for digest in &way[1..] {
@@ -163,12 +165,12 @@ fn replay<M: Model>(model: &M, way: &[u64]) -> Vec<M::Action> {
         trace.push(action);
         state = successor;
     }
-    trace
+    (trace, state)
 }
 
 /// Digests of the visited states, in order, and for each the place of the state from which it was
 /// reached.
-struct Seen {
+pub(crate) struct Seen {
     digests: Vec<u64>,
     parents: Vec<u32>,
     /// Places in `digests` plus one, by digest, open addressing; zero is free.
@@ -176,7 +178,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { digests: Vec::new(), parents: Vec::new(), table: vec![0; 1 << 12] }
     }
 
@@ -185,7 +187,7 @@ impl Seen {
     }
 
     /// Inserts a digest; returns whether it is new.
-    fn insert(&mut self, digest: u64, parent: u32) -> bool {
+    pub(crate) fn insert(&mut self, digest: u64, parent: u32) -> bool {
         if self.digests.len() * 2 >= self.table.len() {
             self.grow();
         }
@@ -212,6 +214,15 @@ impl Seen {
         slot
     }
 
+    /// Returns the place of a digest that was inserted.
+    pub(crate) fn place(&self, digest: u64) -> Option<u32> {
+        self.table[self.slot(digest)].checked_sub(1)
+    }
+
+    pub(crate) fn digest(&self, place: u32) -> u64 {
+        self.digests[place as usize]
+    }
+
     fn grow(&mut self) {
         self.table = vec![0; self.table.len() * 2];
         for place in 0..self.digests.len() {
@@ -221,7 +232,7 @@ impl Seen {
     }
 
     /// Returns the digests from the first state to the one at `place`.
-    fn way_to(&self, mut place: u32) -> Vec<u64> {
+    pub(crate) fn way_to(&self, mut place: u32) -> Vec<u64> {
         let mut way = vec![self.digests[place as usize]];
         while place != 0 {
             place = self.parents[place as usize];

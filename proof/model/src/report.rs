@@ -18,6 +18,8 @@ pub struct Explored {
     pub expected: Option<&'static str>,
     /// The property that was violated, and the number of steps.
     pub found: Option<(&'static str, usize)>,
+    /// So many of the last steps of the trace are taken again and again.
+    pub again: Option<usize>,
     /// The trace was not found but written down.
     pub written: bool,
     pub states: usize,
@@ -40,14 +42,30 @@ impl Explored {
         let took = seconds(self.took);
         let mark = if self.is_expected() { "ok" } else { "NOT AS EXPECTED" };
         let verdict = match self.found {
-            Some((property, steps)) => format!("`{property}` is violated in {steps} steps"),
+            Some((property, _)) => format!("`{property}` is violated in {} steps", self.steps()),
             None => format!("every property holds, {}", self.extent),
         };
         let mut text = format!("{mark}: {}: {verdict}; {states} states, {took}", self.name);
+        let repeats = self.again.map(|again| self.trace.len() - again);
         for (place, step) in self.trace.iter().enumerate() {
+            if repeats == Some(place) {
+                text += "\n        and from here on, again and again:";
+            }
             let _ = write!(text, "\n    {:>2}. {step}", place + 1);
         }
+        if self.again == Some(0) {
+            text += "\n        and nothing has to happen any more";
+        }
         text
+    }
+
+    /// Returns the number of steps, and of those that repeat.
+    fn steps(&self) -> String {
+        let (_, steps) = self.found.unwrap_or_default();
+        match self.again {
+            Some(again) => format!("{} + {again}", steps - again),
+            None => steps.to_string(),
+        }
     }
 
     fn verdict(&self) -> &'static str {
@@ -118,7 +136,8 @@ fn tables(text: &mut String, results: &[Explored]) {
             let Explored { name, bounds, extent, .. } = result;
             let states = counted(result);
             let _ = match (kind, result.found) {
-                (Kind::Mutant | Kind::Limit, Some((property, steps))) => {
+                (Kind::Mutant | Kind::Limit, Some((property, _))) => {
+                    let steps = result.steps();
                     writeln!(text, "| {name} | {bounds} | {property} | {steps} | {states} |")
                 }
                 (Kind::Mutant | Kind::Limit, None) => {

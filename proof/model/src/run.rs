@@ -126,6 +126,7 @@ impl<P: Part> Run<P> {
             model.in_words(&violation.trace).into_iter().chain(ending).collect()
         });
         let trace: Vec<String> = trace.unwrap_or_default();
+        let again = violation.as_ref().and_then(|violation| violation.again);
         Explored {
             heading: P::HEADING,
             kind: self.kind,
@@ -133,6 +134,7 @@ impl<P: Part> Run<P> {
             bounds: P::bounds(&self.config),
             expected: self.violates,
             found: violation.map(|violation| (violation.property, trace.len())),
+            again,
             written: found.written,
             states: found.states,
             extent: found.extent,
@@ -181,5 +183,10 @@ pub fn all() -> Vec<Box<dyn AnyRun>> {
     let plain = boxed(crate::plain::runs::all()).chain(boxed(crate::agreement::runs::all()));
     let shared = boxed(crate::sharing::runs::all()).chain(boxed(crate::waiting::runs::all()));
     let lines = boxed(crate::turns::runs::all()).chain(boxed(crate::listed::runs::all()));
-    plain.chain(shared).chain(lines).collect()
+    let promised = boxed(crate::plain::promises::runs())
+        .chain(boxed(crate::waiting::promises::runs()))
+        .chain(boxed(crate::turns::promises::runs()))
+        .chain(boxed(crate::listed::promises::runs()));
+    let all = plain.chain(shared).chain(lines).chain(boxed(crate::bursts::runs::all()));
+    all.chain(promised).collect()
 }

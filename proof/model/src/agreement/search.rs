@@ -50,7 +50,8 @@ impl Agreement {
     fn along(&self, script: &[Action]) -> Outcome<Action> {
         let began = Began::now();
         let property = self.outcome_of(script);
-        let violation = property.map(|property| Violation { property, trace: script.to_vec() });
+        let violation =
+            property.map(|property| Violation { property, trace: script.to_vec(), again: None });
         let depth = script.len();
         Outcome { states: depth, depth, complete: false, violation, took: began.took() }
     }
@@ -77,7 +78,7 @@ impl Agreement {
             property = Some(STOPS);
         }
         let depth = trace.len();
-        let violation = property.map(|property| Violation { property, trace });
+        let violation = property.map(|property| Violation { property, trace, again: None });
         Outcome { states: depth, depth, complete: false, violation, took: began.took() }
     }
 }

@@ -58,7 +58,8 @@ impl Agreement {
                 state = next;
                 if let Some(property) = self.violated(&state) {
                     let gone = trace.len();
-                    *found = Some(Violation { property, trace: self.shortened(trace) });
+                    *found =
+                        Some(Violation { property, trace: self.shortened(trace), again: None });
                     return gone;
                 }
             }

@@ -10,6 +10,7 @@
 pub mod config;
 mod letters;
 pub mod mutants;
+pub mod promises;
 mod protocol;
 pub mod runs;
 pub mod state;

@@ -13,6 +13,7 @@ named! {
         RefusedStands: "one that is refused the slot for which it was called asks for no other",
         NoneIsPublished: "a call that finds no waiter is not published",
         OverdueStay: "a waiter that has not asked when it was due stays in front",
+        StampsAreNew: "a waiter that asks again stands behind all others",
         ClockDecides: "a stamp is what the clock shows",
         PauseOutlastsKey: "a pause does not end with the life of the key",
         GoneIsCalled: "a call reaches a waiter that is gone",

@@ -134,7 +134,7 @@ impl Listed {
 
     /// Stands in the list, where it stood before if it has a stamp.
     fn stands(&self, state: &mut State, who: usize) {
-        if state.clients[who].stamp == 0 {
+        if state.clients[who].stamp == 0 || self.config.is(Mutant::StampsAreNew) {
             let last = state.clients.iter().map(|client| client.place).max().unwrap_or(0);
             let last = if self.config.is(Mutant::ClockDecides) { 0 } else { last };
             let stamp = state.stamp_after(last);

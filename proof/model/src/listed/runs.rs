@@ -34,7 +34,7 @@ pub fn all() -> Vec<Run> {
             .slots(2)
             .stuck()
             .within(FAR + 1),
-        of("two permits, and messages get lost", 4).slots(2).lossy().within(FAR),
+        of("two permits for four, and messages get lost", 4).slots(2).lossy().within(FAR),
         of("all of it", 4).stops(1).ends(1).restarts(1).lossy().cut().unaware().by_place(),
     ];
     let broken = [

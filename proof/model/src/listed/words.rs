@@ -40,7 +40,9 @@ which is as long as the first waiter pauses; any other pauses for two ticks more
         words.extend(
             conditions.into_iter().filter(|(is, _)| *is).map(|(_, words)| words.to_owned()),
         );
-        words.push(format!("served within {}", plural(config.within, "tick")));
+        if config.within < u8::MAX {
+            words.push(format!("served within {}", plural(config.within, "tick")));
+        }
         words.join(", ")
     }
 

@@ -61,6 +61,9 @@ impl Protocol {
         let is_blocked = self.is_in_order() && !self.config.forgets;
         let is_blocked = is_blocked && self.is_behind_a_release(sent, attempt);
         for message in sent.of(attempt, self.rounds(state, attempt)).filter(|_| !is_blocked) {
+            if message == Message::Release && self.waits_for_more(sent, attempt) {
+                continue;
+            }
             let mut next = *state;
             let skips = message == Message::Release
                 && self.config.forgets
@@ -86,6 +89,14 @@ impl Protocol {
             self.delete(&mut next, node, attempt);
             emit(Action::Delete { attempt, node }, next);
         }
+    }
+
+    /// Returns whether a broken rule keeps a release until its client sends something else.
+    fn waits_for_more(&self, sent: Sent, attempt: usize) -> bool {
+        let is_later = |later: &usize| self.before(*later).any(|before| before == attempt);
+        let mut later = (attempt + 1..self.count()).filter(is_later);
+        self.config.is(Mutant::DebtsWait)
+            && !later.any(|later| sent.of(later, [0, 1, 2]).next().is_some())
     }
 
     /// Deletes an attempt's keys at a node, in its name.

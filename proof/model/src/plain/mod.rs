@@ -10,6 +10,7 @@ pub mod config;
 mod hand_over;
 mod messages;
 pub mod mutants;
+pub mod promises;
 pub mod properties;
 mod protocol;
 pub mod runs;

@@ -28,6 +28,7 @@ named! {
         FenceExpiresEarly: "a fence kept one tick too short",
         PassedOnWhileHeld: "a lock passed on while its guard still holds",
         ReleaseUncompared: "a release that does not compare",
+        DebtsWait: "a release that waits for the next command",
         ForgottenIsDone: "a release that a node did not know taken for done",
         UnsettledCounts: "an adoption on nodes that may get a late SET",
         WarmingSettles: "an adoption on nodes that warmed up at the detachment",

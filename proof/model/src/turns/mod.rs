@@ -8,6 +8,7 @@
 pub mod config;
 mod messages;
 pub mod mutants;
+pub mod promises;
 mod properties;
 mod protocol;
 pub mod runs;

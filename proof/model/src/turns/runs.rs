@@ -2,7 +2,7 @@
 
 mod holds;
 mod mutants;
-mod scenes;
+pub(super) mod scenes;
 
 use super::Turns;
 

@@ -38,7 +38,9 @@ within*: the most ticks for which no client holds while one that could win waits
         if config.sets {
             words.push("SET first".to_owned());
         }
-        words.push(format!("in within {}", plural(config.within, "tick")));
+        if config.within < u8::MAX {
+            words.push(format!("in within {}", plural(config.within, "tick")));
+        }
         words.join("; ")
     }
 

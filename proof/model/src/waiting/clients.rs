@@ -212,7 +212,7 @@ impl Waiting {
         for who in 0..self.count() {
             let actor = &mut next.actors[who];
             actor.tried = false;
-            actor.refused = actor.refused.saturating_sub(1);
+            actor.refused -= u8::from(actor.refused > 0 && !self.config.is(Mutant::NeverWakes));
             if actor.phase == Phase::Held {
                 actor.left -= 1;
                 if actor.left == 0 {

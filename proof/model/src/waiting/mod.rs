@@ -10,6 +10,7 @@ pub mod config;
 mod local_queue;
 mod messages;
 pub mod mutants;
+pub mod promises;
 mod properties;
 mod protocol;
 pub mod runs;

@@ -14,6 +14,7 @@ named! {
         HintIgnoredByOne: "a hint ignored by one reader",
         HintReadAtOne: "a hint read at one master only",
         RestTooShort: "a hint given up that does not outlast a renewal",
+        NeverWakes: "a reader that sleeps until a message, whatever it was refused with",
         SilentDowngrade: "a downgrade that tells no reader",
         QueuedWriterSetsNoHint: "a writer in the local queue that sets no hint",
     }

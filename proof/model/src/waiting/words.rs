@@ -42,8 +42,10 @@ said.
         if config.sleeps {
             words.push("readers sleep".to_owned());
         }
-        words.push(format!("writers in within {}", plural(config.writers, "tick")));
-        words.push(format!("readers within {}", plural(config.readers, "tick")));
+        if config.writers < u8::MAX {
+            words.push(format!("writers in within {}", plural(config.writers, "tick")));
+            words.push(format!("readers within {}", plural(config.readers, "tick")));
+        }
         words.join(", ")
     }
 

@@ -6,11 +6,11 @@ fn of(name: &'static str, letters: &str) -> Config {
     Config::new(name, 3, letters)
 }
 
-pub(super) fn waiter() -> Config {
+pub(in crate::turns) fn waiter() -> Config {
     of("a waiter", "HF").within(1)
 }
 
-pub(super) fn two() -> Config {
+pub(in crate::turns) fn two() -> Config {
     of("two waiters", "HFF").within(1)
 }
 
@@ -26,15 +26,15 @@ pub(super) fn plain_holder() -> Config {
     of("a plain holder, a restart", "FE").ttl(2).restarts(1)
 }
 
-pub(super) fn plain() -> Config {
+pub(in crate::turns) fn plain() -> Config {
     of("beside a plain client", "HFP")
 }
 
-pub(super) fn barred() -> Config {
+pub(in crate::turns) fn barred() -> Config {
     of("beside one that cannot win", "HFB")
 }
 
-pub(super) fn dead() -> Config {
+pub(in crate::turns) fn dead() -> Config {
     of("beside one that may die", "FD")
 }
 
@@ -54,7 +54,7 @@ pub(super) fn emptied() -> Config {
     of("a restart, a loss", "FF").restarts(1).losses(1)
 }
 
-pub(super) fn crosswise() -> Config {
+pub(in crate::turns) fn crosswise() -> Config {
     of("three waiters, each first at another node", "FFF").crosswise()
 }
 
@@ -93,6 +93,24 @@ pub(super) fn far_back_vacant() -> Config {
 /// No script runs after which it looks.
 pub(super) fn far_back_forsaken() -> Config {
     of("one far back, behind a holder that may die", "CA").queued().ttl(1).within(3)
+}
+
+/// Those of a few seconds in which clients wait in turn, besides the plainest.
+pub(in crate::turns) fn short() -> [Config; 12] {
+    [
+        plain(),
+        barred(),
+        dead(),
+        lost(),
+        silent(),
+        left(),
+        emptied(),
+        crosswise(),
+        first_dies(),
+        far_back(),
+        far_back_dead(),
+        far_back_vacant(),
+    ]
 }
 
 /// Those that take longer.
