@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help lint lint-sources lint-packages package test verify night test-servers test-upgrade fix demo model prove planted simulate crowd chaos judge loom fuzz mutants bench bench-quick instructions \
+.PHONY: help lint lint-sources lint-packages package test verify night steady test-servers test-upgrade fix demo model prove planted simulate crowd chaos judge loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down docker-command
 SEEDS ?= 1000000
 SHIPPED = -p quorumlock -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
@@ -17,7 +17,7 @@ lint: ## check format, clippy on every feature set, docs, dependencies, API and 
 lint-sources:
 	@scripts/step 20 "format" cargo fmt --all -- --check
 	@scripts/step 20 "format of the judge" cargo fmt --manifest-path proof/judge/Cargo.toml -- --check
-	@scripts/step 420 "clippy" scripts/clippy
+	@scripts/step 480 "clippy" scripts/clippy
 	@RUSTDOCFLAGS="-D warnings" scripts/step 120 "docs, private items as well" \
 	  cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features --document-private-items
 	@RUSTDOCFLAGS="-D warnings" scripts/step 60 "docs" cargo doc --quiet --locked --no-deps $(SHIPPED) --all-features
@@ -27,7 +27,7 @@ lint-packages:
 	@scripts/step 20 "dependencies" scripts/dependencies
 	@scripts/step 20 "public API" scripts/semver
 	@scripts/step 10 "how likely" scripts/how-likely --check
-	@scripts/step 300 "packages" scripts/package
+	@scripts/step 360 "packages" scripts/package
 
 test: ## show every guarantee once, in minutes; needs only cargo and redis-server, which it installs if needed
 	@scripts/step 60 "redis-server" scripts/redis-server
@@ -44,6 +44,9 @@ verify: ## run every test that there is, and short forms of the model, the proof
 
 night: ## run the long forms of all that looks for faults, in ten hours or so, and print one summary
 	@scripts/night
+
+steady: ## run the tests again and again next to four busy processes, and count what fails; RUNS=10, TIER=verify
+	@RUNS="$(RUNS)" TIER="$(TIER)" scripts/steady
 
 test-servers: ## run the same on Redis 6.2, 7.0, 8, Valkey 8, 9 and a mixed quorum, in half an hour; SERVERS=, TARGETS=, FRESH=1
 	@TARGETS="$(TARGETS)" FRESH="$(FRESH)" scripts/test-servers $(SERVERS)

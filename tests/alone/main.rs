@@ -6,6 +6,8 @@
 mod availability;
 #[cfg(all(feature = "blocking", target_os = "linux"))]
 mod blocking_threads;
+#[cfg(target_os = "linux")]
+mod descriptors;
 mod half_open;
 mod loss;
 mod lost_on_time;

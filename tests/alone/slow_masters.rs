@@ -2,6 +2,7 @@
 //! with no validity left is not a lock.
 
 use crate::availability::no_quorum;
+use crate::support::normalised::{without_ports, without_times};
 use crate::support::prelude::*;
 use crate::support::proxy::{Cut, Direction, Proxy, in_front_of};
 use quorumlock::{Guard, Redlock};
@@ -92,6 +93,9 @@ async fn grants_read_after_the_ttl_make_no_lock_and_are_rolled_back() {
     std::thread::sleep(ttl + Duration::from_millis(100));
     let error = no_quorum(acquire.await);
     assert!(error.is_too_late() && error.waited > ttl, "{error}");
+    let text = "\"r\" was granted too late to be used (after <time>, 1 attempt): 127.0.0.1:<1> granted after <time>; \
+                if neither masters nor this process were held up, raise ttl";
+    assert_eq!(without_times(&without_ports(&error, &masters)), text);
     let sent = async || witness::releases(&witness::calls(&masters[0]).await) > 0;
     eventually("it was sent, and rolled back", SOON, sent).await;
     witness::eventually_no_keys(&masters, SOON).await;

@@ -48,28 +48,32 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
+/// Returns a number of steps, or two of a way without an end: some, and those that are taken again and again.
+fn steps_of(text: &str) -> Option<String> {
+    let is_number = |part: &str| part.parse::<u32>().is_ok();
+    text.split(" + ").all(is_number).then(|| text.to_owned())
+}
+
 /// Returns the broken rules that a line names, each with its steps: `a quorum of N/2 (6); …`.
-fn rules(line: &str) -> Result<Vec<(String, u32)>, String> {
+fn rules(line: &str) -> Result<Vec<(String, String)>, String> {
     let mut found = Vec::new();
     for part in line.split(';').flat_map(|part| part.split(". `")) {
         let part = part.rsplit_once("`: ").map_or(part, |(_, rule)| rule).trim();
         let (rule, steps) =
             part.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")).ok_or(part)?;
         for number in steps.split(" and ") {
-            found.push((rule.to_owned(), number.parse().map_err(|_| part.to_owned())?));
+            found.push((rule.to_owned(), steps_of(number).ok_or(part)?));
         }
     }
     Ok(found)
 }
 
 /// Reads what the model found: the first cell of each row that has a number of steps, and that number.
-fn results() -> Vec<(String, u32)> {
+fn results() -> Vec<(String, String)> {
     let text = read("proof/model/results.md");
     let rows = text.lines().filter(|line| line.starts_with('|'));
     let cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
-    cells
-        .filter_map(|cells| Some((cells.get(1)?.to_string(), cells.get(4)?.parse().ok()?)))
-        .collect()
+    cells.filter_map(|cells| Some((cells.get(1)?.to_string(), steps_of(cells.get(4)?)?))).collect()
 }
 
 /// Reads the names of the flaws of the simulation.
@@ -192,7 +196,7 @@ fn the_model_has_broken_every_rule_that_a_page_names_in_as_many_steps() {
         let rules = rules(line).unwrap_or_else(|part| panic!("{}: no steps: {part}", page.path));
         for (rule, steps) in rules {
             let is_it = |row: &str| row == rule || row.starts_with(&format!("{rule} ("));
-            let found = results.iter().any(|(row, number)| is_it(row) && *number == steps);
+            let found = results.iter().any(|(row, number)| is_it(row) && **number == *steps);
             assert!(found, "{}: {rule} ({steps}) is not in results.md", page.path);
             named += 1;
         }
@@ -225,13 +229,15 @@ fn a_page_names_every_flaw_of_the_simulation_and_invariants_that_are_there() {
 #[test]
 fn the_lines_and_the_rules_of_a_page_are_read_whole() {
     let text = "# G1: One\n\n- **Promise**: a\n  b: c\n- **Model**: `x.rs`: rule one (3 and 1); no: rule\n  \
-                two (12). `y`: three (4)\n\nProse.\n- **Why**: no\n";
+                two (12). `y`: three (4 + 0)\n\nProse.\n- **Why**: no\n";
     let page = Page::new(String::new(), text);
     let labels: Vec<&str> = page.lines.iter().map(|(label, _)| &**label).collect();
     assert_eq!((&*page.title, labels), ("G1: One", vec!["Promise", "Model"]));
     assert_eq!(page.line("Promise"), "a b: c");
-    let named = |(rule, steps): &(&str, u32)| (rule.to_string(), *steps);
-    let expected = [("rule one", 3), ("rule one", 1), ("no: rule two", 12), ("three", 4)];
+    let named = |(rule, steps): &(&str, &str)| (rule.to_string(), steps.to_string());
+    let expected =
+        [("rule one", "3"), ("rule one", "1"), ("no: rule two", "12"), ("three", "4 + 0")];
     assert_eq!(rules(page.line("Model")), Ok(expected.iter().map(named).collect()));
     assert_eq!(rules("a rule without steps"), Err("a rule without steps".to_owned()));
+    assert_eq!(rules("a rule (3 + x)"), Err("a rule (3 + x)".to_owned()));
 }

@@ -8,6 +8,8 @@ mod application;
 #[cfg(feature = "embedded")]
 mod bursts;
 #[cfg(feature = "embedded")]
+mod client;
+#[cfg(feature = "embedded")]
 mod conformance;
 #[cfg(feature = "embedded")]
 mod cron;
@@ -36,15 +38,25 @@ mod in_the_way;
 #[cfg(feature = "embedded")]
 mod labels;
 #[cfg(feature = "embedded")]
+mod late;
+#[cfg(feature = "embedded")]
 mod list;
 #[cfg(feature = "embedded")]
 mod lock;
 #[cfg(feature = "embedded")]
 mod many_quorums;
 #[cfg(feature = "embedded")]
+mod masters;
+#[cfg(feature = "embedded")]
+mod names;
+#[cfg(feature = "embedded")]
 mod own_prefix;
 #[cfg(all(unix, feature = "embedded"))]
 mod paused_clients;
+#[cfg(feature = "embedded")]
+mod philosophers;
+#[cfg(feature = "embedded")]
+mod proxy;
 #[cfg(feature = "embedded")]
 mod rolling_restart;
 mod runtimes;

@@ -2,7 +2,7 @@
 
 use crate::page;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DASHBOARD: &str = include_str!("../../docs/grafana-dashboard.json");
 const ALERTS: &str = include_str!("../../docs/alerts.yml");
@@ -46,9 +46,15 @@ fn mention<'a>(before: &'a str, rest: &'a str) -> Mention<'a> {
     Mention { metric, part, labels, before, behind }
 }
 
+fn metrics() -> BTreeMap<String, page::Metric> {
+    let mut all = page::metrics();
+    all.extend(page::of_the_command());
+    all
+}
+
 /// Returns the problems of an expression; empty if it is right.
 fn wrong(expression: &str) -> Vec<String> {
-    let page = page::metrics();
+    let page = metrics();
     let mut wrong = Vec::new();
     for mention in mentions(expression) {
         let Some(metric) = page.get(mention.metric) else {
@@ -125,7 +131,7 @@ fn the_dashboard_shows_every_metric_and_each_as_its_type_asks() {
     for expression in &shown {
         assert_eq!(wrong(expression), Vec::<String>::new(), "{expression}");
     }
-    let all: BTreeSet<String> = page::metrics().into_keys().collect();
+    let all: BTreeSet<String> = metrics().into_keys().collect();
     assert_eq!(names(&shown), all);
 }
 

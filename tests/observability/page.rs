@@ -1,8 +1,9 @@
-//! The tables of `docs/observability.md`.
+//! The tables of `docs/observability.md`, and that of the command's own metrics in `docs/cli.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 const PAGE: &str = include_str!("../../docs/observability.md");
+const COMMAND: &str = include_str!("../../docs/cli.md");
 
 /// A row of the table of metrics.
 #[derive(Debug)]
@@ -26,12 +27,12 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-fn rows(header: &str) -> Vec<Vec<&'static str>> {
-    let rows = PAGE.lines().skip_while(|line| !line.starts_with(header)).skip(2);
+fn rows(page: &'static str, header: &str) -> Vec<Vec<&'static str>> {
+    let rows = page.lines().skip_while(|line| !line.starts_with(header)).skip(2);
     let rows = rows.take_while(|line| line.starts_with('|'));
     let rows: Vec<Vec<&str>> =
         rows.map(|row| row.split('|').skip(1).map(str::trim).collect()).collect();
-    assert!(rows.len() >= 5, "no table that begins with {header}");
+    assert!(rows.len() >= 3, "no table that begins with {header}");
     rows
 }
 
@@ -50,7 +51,16 @@ pub(crate) fn metrics() -> BTreeMap<String, Metric> {
         let labels = row[3].split(';').filter_map(label).collect();
         (quoted(row[0]).remove(0), Metric { kind: row[1].to_owned(), labels })
     };
-    rows("| name | type |").iter().map(metric).collect()
+    rows(PAGE, "| name | type |").iter().map(metric).collect()
+}
+
+/// Returns the metrics that the command alone has, in the file that it writes.
+pub(crate) fn of_the_command() -> BTreeMap<String, Metric> {
+    let metric = |row: &Vec<&str>| {
+        let labels = [("lock".to_owned(), BTreeSet::new())].into();
+        (quoted(row[0]).remove(0), Metric { kind: row[1].to_owned(), labels })
+    };
+    rows(COMMAND, "| name | type |").iter().map(metric).collect()
 }
 
 /// Returns each event with its fields.
@@ -60,5 +70,5 @@ pub(crate) fn events() -> BTreeMap<Event, BTreeSet<String>> {
         let event = Event { name, kind: row[1].to_owned(), target, level: row[3].to_owned() };
         (event, quoted(row[4]).into_iter().collect())
     };
-    rows("| name | kind |").iter().map(event).collect()
+    rows(PAGE, "| name | kind |").iter().map(event).collect()
 }

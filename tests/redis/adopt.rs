@@ -1,5 +1,6 @@
 //! A lock that goes from process to process, on real masters, and processes that are killed (SIGKILL)
 //! at every step of that: nothing is left for longer than a ttl.
+//! On a real clock: processes are killed.
 
 use crate::processes::{self, SAYS};
 use crate::support::prelude::*;

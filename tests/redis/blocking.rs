@@ -1,10 +1,12 @@
 //! The API without `async`, against real masters: the same promises, from plain threads and from
 //! within runtimes.
+//! On a real clock: threads block.
 
 mod body;
 mod connecting;
 mod ending;
 mod holding;
+mod once;
 mod runtimes;
 
 use crate::support::prelude::*;

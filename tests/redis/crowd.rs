@@ -1,5 +1,6 @@
 //! What a hand-over costs the masters where fifty clients wait, each with connections of its own, as if it were
 //! a process: counted, so that a busy machine does not matter. `turns::crowd` counts it for waiters in turn.
+//! On a real clock: fifty clients load real servers.
 
 use crate::support::docker::tell;
 use crate::support::prelude::*;

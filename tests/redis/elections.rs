@@ -1,4 +1,5 @@
 //! Elections on real masters: leaders that are killed, cut off or resign, and their observers.
+//! On a real clock: each candidate has a runtime and sockets of its own, which end as those of a process.
 
 use crate::support::prelude::*;
 use crate::support::proxy::{Cut, Direction, Proxy, in_front_of};

@@ -33,7 +33,7 @@ async fn what_is_no_lock_is_named_and_costs_no_repetition() {
     let builder = Redlock::builder().nodes(masters.urls()).restart_guard(RestartGuard::Off);
     let redlock = builder.ttl(Duration::from_secs(10)).connect().await.unwrap();
     for kind in ["plain", "fenced", "several", "in turn", "reader"] {
-        let wait = 1_500 * MS;
+        let wait = 500 * MS;
         let error = match kind {
             "plain" => redlock.acquire(KEY).timeout(wait).await.unwrap_err(),
             "fenced" => redlock.acquire(KEY).fenced().timeout(wait).await.unwrap_err(),
@@ -47,11 +47,12 @@ async fn what_is_no_lock_is_named_and_costs_no_repetition() {
         if matches!(kind, "fenced" | "several" | "reader") {
             assert!(says_wrong_type(&error), "{kind}: {error}");
         }
-        tokio::time::sleep(300 * MS).await;
+        tokio::time::sleep(200 * MS).await;
         let before = executed(&masters[0]).await;
-        tokio::time::sleep(SECOND).await;
+        // Of a server on a real clock: what is sent again comes several times in this span.
+        tokio::time::sleep(400 * MS).await;
         let more = executed(&masters[0]).await - before;
-        assert!(more < 25, "{more} commands in a second after a {kind} acquire has ended");
+        assert!(more < 15, "{more} commands in 400 ms after a {kind} acquire has ended");
         let left: Vec<String> = ask(&masters[0], &["KEYS", "*other*"]).await;
         assert!(!left.contains(&"other".to_owned()), "{left:?}");
     }

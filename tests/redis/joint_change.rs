@@ -1,6 +1,7 @@
 //! One of five living masters is replaced under load. A, B, C, D are in both lists, E is the one
 //! that goes, F the one that comes. Half of the clients reach A, B and E first and the other half
 //! C, D and F: majorities of the old list and of the new one without a master in common.
+//! On a real clock: the load is that of threads on servers, which give what they have time for.
 
 use crate::support::counter::Counter;
 use crate::support::prelude::*;

@@ -1,176 +1,83 @@
-//! A SET that arrives after its acquire has failed, or whose answer is lost, leaves no key.
+//! A SET that arrives after its acquire has failed leaves no key, on servers of every kind: by `CLIENT KILL`, or by
+//! rollbacks that are repeated. `tests/embedded/client/late_sets.rs` has all ways in which a SET may be late.
 
-use crate::support::late::setup::{BATCH, Setup};
+use crate::support::late::setup::{self, BATCH, Place};
 use crate::support::prelude::*;
-use crate::support::proxy::{Cut, Direction::*, Proxy};
-use crate::support::seed::Seed;
-use futures::future::join_all;
-use std::time::{Duration, Instant};
+use crate::support::proxy::{Proxy, in_front_of};
+use crate::support::sabotage::{Sabotage, dial_through};
+use quorumlock::RedlockBuilder;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tokio::net::TcpStream;
 
-const TTL: Duration = Duration::from_secs(10);
+type Setup = setup::Setup<OnPorts>;
 
-/// Number of batches: 192 acquires in all.
-const BATCHES: usize = 192 / BATCH;
+struct OnPorts {
+    masters: Masters,
+    proxies: Vec<Proxy>,
+}
 
-const SOON: Duration = Duration::from_secs(10);
+impl Place for OnPorts {
+    type Master = Server;
+    type Proxy = Proxy;
 
-#[tokio::test]
-async fn sets_held_beyond_the_timeout_leave_nothing() {
-    let setup = Setup::start(TTL).await;
-    for _ in 0..BATCHES {
-        assert_eq!(setup.held_until_the_acquires_have_failed().await, 0);
+    fn start() -> Self {
+        let masters = Masters::start(5);
+        let proxies = in_front_of(masters[..3].iter().map(Server::addr));
+        Self { masters, proxies }
     }
-    for master in &setup.masters[..3] {
-        let sets = witness::calls(master).await["set"];
-        assert!(sets as usize >= BATCHES * BATCH, "the SETs did arrive, late: {sets}");
+
+    fn masters(&self) -> &[Server] {
+        &self.masters
+    }
+
+    fn proxies(&self) -> &[Proxy] {
+        &self.proxies
+    }
+
+    fn builder(&self, sabotage: Sabotage, spoiled: &Arc<AtomicU64>) -> RedlockBuilder {
+        let behind = self.proxies.iter().map(Proxy::addr);
+        let addresses = behind.chain(self.masters[3..].iter().map(Server::addr));
+        addresses.fold(builder(), |builder, address| {
+            let dial = dial_through(move || TcpStream::connect(address), sabotage, spoiled.clone());
+            builder.node_with_connector(format!("redis://{address}"), dial)
+        })
     }
 }
 
-#[tokio::test]
-async fn sets_delayed_beyond_the_timeout_leave_nothing() {
-    let mut rng = Seed::from_env("QUORUMLOCK_SEED_LATE").rng();
-    let setup = Setup::start(TTL).await;
-    for _ in 0..BATCHES {
-        assert_eq!(setup.delayed_beyond_the_timeout(&mut rng).await, 0);
-    }
-}
-
+/// A connection that a server kills executes nothing more that is on its way.
 #[tokio::test]
 async fn sets_that_arrive_behind_their_rollback_leave_nothing() {
-    let setup = Setup::start(TTL).await;
-    for _ in 0..BATCHES {
-        assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
-    }
-    for master in &setup.masters[..3] {
-        assert!(witness::kills(master).await.is_none_or(|kills| kills >= BATCHES as u64));
+    let setup = Setup::start(SECOND * 10).await;
+    assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
+    for master in &setup.place.masters()[..3] {
+        assert!(witness::kills(master).await.is_none_or(|kills| kills > 0));
     }
 }
 
 #[tokio::test]
-async fn sets_that_arrive_behind_the_release_leave_nothing() {
-    let setup = Setup::start(TTL).await;
-    for _ in 0..BATCHES {
-        assert_eq!(setup.held_until_the_locks_are_released().await, 0);
-    }
-}
-
-async fn forbid_kill(masters: &[Server]) {
-    for master in masters {
+async fn where_no_client_may_be_killed_the_rollback_is_repeated() {
+    let setup = Setup::start(SECOND * 10).await;
+    for master in setup.place.masters() {
         let mut forbid = redis::cmd("ACL");
         // 6.2 has no rule without one subcommand. The others are the witness's.
         forbid.arg("SETUSER").arg("default").arg("-client");
         forbid.arg("+client|setname").arg("+client|list");
         witness::ask::<()>(master, &forbid).await.unwrap();
     }
-}
-
-/// Otherwise, each release within a ttl after a reconnect would be sent repeatedly.
-#[tokio::test]
-async fn without_kill_locks_after_the_reconnect_are_released_once() {
-    const LOCKS: u64 = 100;
-    let masters = Masters::start(3);
-    forbid_kill(&masters).await;
-    let proxy = Proxy::start(masters[0].addr());
-    let builder = builder().node(proxy.url()).nodes(masters[1..].iter().map(Server::url));
-    let timeout = Duration::from_millis(150);
-    let redlock = builder.operation_timeout(timeout).connect().await.unwrap();
-    proxy.cut(Cut::Fin);
-    let reconnected = async || proxy.connections() == 2 && proxy.waiting(ToClient) == 0;
-    eventually("the first node is reconnected", SOON, reconnected).await;
-    for n in 0..LOCKS {
-        redlock.acquire(format!("r{n}")).await.unwrap().release().await.unwrap();
-    }
-    // Repetitions happen at this pace.
-    tokio::time::sleep(3 * timeout).await;
-    redlock.shutdown().await.unwrap();
-    let calls = witness::calls(&masters[0]).await;
-    assert!(calls["set"] > LOCKS / 2, "the first node takes part: {calls:?}");
-    assert_eq!(witness::releases(&calls), calls["set"], "a release for each lock");
-    witness::assert_no_keys_now(&masters).await;
-}
-
-#[tokio::test]
-async fn where_no_client_may_be_killed_the_rollback_is_repeated() {
-    let setup = Setup::start(TTL).await;
-    forbid_kill(&setup.masters).await;
-    for _ in 0..BATCHES {
-        assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
-    }
-    for master in &setup.masters[..3] {
-        // In later batches, repeated rollbacks take up room among the bytes that are let through.
+    assert_eq!(setup.held_until_the_connections_are_replaced().await, 0);
+    for master in &setup.place.masters()[..3] {
         let deleted = witness::deletions(&witness::calls(master).await);
         assert!(deleted as usize >= BATCH, "the SETs were applied: {deleted}");
     }
 }
 
-/// Plays batches until each of the first three masters has deleted the keys of 200 acquires. While
-/// the machine is held up, the client may end a connection before its SETs have been applied, so a
-/// batch may delete fewer.
-async fn until_all_are_deleted(setup: &Setup, play: impl AsyncFn(&Setup) -> usize) {
-    let mut fewest = 0;
-    for _ in 0..4 * BATCHES {
-        assert_eq!(play(setup).await, 0);
-        let calls = join_all(setup.masters[..3].iter().map(witness::calls)).await;
-        fewest = calls.iter().map(witness::deletions).min().expect("three masters");
-        if fewest as usize >= BATCHES * BATCH {
-            return;
-        }
-    }
-    panic!("the SETs were applied on each master: {fewest}");
-}
-
-#[tokio::test]
-async fn sets_whose_answers_are_lost_leave_nothing() {
-    until_all_are_deleted(&Setup::start(TTL).await, Setup::answers_are_lost).await;
-}
-
-#[tokio::test]
-async fn connections_cut_behind_the_sets_leave_nothing() {
-    until_all_are_deleted(&Setup::start(TTL).await, Setup::cut_behind_the_sets).await;
-}
-
-#[tokio::test]
-async fn connections_cut_at_any_moment_leave_nothing() {
-    let mut rng = Seed::from_env("QUORUMLOCK_SEED_CUT").rng();
-    let setup = Setup::start(TTL).await;
-    for _ in 0..2 * BATCHES {
-        assert_eq!(setup.cut_at_random(&mut rng).await, 0);
-    }
-}
-
-/// Three masters are stopped under the acquires, and resume when each has been dialled twice more
-/// and `pause` has passed. One of them had granted locks that are released while it is stopped.
-async fn stop_and_go_on(setup: &Setup, pause: Duration) -> usize {
-    let held = setup.hold_a_batch().await;
-    setup.all_vote().await;
-    let stopped = Instant::now();
-    setup.masters[..3].iter().for_each(|master| master.stop());
-    let before: Vec<usize> = setup.proxies.iter().map(Proxy::connections).collect();
-    setup.fail_a_batch().await;
-    drop(held);
-    eventually("each stopped master is dialled twice more", SOON, async || {
-        let now = setup.proxies.iter().map(Proxy::connections);
-        now.zip(&before).all(|(now, before)| now >= before + 2)
-    })
-    .await;
-    tokio::time::sleep(pause.saturating_sub(stopped.elapsed())).await;
-    setup.masters[..3].iter().for_each(|master| master.cont());
-    setup.left().await
-}
-
+/// The servers are processes that are stopped: what reached them meanwhile is executed when they go on.
 #[tokio::test]
 async fn masters_stopped_for_less_than_a_ttl_leave_nothing() {
-    let setup = Setup::start(TTL).await;
-    for _ in 0..BATCHES {
-        assert_eq!(stop_and_go_on(&setup, Duration::ZERO).await, 0);
-    }
-}
-
-#[tokio::test]
-async fn masters_stopped_for_more_than_a_ttl_leave_nothing() {
-    let ttl = Duration::from_secs(4);
-    let setup = Setup::start(ttl).await;
-    for _ in 0..BATCHES {
-        assert_eq!(stop_and_go_on(&setup, ttl + Duration::from_millis(500)).await, 0);
-    }
+    let setup = Setup::start(SECOND * 10).await;
+    setup.place.masters()[..3].iter().for_each(Server::stop);
+    setup.fail_a_batch().await;
+    setup.place.masters()[..3].iter().for_each(Server::cont);
+    assert_eq!(setup.left().await, 0);
 }

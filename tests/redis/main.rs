@@ -6,46 +6,33 @@
 mod acl_docs;
 #[cfg(feature = "serde")]
 mod adopt;
-mod agreement;
-mod at_odds;
 #[cfg(feature = "blocking")]
 mod blocking;
 #[cfg(feature = "config")]
 mod config;
 mod conformance;
-mod contention;
 mod credentials;
 mod crowd;
 #[cfg(feature = "embedded")]
 mod demo;
 #[cfg(feature = "config")]
 mod deploy_docs;
-mod dropped_acquires;
 mod elections;
 #[cfg(feature = "embedded")]
 mod embedded_differential;
-mod error_texts;
-mod extension;
-mod fenced_lock;
 mod fencing_docs;
 mod flushed_scripts;
 mod foreign_tokens;
 mod foreign_types;
 mod hand_over;
 mod healthy_cycles;
-mod independence;
+mod idle_connections;
 mod interop;
 mod joint_change;
-mod joint_membership;
-mod keep_alive;
 mod kept_keys;
-mod late_after_release;
 mod late_sets;
-mod list;
-mod lock_delay;
 mod migration_docs;
 mod misconfigured;
-mod once;
 mod operations_docs;
 mod preflight;
 mod preflight_rights;
@@ -53,18 +40,13 @@ mod processes;
 mod random_faults;
 mod read_scripts;
 mod release_ways;
-mod restart_guard;
-mod retries;
 mod rolling_restart;
 mod rotation;
-mod run_body;
 mod rw_crowd;
 mod rw_throughput;
-mod sabotage_shows_orphans;
 mod semaphore;
 mod semaphore_processes;
 mod server_kinds;
-mod several_resources;
 mod shutdown;
 mod stepped_clocks;
 #[path = "../support/mod.rs"]
@@ -74,14 +56,12 @@ mod ties;
 #[cfg(feature = "tls")]
 mod tls;
 mod trust_persistence;
-mod ttls;
 #[cfg(feature = "embedded")]
 mod turn_scripts;
 mod turns;
 mod unfit_masters;
 #[cfg(unix)]
 mod unix_sockets;
-mod waiting;
 #[cfg(feature = "embedded")]
 mod waitlist_scripts;
 #[cfg(all(unix, feature = "config", feature = "embedded", feature = "metrics"))]

@@ -3,7 +3,7 @@
 
 use crate::support::normalised::{without_ports, without_times};
 use crate::support::prelude::*;
-use quorumlock::{Backoff, ClockDrift, Redlock, RedlockBuilder};
+use quorumlock::{Backoff, ClockDrift, ConnectError, Redlock, RedlockBuilder};
 use std::time::Duration;
 
 const LIKE: &str = r#"write it like "redis://10.0.0.1:6379" or "unix:///run/redis.sock""#;
@@ -267,4 +267,18 @@ async fn masters_that_are_down_are_an_error_of_the_acquire() {
     );
     let error = redlock.try_acquire("orders:42").await.unwrap_err();
     assert_eq!(without_times(&without_ports(error, &masters)), text);
+}
+
+#[tokio::test]
+async fn the_error_for_a_denied_agreement_names_the_needed_right() {
+    let user = ["--user", "app", "on", ">pass", "~r", "~locks:*", "&*", "+@all"];
+    let masters = Masters::start_with(1, &user);
+    let urls = || masters.urls().into_iter().map(|url| url.replace("//", "//app:pass@"));
+    let error = builder().nodes(urls()).connect().await.unwrap_err();
+    assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
+    let text = "EVAL on the key quorumlock:agreement is needed";
+    assert!(error.to_string().ends_with(text), "{error}");
+    // With a prefix, the agreement has its own key.
+    let prefixed = builder().nodes(urls()).key_prefix("locks:").connect().await.unwrap();
+    assert!(prefixed.try_acquire("r").await.is_ok());
 }

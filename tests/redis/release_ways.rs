@@ -127,7 +127,7 @@ async fn forgotten_scripts_and_replaced_masters_leave_nothing_behind() {
             })
         })
         .collect();
-    for turn in 0..60 {
+    for turn in 0..30 {
         flush(&masters[rng.within(0..5) as usize]).await;
         if turn % 10 == 9 {
             masters[rng.within(0..5) as usize].restart_as_the_next();
@@ -139,7 +139,7 @@ async fn forgotten_scripts_and_replaced_masters_leave_nothing_behind() {
         task.await.unwrap();
     }
     let cycles = cycles.load(Ordering::Relaxed);
-    assert!(cycles > 200, "{cycles} locks");
+    assert!(cycles > 100, "{cycles} locks");
     for redlock in clients {
         redlock.shutdown().await.unwrap();
     }

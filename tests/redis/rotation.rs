@@ -1,5 +1,6 @@
 //! Secrets that change every second under load: whatever is secret is valid for its own second and for the
 //! one after it. `--run-ignored only -E 'test(for_a_minute)'` plays a minute of each.
+//! On a real clock: it is servers that accept a secret and cut the connections of a deleted user.
 
 use crate::support::prelude::*;
 use quorumlock::{Credentials, Redlock, RedlockBuilder, Released};
@@ -202,7 +203,7 @@ async fn with_users_of_a_provider(periods: u64) {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_password_in_a_file_that_changes_every_second_costs_no_lock() {
-    with_passwords_in_a_file(8).await;
+    with_passwords_in_a_file(4).await;
 }
 
 #[cfg(unix)]
@@ -214,7 +215,7 @@ async fn a_password_in_a_file_that_changes_every_second_for_a_minute_costs_no_lo
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn users_that_change_every_second_cost_no_lock() {
-    with_users_of_a_provider(8).await;
+    with_users_of_a_provider(4).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,5 @@
 //! What a crowd of readers costs the masters while writers have a lock one after the other.
+//! On a real clock: forty-four clients load real servers.
 
 use crate::support::docker::tell;
 use crate::support::prelude::*;

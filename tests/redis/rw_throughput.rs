@@ -1,5 +1,6 @@
 //! Readers and writers under load, on real masters: how many get in, and how long they wait, beside a
 //! plain lock in the same run.
+//! On a real clock: it is the rate that is compared.
 
 use crate::support::docker::tell;
 use crate::support::prelude::*;

@@ -1,4 +1,5 @@
 //! The end of a `Redlock`: debts are paid or reported, and no caller hangs.
+//! On a real clock: servers list their connections.
 
 use crate::support::prelude::*;
 use crate::support::proxy::{Direction::*, Proxy};

@@ -1,5 +1,6 @@
 //! Masters that write each command to disk before they answer have forgotten nothing when they
 //! return: a client that trusts them need not wait. A client that cannot know that waits as usual.
+//! On a real clock: it is servers that write to disk and report their uptime in whole seconds.
 
 use crate::support::normalised::without_ports;
 use crate::support::prelude::*;

@@ -1,5 +1,6 @@
 //! Acquires that wait in turn, on real masters: the order in which they are served, what the dead, restarts
 //! and forgotten scripts cost waiters, and what it all costs the masters.
+//! On a real clock: the waiters are processes, and the order is what servers report.
 
 mod cost;
 mod crowd;

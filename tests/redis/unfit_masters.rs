@@ -1,5 +1,6 @@
 //! A master that has a problem loses its vote, but does not stop every new process: on real
 //! masters.
+//! On a real clock: it is servers that follow others, ask for passwords and report their uptime.
 
 use crate::support::normalised::without_ports;
 use crate::support::prelude::*;

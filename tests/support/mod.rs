@@ -21,6 +21,7 @@ pub(crate) mod port;
 pub(crate) mod prelude;
 pub(crate) mod proxy;
 pub(crate) mod readers;
+pub(crate) mod reports;
 pub(crate) mod rolling;
 pub(crate) mod sabotage;
 pub(crate) mod samples;

@@ -1,6 +1,7 @@
 //! Bounded polls, for tests that would otherwise sleep.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Time between two looks; short compared with anything that a test waits for.
 pub(crate) const PAUSE: Duration = Duration::from_millis(2);
@@ -26,9 +27,9 @@ pub(crate) async fn eventually(
 
 /// Does the same for code that is not async. Blocks its thread.
 pub(crate) fn eventually_blocking(claim: &str, within: Duration, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + within;
+    let began = std::time::Instant::now();
     loop {
-        let last = Instant::now() >= deadline;
+        let last = began.elapsed() >= within;
         if holds() {
             return;
         }

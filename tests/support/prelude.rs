@@ -37,7 +37,7 @@ async fn connected(n: usize) -> (Masters, Redlock) {
 }
 
 /// Waits until every one of these masters has the key.
-pub(crate) async fn everywhere(masters: &[Server], key: &str) {
+pub(crate) async fn everywhere(masters: &[impl witness::Master], key: &str) {
     let all = async || witness::holders(masters, key).await.len() == masters.len();
     eventually("every master has the key", SOON, all).await;
 }

@@ -5,14 +5,12 @@ use super::witness::AGREEMENT;
 use bytes::{Buf, BytesMut};
 use futures::future::BoxFuture;
 use std::io::Result;
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 /// The safeguard that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +28,19 @@ pub(crate) enum Sabotage {
 }
 
 /// Makes a dialer for `RedlockBuilder::node_with_connector`; `spoiled` counts the spoiled commands.
-pub(crate) fn dial_through(
-    address: SocketAddr,
+pub(crate) fn dial_through<S, F>(
+    dial: impl Fn() -> F + Send + Sync + 'static,
     sabotage: Sabotage,
     spoiled: Arc<AtomicU64>,
-) -> impl Fn() -> BoxFuture<'static, Result<Sabotaged>> + Send + Sync + 'static {
+) -> impl Fn() -> BoxFuture<'static, Result<Sabotaged<S>>> + Send + Sync + 'static
+where
+    S: Send + 'static,
+    F: Future<Output = Result<S>> + Send + 'static,
+{
     move || {
-        let spoiled = spoiled.clone();
+        let (spoiled, dialled) = (spoiled.clone(), dial());
         Box::pin(async move {
-            let stream = TcpStream::connect(address).await?;
-            stream.set_nodelay(true)?;
+            let stream = dialled.await?;
             let (incomplete, out) = (BytesMut::new(), BytesMut::new());
             Ok(Sabotaged { stream, sabotage, incomplete, out, spoiled })
         })
@@ -48,8 +49,8 @@ pub(crate) fn dial_through(
 
 /// One connection. The server's answers pass unchanged.
 #[derive(Debug)]
-pub(crate) struct Sabotaged {
-    stream: TcpStream,
+pub(crate) struct Sabotaged<S> {
+    stream: S,
     sabotage: Sabotage,
     /// The beginning of a command whose end has not arrived yet.
     incomplete: BytesMut,
@@ -58,7 +59,7 @@ pub(crate) struct Sabotaged {
     spoiled: Arc<AtomicU64>,
 }
 
-impl Sabotaged {
+impl<S: AsyncWrite + Unpin> Sabotaged<S> {
     fn take(&mut self, bytes: &[u8]) {
         self.incomplete.extend_from_slice(bytes);
         while let Some((end, arguments)) = first_command(&self.incomplete) {
@@ -101,7 +102,7 @@ impl Sabotaged {
     }
 }
 
-impl AsyncWrite for Sabotaged {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Sabotaged<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -127,7 +128,7 @@ impl AsyncWrite for Sabotaged {
     }
 }
 
-impl AsyncRead for Sabotaged {
+impl<S: AsyncRead + Unpin> AsyncRead for Sabotaged<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

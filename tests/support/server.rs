@@ -3,6 +3,9 @@
 use super::clock::{self, Clock};
 use super::poll::eventually_blocking;
 use super::port::ReservedPort;
+use super::witness::{self, Master, Unseen};
+use redis::aio::MultiplexedConnection;
+use redis::{Client, IntoConnectionInfo};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -37,7 +40,7 @@ pub(crate) struct Server {
     directory: TempDir,
     clock: Option<Clock>,
     /// Commands that the witness itself has sent to this process.
-    pub(super) witnessed: AtomicU64,
+    witnessed: AtomicU64,
 }
 
 impl Server {
@@ -211,6 +214,33 @@ impl Server {
     fn process(&self) -> MutexGuard<'_, Child> {
         // A panic elsewhere must not keep the drop from killing the process.
         self.process.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Master for Server {
+    fn name(&self) -> String {
+        self.addr().to_string()
+    }
+
+    async fn open(&self) -> Result<MultiplexedConnection, Unseen> {
+        if !self.is_running() {
+            return Err(Unseen::Down);
+        }
+        if self.is_stopped() {
+            return Err(Unseen::Silent("stopped".to_owned()));
+        }
+        let address = self.url().into_connection_info()?;
+        let mut settings = address.redis_settings().clone().set_skip_set_lib_name();
+        if let Some(password) = self.password() {
+            settings = settings.set_password(password);
+            self.count_own(1);
+        }
+        let client = Client::open(address.set_redis_settings(settings))?;
+        Ok(witness::connect(&client).await?)
+    }
+
+    fn count_own(&self, commands: u64) -> u64 {
+        self.witnessed.fetch_add(commands, Ordering::Relaxed) + commands
     }
 }
 

@@ -1,17 +1,16 @@
-//! The independent witness. It looks at the masters' keys through the `redis` crate, with a
-//! separate connection for each look, so that a restart or a stop does not confuse it.
+//! The independent witness. It looks at the keys of masters of any kind through the `redis` crate, with
+//! a separate connection for each look, so that a restart or a stop does not confuse it.
 //!
 //! A master that is *down* (killed) holds nothing. A master that is *silent* (stopped, overloaded)
 //! may hold anything: a look that needs its answer panics, or returns the silence as an error.
 
 use super::poll::PAUSE;
-use super::server::Server;
 use futures::future::join_all;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, IntoConnectionInfo, RedisResult};
+use redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, RedisResult};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Bound on the time for a master to answer the witness.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -25,28 +24,49 @@ pub(crate) enum Unseen {
     Silent(String),
 }
 
+/// A master that the witness can ask.
+pub(crate) trait Master {
+    /// Returns the name that a failure is reported under.
+    fn name(&self) -> String;
+
+    /// Opens a connection for one look.
+    async fn open(&self) -> Result<MultiplexedConnection, Unseen>;
+
+    /// Counts the witness's own commands, these included.
+    fn count_own(&self, commands: u64) -> u64;
+}
+
+impl From<RedisError> for Unseen {
+    fn from(error: RedisError) -> Self {
+        Self::Silent(error.to_string())
+    }
+}
+
 /// Opens a connection that waits for a busy machine: half a second, the bound of the `redis` crate,
 /// is too short beside a hundred other tests.
 pub(crate) async fn connect(client: &Client) -> RedisResult<MultiplexedConnection> {
-    let limits = AsyncConnectionConfig::new()
+    client.get_multiplexed_async_connection_with_config(&limits()).await
+}
+
+pub(crate) fn limits() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new()
         .set_connection_timeout(Some(PATIENCE))
-        .set_response_timeout(Some(PATIENCE));
-    client.get_multiplexed_async_connection_with_config(&limits).await
+        .set_response_timeout(Some(PATIENCE))
 }
 
 /// Returns which of the masters have the key. All that run must answer.
-pub(crate) async fn holders(masters: &[Server], key: &str) -> Vec<usize> {
+pub(crate) async fn holders(masters: &[impl Master], key: &str) -> Vec<usize> {
     let values = values(masters, key).await;
     (0..masters.len()).filter(|&node| values[node].is_some()).collect()
 }
 
 /// Returns the value of the key, master by master. All that run must answer.
-pub(crate) async fn values(masters: &[Server], key: &str) -> Vec<Option<String>> {
+pub(crate) async fn values(masters: &[impl Master], key: &str) -> Vec<Option<String>> {
     join_all(masters.iter().map(|server| value(server, key))).await
 }
 
 /// Returns the value of the key on one master.
-pub(crate) async fn value(server: &Server, key: &str) -> Option<String> {
+pub(crate) async fn value(server: &impl Master, key: &str) -> Option<String> {
     match ask(server, redis::cmd("GET").arg(key)).await {
         Err(Unseen::Down) => None,
         seen => expect_seen(server, seen),
@@ -55,7 +75,7 @@ pub(crate) async fn value(server: &Server, key: &str) -> Option<String> {
 
 /// Counts the keys of each master, except what outlives its clients. Keys that have expired but were not
 /// collected yet don't count (they would in DBSIZE).
-pub(crate) async fn total_keys(masters: &[Server]) -> Vec<Result<u64, Unseen>> {
+pub(crate) async fn total_keys(masters: &[impl Master]) -> Vec<Result<u64, Unseen>> {
     let all = join_all(masters.iter().map(keys)).await;
     all.into_iter().map(|seen| seen.map(|keys| keys.len() as u64)).collect()
 }
@@ -71,7 +91,7 @@ pub(crate) fn outlives_clients(key: &str) -> bool {
 }
 
 /// Returns the keys of one master, sorted, except what outlives its clients.
-pub(crate) async fn keys(server: &Server) -> Result<Vec<String>, Unseen> {
+pub(crate) async fn keys(server: &impl Master) -> Result<Vec<String>, Unseen> {
     let mut keys: Vec<String> = ask(server, redis::cmd("KEYS").arg("*")).await?;
     keys.retain(|key| !outlives_clients(key));
     keys.sort();
@@ -79,19 +99,19 @@ pub(crate) async fn keys(server: &Server) -> Result<Vec<String>, Unseen> {
 }
 
 /// Asserts that no running master has any key now. A silent master fails it.
-pub(crate) async fn assert_no_keys_now(masters: &[Server]) {
+pub(crate) async fn assert_no_keys_now(masters: &[impl Master]) {
     let left = leftovers(masters, |_| true).await;
     assert!(left.is_empty(), "keys are left: {left:?}");
 }
 
 /// Asserts the same, but the keys may take `within` to go away.
-pub(crate) async fn eventually_no_keys(masters: &[Server], within: Duration) {
+pub(crate) async fn eventually_no_keys(masters: &[impl Master], within: Duration) {
     eventually_none(masters, |_| true, within).await;
 }
 
 /// Asserts the same for the keys that `counts` picks, where others (fences) may stay.
 pub(crate) async fn eventually_none(
-    masters: &[Server],
+    masters: &[impl Master],
     counts: impl Fn(&str) -> bool,
     within: Duration,
 ) {
@@ -108,7 +128,7 @@ pub(crate) async fn eventually_none(
 }
 
 /// Returns the remaining ttl of the key there: `None` without a key, the maximum without an expiry.
-pub(crate) async fn pttl(server: &Server, key: &str) -> Option<Duration> {
+pub(crate) async fn pttl(server: &impl Master, key: &str) -> Option<Duration> {
     let left: i64 = expect_seen(server, ask(server, redis::cmd("PTTL").arg(key)).await);
     match u64::try_from(left) {
         Ok(ms) => Some(Duration::from_millis(ms)),
@@ -118,7 +138,7 @@ pub(crate) async fn pttl(server: &Server, key: &str) -> Option<Duration> {
 }
 
 /// Sets a value there as another client would, over any existing one.
-pub(crate) async fn set_foreign(server: &Server, key: &str, value: &str, px: Duration) {
+pub(crate) async fn set_foreign(server: &impl Master, key: &str, value: &str, px: Duration) {
     let ms = u64::try_from(px.as_millis()).expect("a time to live that fits");
     let mut set = redis::cmd("SET");
     set.arg(key).arg(value).arg("PX").arg(ms);
@@ -127,15 +147,15 @@ pub(crate) async fn set_foreign(server: &Server, key: &str, value: &str, px: Dur
 
 /// Counts the commands that the server has executed since its start, without the witness's own and
 /// without the agreements. Calls from inside other scripts count too.
-pub(crate) async fn command_count(server: &Server) -> u64 {
-    let own = server.witnessed.load(Ordering::Relaxed);
+pub(crate) async fn command_count(server: &impl Master) -> u64 {
+    let own = server.count_own(0);
     let calls = calls(server).await;
     calls.values().sum::<u64>().saturating_sub(own)
 }
 
 /// Counts the calls of each command (`"set"`, `"client|kill"`), including those of the witness. The
 /// calls of the agreements, which come with each connection and heartbeat, are left out.
-pub(crate) async fn calls(server: &Server) -> BTreeMap<String, u64> {
+pub(crate) async fn calls(server: &impl Master) -> BTreeMap<String, u64> {
     let info = info(server, "commandstats").await;
     let lines = info.iter().filter_map(|(name, stats)| {
         let calls = stats.strip_prefix("calls=")?.split(',').next()?;
@@ -159,7 +179,7 @@ pub(crate) async fn calls(server: &Server) -> BTreeMap<String, u64> {
 }
 
 /// Counts the calls of all these commands at all masters.
-pub(crate) async fn calls_of(masters: &[Server], commands: &[&str]) -> u64 {
+pub(crate) async fn calls_of(masters: &[impl Master], commands: &[&str]) -> u64 {
     let all = join_all(masters.iter().map(calls)).await;
     let counts = all.iter().flat_map(|calls| commands.iter().filter_map(|name| calls.get(*name)));
     counts.sum()
@@ -179,7 +199,7 @@ pub(crate) fn deletions(calls: &BTreeMap<String, u64>) -> u64 {
 
 /// Returns the command by which the server compares and deletes by itself, if it has one: `delifeq` of
 /// Valkey, from 9 on, `delex` of Redis, from 8.4 on.
-pub(crate) async fn native_release(server: &Server) -> Option<&'static str> {
+pub(crate) async fn native_release(server: &impl Master) -> Option<&'static str> {
     let names = ["delifeq", "delex"];
     let mut known = redis::cmd("COMMAND");
     let known = ask(server, known.arg("INFO").arg(&names)).await;
@@ -188,7 +208,7 @@ pub(crate) async fn native_release(server: &Server) -> Option<&'static str> {
 }
 
 /// Counts the requested kills; `None` if the server counts no subcommands (6.2).
-pub(crate) async fn kills(server: &Server) -> Option<u64> {
+pub(crate) async fn kills(server: &impl Master) -> Option<u64> {
     let calls = calls(server).await;
     let counts_subcommands = calls.contains_key("client|setname");
     counts_subcommands.then(|| calls.get("client|kill").copied().unwrap_or(0))
@@ -199,49 +219,36 @@ pub(crate) async fn kills(server: &Server) -> Option<u64> {
 const AN_AGREEMENT: [(&str, u64); 3] = [("eval", 1), ("time", 1), ("pexpire", 2)];
 
 /// Reads a section of INFO, field by field: `info(&server, "server").await["run_id"]`.
-pub(crate) async fn info(server: &Server, section: &str) -> BTreeMap<String, String> {
+pub(crate) async fn info(server: &impl Master, section: &str) -> BTreeMap<String, String> {
     let text: String = expect_seen(server, ask(server, redis::cmd("INFO").arg(section)).await);
     let fields = text.lines().filter_map(|line| line.split_once(':'));
     fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Counts the connections of the server, without the witness's own.
-pub(crate) async fn client_count(server: &Server) -> usize {
+pub(crate) async fn client_count(server: &impl Master) -> usize {
     let list: String = expect_seen(server, ask(server, redis::cmd("CLIENT").arg("LIST")).await);
     list.lines().filter(|line| !line.contains(" name=witness ")).count()
 }
 
 /// Sends one command to a master and reads its answer as a `T`, for anything that has no function
 /// here.
-pub(crate) async fn ask<T: FromRedisValue>(server: &Server, command: &Cmd) -> Result<T, Unseen> {
-    if !server.is_running() {
-        return Err(Unseen::Down);
-    }
-    if server.is_stopped() {
-        return Err(Unseen::Silent("stopped".to_owned()));
-    }
-    let answer = async {
-        let address = server.url().into_connection_info()?;
-        let mut settings = address.redis_settings().clone().set_skip_set_lib_name();
-        if let Some(password) = server.password() {
-            settings = settings.set_password(password);
-            server.witnessed.fetch_add(1, Ordering::Relaxed);
-        }
-        let client = Client::open(address.set_redis_settings(settings))?;
-        let mut connection = connect(&client).await?;
-        server.witnessed.fetch_add(2, Ordering::Relaxed);
-        let mut introduced = redis::pipe();
-        introduced.cmd("CLIENT").arg("SETNAME").arg("witness").ignore();
-        introduced.add_command(command.clone());
-        introduced.query_async::<(T,)>(&mut connection).await
-    };
-    let silent = |error: redis::RedisError| Unseen::Silent(error.to_string());
-    answer.await.map(|(value,)| value).map_err(silent)
+pub(crate) async fn ask<T: FromRedisValue>(
+    server: &impl Master,
+    command: &Cmd,
+) -> Result<T, Unseen> {
+    let mut connection = server.open().await?;
+    server.count_own(2);
+    let mut introduced = redis::pipe();
+    introduced.cmd("CLIENT").arg("SETNAME").arg("witness").ignore();
+    introduced.add_command(command.clone());
+    let (answer,) = introduced.query_async(&mut connection).await?;
+    Ok(answer)
 }
 
 /// Returns what is left on the masters that run, by node; a silent master counts as leftover.
 async fn leftovers(
-    masters: &[Server],
+    masters: &[impl Master],
     counts: impl Fn(&str) -> bool,
 ) -> BTreeMap<usize, Result<Vec<String>, Unseen>> {
     let all = join_all(masters.iter().map(keys)).await.into_iter().enumerate();
@@ -255,6 +262,6 @@ async fn leftovers(
     left.collect()
 }
 
-fn expect_seen<T>(server: &Server, seen: Result<T, Unseen>) -> T {
-    seen.unwrap_or_else(|unseen| panic!("the master {} can't be asked: {unseen:?}", server.addr()))
+fn expect_seen<T>(server: &impl Master, seen: Result<T, Unseen>) -> T {
+    seen.unwrap_or_else(|unseen| panic!("the master {} can't be asked: {unseen:?}", server.name()))
 }

@@ -1,7 +1,7 @@
 //! `quorumlock inspect` and `force-release`: the holder of a lock is shown, and the lock can be
 //! taken away.
 
-use crate::cli::{self, PATIENCE, Running, beside, run};
+use crate::cli::{self, PATIENCE, Running, run};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use crate::support::witness;
@@ -101,7 +101,7 @@ fn answer(masters: &Masters, keys: &[u8]) -> cli::Finished {
     let script = format!("{} force-release r; echo code=$?", env!("CARGO_BIN_EXE_quorumlock"));
     let files = tempfile::tempdir().unwrap();
     let shown = files.path().join("shown");
-    let mut command = beside(masters, "script");
+    let mut command = cli::beside(masters, "script");
     command.env("SHELL", "/bin/sh").args(["-qfec", &script]).arg(&shown);
     let mut running = Running::start(command.stdin(Stdio::piped()));
     let asks =

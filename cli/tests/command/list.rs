@@ -1,6 +1,6 @@
 //! `quorumlock list` and `watch`: every lock that is held, as a table, as JSON, and as it changes.
 
-use crate::cli::{self, Finished, PATIENCE, beside, run};
+use crate::cli::{self, Finished, PATIENCE, run};
 use crate::support::masters::Masters;
 use crate::support::normalised::without_times;
 use crate::support::poll::eventually;
@@ -130,7 +130,7 @@ async fn on_a_terminal_the_table_fits() {
     let name = "r".repeat(100);
     let _held = hold(&masters, &"worker-".repeat(9), &[&name]).await;
     let command = format!("{} list", env!("CARGO_BIN_EXE_quorumlock"));
-    let mut script = beside(&masters, "script");
+    let mut script = cli::beside(&masters, "script");
     script.env("SHELL", "/bin/sh").env("NO_COLOR", "1").env_remove("COLUMNS").args([
         "-qfec",
         &command,

@@ -15,6 +15,7 @@ mod fair;
 mod habits;
 mod image;
 mod inspect;
+mod limits;
 mod list;
 mod loss;
 mod may_stop;

@@ -13,6 +13,15 @@ pub(crate) const PERMITS: (&str, usize) = ("p0", 2);
 /// The locks that a crowd of clients waits for: the second in turn.
 pub(crate) const CROWDED: [&str; 2] = ["x0", "x1"];
 
+/// The locks that clients keep alive while they begin bursts.
+pub(crate) const KEPT_ALIVE: [&str; 8] = ["b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7"];
+
+/// Their ttl: a burst of a few seconds may cost a lock that is not extended meanwhile.
+pub(crate) const KEPT_TTL: Duration = Duration::from_millis(1500);
+
+/// The beginning of the names of a burst, which stands for all of them in a history: it counts them.
+pub(crate) const BURST: &str = "burst";
+
 /// The longest time for which a lock that was given back is kept warm.
 pub(crate) const KEPT_WARM: Duration = Duration::from_millis(600);
 
@@ -20,6 +29,9 @@ pub(crate) const KEPT_WARM: Duration = Duration::from_millis(600);
 pub(crate) fn most_holders(resource: &str) -> usize {
     if resource == PERMITS.0 { PERMITS.1 } else { 1 }
 }
+
+/// The actor of what is about the run as a whole.
+pub(crate) const RUN: &str = "run";
 
 /// The actor of the store's answers.
 pub(crate) const STORE: &str = "store";
@@ -78,6 +90,15 @@ pub(crate) enum What {
         why: Why,
     },
 
+    /// The task begins so many acquires at once.
+    Bursts {
+        asked: u64,
+    },
+    /// All of the task's burst are answered or given up, and released. So many were won.
+    Served {
+        served: u64,
+    },
+
     Born,
     Stopped,
     Continued,
@@ -89,6 +110,10 @@ pub(crate) enum What {
 
     /// From now on a master is in this condition.
     Is(Condition),
+    /// A scan that began at this instant was not answered in time.
+    Silent {
+        until: Nanos,
+    },
     /// A scan that began at this instant found this process's key on the master.
     Has {
         resource: String,
@@ -110,7 +135,7 @@ pub(crate) enum What {
         accepted: bool,
     },
 
-    /// The whole machine stood still, until that instant.
+    /// The whole machine stood still, if the run says so, or a process, until that instant.
     Froze {
         until: Nanos,
     },
@@ -143,6 +168,8 @@ pub(crate) enum Claim {
 pub(crate) enum Why {
     Contended,
     NoQuorum,
+    /// Its client asked for more at once than its masters answered in time.
+    Overloaded,
     /// Its future was dropped.
     Cancelled,
     /// The lock was won, and had expired when the task looked at it.
@@ -197,13 +224,14 @@ impl Claim {
 }
 
 impl Why {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Contended, Self::NoQuorum, Self::Cancelled, Self::Late];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Contended, Self::NoQuorum, Self::Overloaded, Self::Cancelled, Self::Late];
 
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Contended => "contended",
             Self::NoQuorum => "no-quorum",
+            Self::Overloaded => "overloaded",
             Self::Cancelled => "cancelled",
             Self::Late => "late",
         }

@@ -1,10 +1,15 @@
 //! The file of a history: several processes append to it, and it is read while it grows.
 
-use super::clock::{Nanos, now};
+use super::clock::{Nanos, between, now};
 use super::history::{Entry, What};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::time::Duration;
+
+/// A wake-up that is so much late shows that the machine or the process stood still.
+const FROZEN: Duration = Duration::from_millis(300);
+const WAKES_EVERY: Duration = Duration::from_millis(50);
 
 /// The writing end. A line is one `write` to a file opened for appending. So lines of several
 /// processes don't mix, and written lines stay when their writer is killed.
@@ -27,6 +32,18 @@ impl Journal {
     pub(crate) fn note_at(&self, at: Nanos, who: &str, what: What) {
         let line = format!("{}\n", Entry { at, who: who.to_owned(), what });
         (&self.file).write_all(line.as_bytes()).expect("a history that can be written");
+    }
+
+    /// Notes when it stands still: nothing that happens then is the clients' fault.
+    pub(crate) fn note_freezes(&self, who: &str, is_over: impl Fn() -> bool) {
+        while !is_over() {
+            let before = now();
+            std::thread::sleep(WAKES_EVERY);
+            let until = now();
+            if between(before, until) > FROZEN {
+                self.note_at(before, who, What::Froze { until });
+            }
+        }
     }
 }
 

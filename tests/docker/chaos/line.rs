@@ -130,6 +130,14 @@ impl What {
         let mut value = vec![("of".to_owned(), Edn::text(who))];
         let mut also = |key: &str, is: Edn| value.push((key.to_owned(), is));
         let event = match self {
+            Self::Bursts { asked } => {
+                also("asked", Edn::Integer(*asked));
+                "bursts"
+            }
+            Self::Served { served } => {
+                also("served", Edn::Integer(*served));
+                "served"
+            }
             Self::Born => "born",
             Self::Stopped => "stopped",
             Self::Continued => "continued",
@@ -141,6 +149,10 @@ impl What {
             Self::Is(condition) => {
                 also("condition", Edn::keyword(condition.word()));
                 "is"
+            }
+            Self::Silent { until } => {
+                also("until", Edn::Integer(*until));
+                "silent"
             }
             Self::Has { resource, holder } => {
                 also("resource", Edn::text(resource));
@@ -171,12 +183,15 @@ impl What {
     fn parse_of_run(event: &str, value: &Edn) -> Option<Self> {
         let text = |key| value.get(key).as_text().map(str::to_owned);
         Some(match event {
+            "bursts" => Self::Bursts { asked: value.get("asked").as_integer()? },
+            "served" => Self::Served { served: value.get("served").as_integer()? },
             "born" => Self::Born,
             "stopped" => Self::Stopped,
             "continued" => Self::Continued,
             "killed" => Self::Killed,
             "gone" => Self::Gone { owed: value.get("owed").as_integer()?.try_into().ok()? },
             "is" => Self::Is(Condition::parse(value.get("condition").as_keyword()?)?),
+            "silent" => Self::Silent { until: value.get("until").as_integer()? },
             "has" => Self::Has { resource: text("resource")?, holder: text("holder")? },
             "froze" => Self::Froze { until: value.get("until").as_integer()? },
             "empty" => Self::Empty,
@@ -232,12 +247,15 @@ mod tests {
             What::Left { id, confirmed: true },
             What::Left { id, confirmed: false },
             What::Writes { id, resource: resource.clone(), token },
+            What::Bursts { asked: 3000 },
+            What::Served { served: 2999 },
             What::Born,
             What::Stopped,
             What::Continued,
             What::Killed,
             What::Gone { owed: 2 },
             What::Has { resource: resource.clone(), holder: "c1".into() },
+            What::Silent { until: 13 },
             What::Froze { until: 13 },
             What::Empty,
             What::AtOdds,

@@ -3,6 +3,7 @@
 use super::check::availability::{self, Availability};
 use super::check::crowd::{self, Crowd};
 use super::check::hand_over::{self, HandOvers};
+use super::check::kept::{self, Bursts};
 use super::check::turns::{self, Turns};
 use super::client::Party;
 use super::clock::between;
@@ -38,6 +39,7 @@ pub(crate) struct Figures {
     pub(crate) hand_overs: HandOvers,
     pub(crate) turns: Turns,
     pub(crate) crowd: Crowd,
+    pub(crate) bursts: Bursts,
     /// Locks won by clients with correct settings, with another list, and with another ttl.
     pub(crate) by_party: [usize; 3],
 }
@@ -93,6 +95,7 @@ impl Figures {
             hand_overs: hand_over::figures(story),
             turns: turns::figures(story),
             crowd: crowd::figures(story),
+            bursts: kept::figures(story),
             by_party: Party::ALL.map(|party| {
                 let theirs = |attempt: &&&Attempt| Party::of(process(&attempt.task)) == Some(party);
                 acquired.iter().filter(theirs).count()
@@ -148,6 +151,12 @@ impl fmt::Display for Figures {
             f,
             "  crowd: {won} served, {in_vain} gave up; with a minority away at most {waits}, and no more than \
              {most_before} went before one"
+        )?;
+        let Bursts { begun, whole, asked, served, kept, lost } = self.bursts;
+        writeln!(
+            f,
+            "  bursts: {whole} of {begun}, {served} of {asked} acquires served; {kept} locks kept alive \
+             meanwhile, {lost} of them lost to faults"
         )?;
         writeln!(f, "  hand-over, a minority away:   {minority}")?;
         write!(f, "  hand-over, after a deadline:  {lapsed}")

@@ -2,8 +2,7 @@
 
 use super::check::{Kind, Violation, violations};
 use super::client::{MAX_TTL, Orders, Party, Spoiled, WINDOW};
-use super::clock::{between, now};
-use super::history::{Condition, What};
+use super::history::{Condition, RUN, What};
 use super::journal::{Journal, Reader};
 use super::people::People;
 use super::picture::timeline;
@@ -24,10 +23,6 @@ use std::time::{Duration, Instant};
 
 /// Title of the picture. The seed is below it.
 const DRAWN: &str = "Processes compete for locks while masters and processes fail";
-
-/// A wake-up that is so much late shows that the machine stood still.
-const FROZEN: Duration = Duration::from_millis(300);
-const WAKES_EVERY: Duration = Duration::from_millis(50);
 
 /// Time between progress messages.
 const TELLS_EVERY: Duration = Duration::from_secs(10);
@@ -99,7 +94,7 @@ impl Run {
         let journal = Arc::new(Journal::open(&history));
         let store = store::serve(journal.clone()).await;
         if self.at_odds {
-            journal.note("run", What::AtOdds);
+            journal.note(RUN, What::AtOdds);
         }
 
         let mut rng = self.seed.rng();
@@ -155,7 +150,7 @@ impl Run {
         });
         let noting = std::thread::spawn({
             let (journal, over) = (journal.clone(), over.clone());
-            move || note_freezes(&journal, &over)
+            move || journal.note_freezes(RUN, || over.load(SeqCst))
         });
         let telling = tokio::spawn(self.tell_progress(history.clone(), began));
         let trouble = tokio::task::spawn_blocking({
@@ -178,7 +173,7 @@ impl Run {
         telling.abort();
         if self.spoiled == Spoiled::Nothing {
             tokio::time::sleep(EXPIRED).await;
-            journal.note("run", What::Empty);
+            journal.note(RUN, What::Empty);
             watch::look_for_anything(&containers, &journal).await;
         }
 
@@ -270,18 +265,6 @@ impl fmt::Display for Run {
         match self.spoiled {
             Spoiled::Nothing => Ok(()),
             spoiled => write!(f, ", without {}", spoiled.word()),
-        }
-    }
-}
-
-/// Notes when the whole machine stands still: nothing that happens then is the clients' fault.
-fn note_freezes(journal: &Journal, over: &AtomicBool) {
-    while !over.load(SeqCst) {
-        let before = now();
-        std::thread::sleep(WAKES_EVERY);
-        let until = now();
-        if between(before, until) > FROZEN {
-            journal.note_at(before, "run", What::Froze { until });
         }
     }
 }

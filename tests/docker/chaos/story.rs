@@ -2,7 +2,7 @@
 
 use super::check::REDIALLED;
 use super::clock::{Nanos, nanos};
-use super::history::{Claim, Condition, Entry, What, Why};
+use super::history::{Claim, Condition, Entry, RUN, What, Why};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub(crate) struct Hold {
     pub(crate) left: Option<Nanos>,
     pub(crate) token: Option<u64>,
     pub(crate) extended: bool,
+    /// The first look that found it lost.
+    pub(crate) lapsed: Option<Nanos>,
 }
 
 impl Hold {
@@ -39,6 +41,16 @@ impl Hold {
     }
 }
 
+/// Acquires that were begun at once. Without an end, the process was killed meanwhile.
+#[derive(Clone, Debug)]
+pub(crate) struct Burst {
+    pub(crate) task: String,
+    pub(crate) from: Nanos,
+    pub(crate) until: Option<Nanos>,
+    pub(crate) asked: u64,
+    pub(crate) served: u64,
+}
+
 /// A client process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Life {
@@ -46,6 +58,8 @@ pub(crate) struct Life {
     /// Start and end of each stop. Without an end, the process was killed while stopped, or the
     /// history ends.
     pub(crate) stopped: Vec<(Nanos, Option<Nanos>)>,
+    /// Start and end of each time in which a thread of its own was not woken.
+    pub(crate) starved: Vec<(Nanos, Nanos)>,
     pub(crate) killed: Option<Nanos>,
     /// Time of its end, and number of deletions that were not confirmed.
     pub(crate) gone: Option<(Nanos, usize)>,
@@ -76,9 +90,12 @@ pub(crate) struct Story {
     pub(crate) ended: Nanos,
     /// In the order of the requests.
     pub(crate) attempts: Vec<Attempt>,
+    pub(crate) bursts: Vec<Burst>,
     pub(crate) lives: BTreeMap<String, Life>,
     /// For each master, its conditions with their start.
     pub(crate) masters: BTreeMap<String, Vec<(Nanos, Condition)>>,
+    /// Each master that did not answer in time, with start and end.
+    pub(crate) silences: Vec<(String, Nanos, Nanos)>,
     pub(crate) writes: Vec<Write>,
     pub(crate) sightings: Vec<Sighting>,
     /// Start and end of each time in which the whole machine stood still.
@@ -136,7 +153,8 @@ impl Story {
             }
             What::Enters { id, until, token } => match known(id) {
                 Some(place) => {
-                    let hold = Hold { from: at, until, left: None, token, extended: false };
+                    let hold =
+                        Hold { from: at, until, left: None, token, extended: false, lapsed: None };
                     self.attempts[place].hold = Some(hold);
                 }
                 None => self.odd.push((at, format!("{who} enters {id}, which it never asked for"))),
@@ -157,8 +175,22 @@ impl Story {
                     self.attempts[place].failed = Some((at, why));
                 }
             }
+            What::Lapsed { id } => {
+                if let Some(hold) = known(id).and_then(|n| self.attempts[n].hold.as_mut()) {
+                    hold.lapsed.get_or_insert(at);
+                }
+            }
             // The other end of an operation: these checks take one instant of each.
-            What::Looks { .. } | What::Lapsed { .. } | What::Left { .. } | What::Writes { .. } => {}
+            What::Looks { .. } | What::Left { .. } | What::Writes { .. } => {}
+            What::Bursts { asked } => {
+                self.bursts.push(Burst { task: who, from: at, until: None, asked, served: 0 });
+            }
+            What::Served { served } => {
+                let last = self.bursts.iter_mut().rfind(|burst| burst.task == who);
+                if let Some(burst) = last {
+                    (burst.until, burst.served) = (Some(at), served);
+                }
+            }
             What::Born => self.life(&who).born = at,
             What::Stopped => self.life(&who).stopped.push((at, None)),
             What::Continued => {
@@ -169,13 +201,15 @@ impl Story {
             What::Killed => self.life(&who).killed = Some(at),
             What::Gone { owed } => self.life(&who).gone = Some((at, owed)),
             What::Is(condition) => self.masters.entry(who).or_default().push((at, condition)),
+            What::Silent { until } => self.silences.push((who, at, until)),
             What::Has { resource, holder } => {
                 self.sightings.push(Sighting { at, master: who, resource, holder });
             }
             What::Write { by, id, resource, token, accepted } => {
                 self.writes.push(Write { at, by, id, resource, token, accepted });
             }
-            What::Froze { until } => self.frozen.push((at, until)),
+            What::Froze { until } if who == RUN => self.frozen.push((at, until)),
+            What::Froze { until } => self.life(&who).starved.push((at, until)),
             What::Empty => self.empty = Some(at),
             What::AtOdds => self.at_odds = true,
             What::Odd(text) => self.odd.push((at, format!("{who}: {text}"))),
@@ -228,7 +262,8 @@ impl Story {
             && !self.was_stopped(&attempt.task, attempt.asked, to)
     }
 
-    /// Returns when each master was unreliable: from a fault until `grace` after it was up again.
+    /// Returns when each master was unreliable: from a fault until `grace` after it was up again, and while it took too
+    /// long for a scan, as on a busy machine.
     pub(crate) fn impaired(&self, grace: Duration) -> BTreeMap<&str, Vec<(Nanos, Nanos)>> {
         let grace = super::clock::nanos(grace);
         let spans = self.masters.iter().map(|(master, conditions)| {
@@ -244,6 +279,13 @@ impl Story {
                 }
             }
             spans.extend(since.map(|from| (from, Nanos::MAX)));
+            let late = self.silences.iter().filter(|(of, ..)| of == master);
+            let late = late.map(|(_, from, until)| (*from, *until)).filter(|(from, until)| {
+                !spans.iter().any(|(began, ended)| began <= until && ended >= from)
+            });
+            let late: Vec<_> = late.collect();
+            spans.extend(late);
+            spans.sort_unstable();
             (master.as_str(), spans)
         });
         spans.collect()

@@ -1,17 +1,21 @@
 //! Looks at the masters' keys, bypassing the crate under test, and records their owners.
 
 use super::clock::{Nanos, between, now};
-use super::history::What;
+use super::history::{BURST, What};
 use super::journal::Journal;
 use crate::support::docker::Containers;
 use crate::support::prelude::*;
 use futures::future::join_all;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(400);
 /// A scan sees a key at some time between its beginning and this much later; a slower scan is not
 /// recorded. A master with a fault at that moment does not answer at all.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+
+/// A master that takes longer does not answer the extension of a lock with such a ttl either.
+const IN_TIME: Duration = Duration::from_millis(150);
 
 /// Reads every key and its value in one step. An empty value means that it is not a string.
 ///
@@ -43,14 +47,18 @@ const OWN: &str = "quorumlock:";
 /// semaphore.
 const SLOT: &str = "quorumlock:slot:";
 
-/// Watches until it is dropped. A master that does not answer is skipped.
+/// Watches until it is dropped.
 pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
     loop {
         let scans = (0..containers.len()).map(|node| async move {
             let began = now();
             let scan = tokio::time::timeout(PATIENCE, scan(containers, node)).await;
+            let until = now();
+            if between(began, until) > IN_TIME || !matches!(scan, Ok(Ok(_))) {
+                journal.note_at(began, &format!("m{node}"), What::Silent { until });
+            }
             if let Ok(Ok(keys)) = scan
-                && between(began, now()) <= PATIENCE
+                && between(began, until) <= PATIENCE
             {
                 note(journal, node, began, keys, is_locked);
             }
@@ -97,6 +105,7 @@ fn note(
     counts: impl Fn(&str, &str) -> bool,
 ) {
     let keys = keys.into_iter().filter(|(key, value)| counts(key, value) && value != MARK);
+    let mut seen = BTreeSet::new();
     for (key, value) in keys {
         // The token, followed by the label.
         let value = value.strip_prefix(DONE).unwrap_or(&value);
@@ -104,7 +113,11 @@ fn note(
         let slot = key.strip_prefix(SLOT).and_then(|slot| slot.split_once(':'));
         let read = key.strip_prefix(READERS);
         let resource = slot.map(|(_, semaphore)| semaphore).or(read).unwrap_or(&key).to_owned();
-        let what = What::Has { resource, holder };
-        journal.note_at(began, &format!("m{node}"), what);
+        // Of thousands one line says enough.
+        let resource = if resource.starts_with(BURST) { BURST.to_owned() } else { resource };
+        if seen.insert((resource.clone(), holder.clone())) {
+            let what = What::Has { resource, holder };
+            journal.note_at(began, &format!("m{node}"), what);
+        }
     }
 }

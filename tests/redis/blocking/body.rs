@@ -9,7 +9,7 @@ use std::thread;
 #[test]
 fn a_bodys_result_comes_back_and_the_lock_was_kept_meanwhile() {
     let (masters, redlock) = three();
-    let ttl = Duration::from_secs(6);
+    let ttl = Duration::from_secs(3);
     let kept = redlock.acquire("r").ttl(ttl).run(|lease| {
         thread::sleep(ttl + Duration::from_secs(1));
         lease.check().unwrap();

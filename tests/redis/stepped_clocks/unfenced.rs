@@ -6,10 +6,7 @@ use crate::support::prelude::*;
 use quorumlock::error::LossReason;
 use quorumlock::report::Answer;
 use quorumlock::{ExtendError, Released};
-use std::time::{Duration, Instant};
-
-/// The ttl of a lock that expires: long enough to set clocks before that.
-const SHORT: Duration = Duration::from_secs(4);
+use std::time::Duration;
 
 async fn holders(masters: &Masters) -> usize {
     witness::holders(masters, "r").await.len()
@@ -68,21 +65,6 @@ async fn a_quorum_set_forward_lets_a_second_holder_in() {
     assert!(second.extend().await.is_ok(), "the second one's keys stand");
 }
 
-/// If the lock is kept alive, that lasts until the next extension, a third of the ttl.
-#[tokio::test]
-async fn a_holder_that_is_kept_alive_is_notified_at_its_next_extension() {
-    let Some(masters) = Masters::start_with_clocks(3) else { return };
-    let [ours, theirs] = two(&masters).await;
-    let guard = ours.acquire("r").ttl(LONG).keep_alive().await.unwrap();
-    everywhere(&masters).await;
-    let stepped = Instant::now();
-    set(&masters, 0..2, HOUR).await;
-    let _second = theirs.try_acquire("r").ttl(LONG).await.unwrap();
-    let lost = tokio::time::timeout(LONG, guard.lost()).await.unwrap();
-    assert!(matches!(lost.reason, LossReason::QuorumGone(_)), "{lost}");
-    assert!(stepped.elapsed() < LONG / 2, "after {:?}", stepped.elapsed());
-}
-
 /// The keys of a lock with a lock-delay outlive what its holder relies on by more than the step.
 #[tokio::test]
 async fn a_lock_delay_above_the_clock_step_keeps_a_second_holder_out() {
@@ -120,45 +102,6 @@ async fn a_holder_releases_and_extends_on_masters_that_were_set_back() {
         assert!(witness::pttl(&masters[node], "r").await.unwrap() <= LONG);
     }
     assert!(next.is_valid());
-}
-
-/// No client releases it. It stays closed for as long as the clocks were set back, or until an
-/// operator takes it away from the client that is gone.
-#[tokio::test]
-async fn a_dead_holder_keeps_a_set_back_quorum_closed_for_the_step() {
-    let Some(masters) = Masters::start_with_clocks(3) else { return };
-    let [ours, theirs] = two(&masters).await;
-    let left = ours.acquire("r").ttl(SHORT).await.unwrap();
-    everywhere(&masters).await;
-    let lease = left.lease();
-    left.forget();
-    set(&masters, 0..2, -HOUR).await;
-    let refused = theirs.acquire("r").timeout(2 * SHORT).await.unwrap_err();
-    assert!(refused.is_contended(), "{refused}");
-    assert!(!lease.is_valid());
-    assert_eq!(witness::holders(&masters, "r").await, [0, 1], "the third one's has expired");
-    let inspection = theirs.inspect("r").await.unwrap();
-    let remaining = inspection.holder().expect("a holder").remaining().expect("an end");
-    assert!(remaining > AN_HOUR - Duration::from_secs(60), "{remaining:?}");
-    theirs.force_release(&inspection).await.unwrap();
-    assert!(theirs.try_acquire("r").await.is_ok());
-}
-
-#[tokio::test]
-async fn a_minority_that_was_set_back_keeps_no_client_waiting() {
-    let Some(masters) = Masters::start_with_clocks(5) else { return };
-    let [ours, theirs] = two(&masters).await;
-    let left = ours.acquire("r").ttl(SHORT).await.unwrap();
-    everywhere(&masters).await;
-    left.forget();
-    set(&masters, 0..2, -HOUR).await;
-    let guard = theirs.acquire("r").ttl(LONG).timeout(LONG).await.unwrap();
-    assert_eq!(holders(&masters).await, 5, "the dead one's on two, ours on three");
-    let values = witness::values(&masters, "r").await;
-    assert_ne!(values[0], values[2], "{values:?}");
-    // It goes on with three: the other two never expire.
-    guard.extend().await.unwrap();
-    assert_eq!(guard.release().await, Ok(Released::Confirmed));
 }
 
 /// The agreement among the clients of a master also expires there.

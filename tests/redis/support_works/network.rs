@@ -3,9 +3,10 @@
 use super::{SET, SILENCE, SOON, answer, dial, dial_and_set, eventually_set, is_silent};
 use crate::support::prelude::*;
 use crate::support::proxy::{Cut, Direction::*, Proxy};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 #[tokio::test]
 async fn delayed_bytes_arrive_late_and_in_order() {

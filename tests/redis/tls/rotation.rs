@@ -1,4 +1,5 @@
 //! Authorities, certificates and users that change every second under load.
+//! On a real clock: it is servers that load certificates.
 
 use super::authority::Authority;
 use crate::rotation::{Load, PERIOD, Published, add_user, connect, cut, delete_user, until};
@@ -113,7 +114,7 @@ async fn with_certificates_and_users(periods: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn certificates_and_users_that_change_every_second_cost_no_lock() {
-    with_certificates_and_users(8).await;
+    with_certificates_and_users(4).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -9,29 +9,30 @@ use super::proxy::{Cut, Direction::*};
 use super::seed::Rng;
 use futures::future::join_all;
 use quorumlock::Guard;
-use setup::{OPERATION_TIMEOUT, SOON, Setup};
-use std::time::{Duration, Instant};
+use setup::{OPERATION_TIMEOUT, Place, SOON, Setup};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Time for the leftovers to disappear after the last byte.
 const GRACE: Duration = Duration::from_secs(1);
 
-impl Setup {
+impl<P: Place> Setup<P> {
     /// Holds the SETs until their acquires have failed.
     pub(crate) async fn held_until_the_acquires_have_failed(&self) -> usize {
-        self.proxies.iter().for_each(|proxy| proxy.hold(ToServer));
+        self.place.proxies().iter().for_each(|proxy| proxy.hold(ToServer));
         self.fail_a_batch().await;
-        self.proxies.iter().for_each(|proxy| proxy.let_go(ToServer));
+        self.place.proxies().iter().for_each(|proxy| proxy.let_go(ToServer));
         self.left().await
     }
 
     /// Delays every byte by more than the operation timeout, to each master by its own delay.
     pub(crate) async fn delayed_beyond_the_timeout(&self, rng: &mut Rng) -> usize {
-        for proxy in &self.proxies {
+        for proxy in self.place.proxies() {
             proxy.delay(ToServer, rng.duration(OPERATION_TIMEOUT * 3 / 2..OPERATION_TIMEOUT * 5));
         }
         self.fail_a_batch().await;
         tokio::time::sleep(rng.duration(Duration::ZERO..OPERATION_TIMEOUT * 5)).await;
-        self.proxies.iter().for_each(|proxy| proxy.delay(ToServer, Duration::ZERO));
+        self.place.proxies().iter().for_each(|proxy| proxy.delay(ToServer, Duration::ZERO));
         self.left().await
     }
 
@@ -81,8 +82,6 @@ impl Setup {
             link.change(ToServer, |rules| rules.cut_after = Some(sets));
         }
         self.fail(&names).await;
-        // On a machine that is held up, the client may have replaced a connection before it had
-        // sent all SETs over it. What is held there would keep it open.
         links.iter().for_each(|link| link.let_go(ToClient));
         self.left().await
     }
@@ -103,11 +102,14 @@ impl Setup {
     /// there are none.
     pub(crate) async fn left(&self) -> usize {
         eventually("old connections have delivered what they held", SOON, async || {
-            self.proxies.iter().all(|proxy| proxy.live() == 1 && proxy.waiting(ToServer) == 0)
+            self.place
+                .proxies()
+                .iter()
+                .all(|proxy| proxy.live() == 1 && proxy.waiting(ToServer) == 0)
         })
         .await;
         let last_byte =
-            self.proxies.iter().filter_map(|proxy| proxy.last_byte_delivered_at(ToServer));
+            self.place.proxies().iter().filter_map(|proxy| proxy.last_byte_delivered_at(ToServer));
         let deadline = last_byte.max().expect("some byte was delivered") + GRACE;
         self.all_vote().await;
         loop {
@@ -116,7 +118,7 @@ impl Setup {
             if left == 0 || last {
                 return left;
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(10 * PAUSE).await;
         }
     }
 }

@@ -1,15 +1,16 @@
-//! Five masters, of which three are behind proxies, and batches of acquires.
+//! Five masters of either kind, of which three are behind proxies, and batches of acquires.
 
-use super::super::masters::{Masters, builder};
 use super::super::poll::eventually;
-use super::super::proxy::{Link, Proxy, in_front_of};
-use super::super::sabotage::{Sabotage, dial_through};
-use super::super::witness;
+use super::super::proxy::{Link, Wires};
+use super::super::sabotage::Sabotage;
+use super::super::witness::{self, Master};
 use futures::future::join_all;
-use quorumlock::{AcquireError, Guard, Redlock};
+use quorumlock::{AcquireError, Guard, Redlock, RedlockBuilder};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 /// Number of concurrent acquires, each of its own resource: as many as a client begins at once on masters that have
 /// answered nothing for a while.
@@ -17,48 +18,49 @@ pub(crate) const BATCH: usize = 32;
 
 pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_millis(60);
 
-/// Long enough for anything that will happen, even on a busy machine.
+/// Long enough for anything that will happen.
 pub(super) const SOON: Duration = Duration::from_secs(20);
 
-/// Five masters, with a proxy before each of the first three.
-pub(crate) struct Setup {
-    pub(crate) masters: Masters,
-    pub(crate) proxies: Vec<Proxy>,
+/// Five masters of some kind, with a proxy before each of the first three.
+pub(crate) trait Place {
+    type Master: Master;
+    type Proxy: Deref<Target = Wires>;
+
+    fn start() -> Self;
+
+    fn masters(&self) -> &[Self::Master];
+
+    fn proxies(&self) -> &[Self::Proxy];
+
+    /// Configures a client, with a stream between it and the network that removes a safeguard.
+    fn builder(&self, sabotage: Sabotage, spoiled: &Arc<AtomicU64>) -> RedlockBuilder;
+}
+
+/// A client of five masters.
+pub(crate) struct Setup<P> {
+    pub(crate) place: P,
     pub(crate) redlock: Redlock,
     pub(crate) spoiled: Arc<AtomicU64>,
     named: AtomicU64,
 }
 
-impl Setup {
+impl<P: Place> Setup<P> {
     pub(crate) async fn start(ttl: Duration) -> Self {
-        Self::start_over(ttl, None).await
+        Self::start_over(ttl, Sabotage::Nothing).await
     }
 
-    /// Starts it with a stream between client and network that removes a safeguard.
     pub(crate) async fn start_with(sabotage: Sabotage) -> Self {
-        Self::start_over(Duration::from_secs(10), Some(sabotage)).await
+        Self::start_over(Duration::from_secs(10), sabotage).await
     }
 
-    async fn start_over(ttl: Duration, sabotage: Option<Sabotage>) -> Self {
-        let masters = Masters::start(5);
-        let proxies = in_front_of(masters[..3].iter().map(|master| master.addr()));
-        let behind = proxies.iter().map(Proxy::addr);
-        let addresses = behind.chain(masters[3..].iter().map(|master| master.addr()));
-        let spoiled = Arc::new(AtomicU64::new(0));
-        let builder = addresses.fold(builder(), |builder, address| {
-            let url = format!("redis://{address}");
-            match sabotage {
-                None => builder.node(url),
-                Some(how) => {
-                    builder.node_with_connector(url, dial_through(address, how, spoiled.clone()))
-                }
-            }
-        });
-        let builder = builder.ttl(ttl).operation_timeout(OPERATION_TIMEOUT);
+    async fn start_over(ttl: Duration, sabotage: Sabotage) -> Self {
+        let (place, spoiled) = (P::start(), Arc::new(AtomicU64::new(0)));
+        let builder = place.builder(sabotage, &spoiled).ttl(ttl);
+        let builder = builder.operation_timeout(OPERATION_TIMEOUT);
         let redlock = builder.connect_timeout(Duration::from_millis(250)).connect().await.unwrap();
         // Ahead of the first round's commands is a question, which would be among their bytes.
         drop(redlock.acquire("first").await.unwrap().release().await);
-        Self { masters, proxies, redlock, spoiled, named: AtomicU64::new(0) }
+        Self { place, redlock, spoiled, named: AtomicU64::new(0) }
     }
 
     pub(crate) async fn fail_a_batch(&self) {
@@ -89,8 +91,8 @@ impl Setup {
 
     /// Returns the connection that each of the first proxies carries now.
     pub(crate) fn links(&self, proxies: usize) -> Vec<Arc<Link>> {
-        let newest = |proxy: &Proxy| proxy.link(proxy.connections() - 1);
-        self.proxies[..proxies].iter().map(newest).collect()
+        let newest = |proxy: &P::Proxy| proxy.link(proxy.connections() - 1);
+        self.place.proxies()[..proxies].iter().map(newest).collect()
     }
 
     /// Waits until every node takes part again: one more lock is set on all five. By then,
@@ -101,9 +103,12 @@ impl Setup {
             let Ok(_guard) = self.redlock.try_acquire(probe.as_str()).await else { return false };
             let patience = Instant::now() + OPERATION_TIMEOUT;
             while Instant::now() < patience {
-                if witness::holders(&self.masters, &probe).await.len() == self.masters.len() {
+                if witness::holders(self.place.masters(), &probe).await.len()
+                    == self.place.masters().len()
+                {
                     return true;
                 }
+                sleep(Duration::from_millis(2)).await;
             }
             false
         })
@@ -112,7 +117,7 @@ impl Setup {
 
     /// Counts the keys on all masters together, except those of the probes.
     pub(crate) async fn late_keys(&self) -> usize {
-        let keys = join_all(self.masters.iter().map(witness::keys)).await;
+        let keys = join_all(self.place.masters().iter().map(witness::keys)).await;
         keys.into_iter().flat_map(Result::unwrap).filter(|key| key.starts_with("late:")).count()
     }
 }

@@ -1,14 +1,13 @@
 //! One direction of one connection: a reader that records when bytes arrived, a queue, and a
 //! deliverer that follows the rules.
 
-use socket2::SockRef;
-use std::io::{ErrorKind, Result};
-use std::net::Shutdown;
+use std::io::Result;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-use tokio::net::TcpStream;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 /// Direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,11 +86,16 @@ impl Lane {
 
     /// Carries bytes until the sender's end of stream is delivered or swallowed, or the receiver is
     /// gone. Calls `cut` when the rules require it, and expects to be dropped then.
-    pub(super) async fn carry(&self, from: &TcpStream, to: &TcpStream, cut: impl Fn()) {
+    pub(super) async fn carry(
+        &self,
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
+        cut: impl Fn(),
+    ) {
         let (queue, mut chunks) = mpsc::unbounded_channel();
         let closed = watch::Sender::new(false);
         let read = async {
-            while let Ok(bytes) = read_some(from).await
+            while let Ok(bytes) = read_some(&mut from).await
                 && !bytes.is_empty()
             {
                 self.waiting.fetch_add(bytes.len() as u64, Ordering::SeqCst);
@@ -107,8 +111,8 @@ impl Lane {
                 let len = chunk.bytes.len() as u64;
                 let last = len == 0;
                 match turn {
-                    Turn::Deliver if !last => self.deliver(&chunk.bytes, to, &cut).await?,
-                    Turn::Deliver | Turn::Lost if last => return shut(to),
+                    Turn::Deliver if !last => self.deliver(&chunk.bytes, &mut to, &cut).await?,
+                    Turn::Deliver | Turn::Lost if last => return to.shutdown().await,
                     Turn::Swallow if last => return Ok(()),
                     Turn::Swallow => self.has_gap.store(true, Ordering::SeqCst),
                     _ => {}
@@ -142,16 +146,21 @@ impl Lane {
             tokio::select! {
                 _ = rules.changed() => {}
                 _ = closed.changed() => {}
-                () = tokio::time::sleep_until(due.into()), if now.valve == Valve::Open => {}
+                () = tokio::time::sleep_until(due), if now.valve == Valve::Open => {}
             }
         }
     }
 
-    async fn deliver(&self, bytes: &[u8], to: &TcpStream, cut: impl Fn()) -> Result<()> {
+    async fn deliver(
+        &self,
+        bytes: &[u8],
+        to: &mut (impl AsyncWrite + Unpin),
+        cut: impl Fn(),
+    ) -> Result<()> {
         let allowed = self.rules.borrow().cut_after;
         let len = bytes.len() as u64;
         let some = &bytes[..allowed.map_or(len, |allowed| allowed.min(len)) as usize];
-        write_all(to, some).await?;
+        to.write_all(some).await?;
         if !some.is_empty() {
             self.delivered.fetch_add(some.len() as u64, Ordering::SeqCst);
             *self.last_byte_delivered_at.lock().expect("no panic under the lock") =
@@ -182,34 +191,9 @@ impl Lane {
 }
 
 /// Reads the available bytes; none at the end of the stream.
-async fn read_some(from: &TcpStream) -> Result<Vec<u8>> {
+async fn read_some(from: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>> {
     let mut bytes = vec![0; 16 * 1024];
-    loop {
-        from.readable().await?;
-        match from.try_read(&mut bytes) {
-            Ok(n) => {
-                bytes.truncate(n);
-                return Ok(bytes);
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-async fn write_all(to: &TcpStream, mut bytes: &[u8]) -> Result<()> {
-    while !bytes.is_empty() {
-        to.writable().await?;
-        match to.try_write(bytes) {
-            Ok(n) => bytes = &bytes[n..],
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Passes on that the sender will send nothing more.
-fn shut(to: &TcpStream) -> Result<()> {
-    SockRef::from(to).shutdown(Shutdown::Write)
+    let n = from.read(&mut bytes).await?;
+    bytes.truncate(n);
+    Ok(bytes)
 }

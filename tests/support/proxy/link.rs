@@ -1,12 +1,15 @@
-//! One connection through the proxy: two sockets, and a lane each way.
+//! One connection through the proxy: two streams, and a lane each way.
 
 use super::lane::{Direction, Lane, Rules, Valve};
 use socket2::SockRef;
-use std::net::{Shutdown, SocketAddr};
+use std::io::Result;
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, split};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// The way in which the proxy ends a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,31 +85,37 @@ impl Link {
         }
     }
 
-    /// Carries bytes until both lanes have ended or the connection is cut. Without a target it is a
-    /// black hole.
-    pub(super) async fn run(&self, client: TcpStream, target: Option<SocketAddr>) {
+    /// Carries bytes until both lanes have ended or the connection is cut. While it does not reach the
+    /// server it is a black hole.
+    pub(super) async fn run<S: Stream>(
+        &self,
+        client: impl Stream,
+        server: impl Future<Output = Result<S>>,
+    ) {
         tokio::select! {
             biased;
-            how = self.cut_requested() => end(&client, how),
-            dialled = dial(target) => match dialled {
-                Ok(server) => self.carry(&client, &server).await,
-                Err(_) => end(&client, Cut::Reset),
+            how = self.cut_requested() => client.end(how),
+            dialled = server => match dialled {
+                Ok(server) => self.carry(client, server).await,
+                Err(_) => client.end(Cut::Reset),
             },
         }
         self.live.store(false, Ordering::SeqCst);
     }
 
-    async fn carry(&self, client: &TcpStream, server: &TcpStream) {
-        client.set_nodelay(true).expect("TCP_NODELAY");
-        server.set_nodelay(true).expect("TCP_NODELAY");
+    async fn carry(&self, mut client: impl Stream, mut server: impl Stream) {
+        client.prepare();
+        server.prepare();
         let cut_here = || self.cut(Cut::Fin);
-        let to_server = self.to_server.carry(client, server, cut_here);
-        let to_client = self.to_client.carry(server, client, cut_here);
+        let (from_client, client_side) = split(&mut client);
+        let (from_server, server_side) = split(&mut server);
+        let to_server = self.to_server.carry(from_client, server_side, cut_here);
+        let to_client = self.to_client.carry(from_server, client_side, cut_here);
         tokio::select! {
             biased;
             how = self.cut_requested() => {
-                end(client, how);
-                end(server, how);
+                client.end(how);
+                server.end(how);
             }
             ((), ()) = async { tokio::join!(to_server, to_client) } => {}
         }
@@ -123,19 +132,27 @@ impl Link {
     }
 }
 
-async fn dial(target: Option<SocketAddr>) -> std::io::Result<TcpStream> {
-    match target {
-        Some(target) => TcpStream::connect(target).await,
-        None => std::future::pending().await,
-    }
+/// What carries the bytes on either side.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
+    fn prepare(&self) {}
+
+    /// Ends one side of a cut connection; dropping the stream does the rest.
+    fn end(&self, _how: Cut) {}
 }
 
-/// Ends one side of a cut connection; dropping the socket does the rest.
-fn end(socket: &TcpStream, how: Cut) {
-    let socket = SockRef::from(socket);
-    // The peer may have been faster: then there is nothing left to end.
-    let _already_ended = match how {
-        Cut::Fin => socket.shutdown(Shutdown::Both),
-        Cut::Reset => socket.set_linger(Some(Duration::ZERO)),
-    };
+impl Stream for DuplexStream {}
+
+impl Stream for TcpStream {
+    fn prepare(&self) {
+        self.set_nodelay(true).expect("TCP_NODELAY");
+    }
+
+    fn end(&self, how: Cut) {
+        let socket = SockRef::from(self);
+        // The peer may have been faster: then there is nothing left to end.
+        let _already_ended = match how {
+            Cut::Fin => socket.shutdown(Shutdown::Both),
+            Cut::Reset => socket.set_linger(Some(Duration::ZERO)),
+        };
+    }
 }

@@ -1,6 +1,7 @@
-//! A network that misbehaves on command: a TCP proxy on 127.0.0.1 in front of one server.
+//! A network that misbehaves on command: a proxy in front of one server, on a port of 127.0.0.1. What
+//! carries the bytes, [`Wires`], does so between other streams as well.
 //!
-//! A rule set on the [`Proxy`] holds for all its connections, including later ones. A rule set on
+//! A rule set on the [`Wires`] holds for all its connections, including later ones. A rule set on
 //! one [`Link`] holds for that connection. By default nothing is lost: bytes that the proxy has
 //! read are delivered, however late, even if their sender has closed the connection in the
 //! meantime. It reads without bound, so a sender never notices a slow receiver.
@@ -9,34 +10,39 @@ mod lane;
 mod link;
 
 pub(crate) use lane::{Direction, Rules, Valve};
-pub(crate) use link::{Cut, Link};
+pub(crate) use link::{Cut, Link, Stream};
 
 use super::port::ReservedPort;
+use std::future::pending;
+use std::io::Result;
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
-use tokio::net::TcpListener;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// The proxy. Its connections are cut when it is dropped. It lives on the runtime it was started
 /// on.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     port: Arc<ReservedPort>,
-    shared: Arc<Shared>,
+    target: SocketAddr,
+    wires: Arc<Wires>,
     accepting: Mutex<Option<JoinHandle<()>>>,
 }
 
-#[derive(Debug)]
-struct Shared {
-    target: SocketAddr,
+/// The connections through a proxy, and the rules for all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Wires {
     swallow_new: AtomicBool,
     state: Mutex<State>,
 }
 
 /// All behind one lock, so that no connection slips through between two rules.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     links: Vec<Arc<Link>>,
     to_server: Rules,
@@ -47,11 +53,9 @@ impl Proxy {
     /// Starts one in front of `target`, which need not be up.
     pub(crate) fn start(target: SocketAddr) -> Self {
         let port = Arc::new(ReservedPort::new());
-        let (to_server, to_client) = (Rules::default(), Rules::default());
-        let state = Mutex::new(State { links: Vec::new(), to_server, to_client });
-        let shared = Arc::new(Shared { target, swallow_new: AtomicBool::new(false), state });
-        let accepting = tokio::spawn(Arc::clone(&shared).accept(port.listen()));
-        Self { port, shared, accepting: Mutex::new(Some(accepting)) }
+        let wires = Arc::new(Wires::default());
+        let accepting = tokio::spawn(accept(port.listen(), target, Arc::clone(&wires)));
+        Self { port, target, wires, accepting: Mutex::new(Some(accepting)) }
     }
 
     pub(crate) fn addr(&self) -> SocketAddr {
@@ -63,6 +67,23 @@ impl Proxy {
         format!("redis://{}", self.addr())
     }
 
+    /// Refuses new connections, as a port without a listener does, or accepts them again. In force
+    /// on return; live connections go on.
+    pub(crate) async fn refuse_new(&self, refuse: bool) {
+        let before = self.accepting.lock().expect("no panic under the lock").take();
+        if let Some(accepting) = before {
+            accepting.abort();
+            let _aborted = accepting.await;
+        }
+        if !refuse {
+            let accepting =
+                tokio::spawn(accept(self.port.listen(), self.target, Arc::clone(&self.wires)));
+            *self.accepting.lock().expect("no panic under the lock") = Some(accepting);
+        }
+    }
+}
+
+impl Wires {
     /// Delays each byte by that much after its arrival from now on, in order.
     pub(crate) fn delay(&self, direction: Direction, delay: Duration) {
         self.change(direction, |rules| rules.delay = delay);
@@ -113,24 +134,29 @@ impl Proxy {
         self.state().links.iter().for_each(|link| link.cut(how));
     }
 
-    /// Refuses new connections, as a port without a listener does, or accepts them again. In force
-    /// on return; live connections go on.
-    pub(crate) async fn refuse_new(&self, refuse: bool) {
-        let before = self.accepting.lock().expect("no panic under the lock").take();
-        if let Some(accepting) = before {
-            accepting.abort();
-            let _aborted = accepting.await;
-        }
-        if !refuse {
-            let accepting = tokio::spawn(Arc::clone(&self.shared).accept(self.port.listen()));
-            *self.accepting.lock().expect("no panic under the lock") = Some(accepting);
-        }
-    }
-
     /// Accepts new connections, but never answers on them or dials the server, for their whole
     /// life.
     pub(crate) fn swallow_new(&self, swallow: bool) {
-        self.shared.swallow_new.store(swallow, Ordering::SeqCst);
+        self.swallow_new.store(swallow, Ordering::SeqCst);
+    }
+
+    /// Carries a new connection, to a server that is being dialled.
+    pub(crate) fn connect<S: Stream>(
+        &self,
+        client: impl Stream + 'static,
+        server: impl Future<Output = Result<S>> + Send + 'static,
+    ) {
+        let link = {
+            let mut state = self.state();
+            let link = Arc::new(Link::new(state.to_server.clone(), state.to_client.clone()));
+            state.links.push(Arc::clone(&link));
+            link
+        };
+        if self.swallow_new.load(Ordering::SeqCst) {
+            tokio::spawn(async move { link.run(client, pending::<Result<S>>()).await });
+        } else {
+            tokio::spawn(async move { link.run(client, server).await });
+        }
     }
 
     /// Returns how many connections were ever accepted.
@@ -175,7 +201,7 @@ impl Proxy {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().expect("no panic under the lock")
+        self.state.lock().expect("no panic under the lock")
     }
 }
 
@@ -188,19 +214,18 @@ impl Drop for Proxy {
     }
 }
 
-impl Shared {
-    async fn accept(self: Arc<Self>, listener: TcpListener) {
-        loop {
-            let (client, _) = listener.accept().await.expect("to accept a connection");
-            let link = {
-                let mut state = self.state.lock().expect("no panic under the lock");
-                let link = Arc::new(Link::new(state.to_server.clone(), state.to_client.clone()));
-                state.links.push(Arc::clone(&link));
-                link
-            };
-            let target = (!self.swallow_new.load(Ordering::SeqCst)).then_some(self.target);
-            tokio::spawn(async move { link.run(client, target).await });
-        }
+impl Deref for Proxy {
+    type Target = Wires;
+
+    fn deref(&self) -> &Wires {
+        &self.wires
+    }
+}
+
+async fn accept(listener: TcpListener, target: SocketAddr, wires: Arc<Wires>) {
+    loop {
+        let (client, _) = listener.accept().await.expect("to accept a connection");
+        wires.connect(client, TcpStream::connect(target));
     }
 }
 

@@ -38,7 +38,7 @@ fn judge(story: &Story) -> (Availability, Vec<Violation>) {
             (Some(hold), _) => (hold.from, false),
             (None, Some((at, Why::NoQuorum | Why::Late))) => (at, true),
             (None, Some((at, Why::Contended))) => (at, false),
-            (None, Some((_, Why::Cancelled)) | None) => continue,
+            (None, Some((_, Why::Overloaded | Why::Cancelled)) | None) => continue,
         };
         if !story.was_well(&impaired, attempt, at) {
             continue;

@@ -7,6 +7,7 @@
 //! | `fences.rs` | tokens rise from win to win; the store accepts no smaller one after a greater, and refuses no valid holder |
 //! | `orphans.rs` | no key of a process that has released everything, nor of one that is long gone |
 //! | `availability.rs` | while a minority is away, a retry within one ttl cures a failed acquire |
+//! | `kept.rs` | no lock that a client keeps alive under its own bursts is lost while a quorum of its masters is well |
 //! | `hand_over.rs` | the time from one holder to the next (a figure) |
 //! | `crowd.rs` | how long a client of a crowd waits, and how many go before it (a figure) |
 //! | `turns.rs` | how many waiters enter before an earlier one (a figure) |
@@ -16,6 +17,7 @@ pub(crate) mod crowd;
 pub(crate) mod exclusion;
 pub(crate) mod fences;
 pub(crate) mod hand_over;
+pub(crate) mod kept;
 pub(crate) mod orphans;
 #[cfg(test)]
 pub(crate) mod shorthand;
@@ -35,6 +37,7 @@ pub(crate) enum Kind {
     Store,
     Orphan,
     Unavailable,
+    Lost,
     Odd,
 }
 
@@ -61,6 +64,7 @@ pub(crate) fn violations(story: &Story) -> Vec<Violation> {
     all.extend(fences::violations(story));
     all.extend(orphans::violations(story));
     all.extend(availability::violations(story));
+    all.extend(kept::violations(story));
     all.sort_by_key(|violation| violation.at);
     all
 }

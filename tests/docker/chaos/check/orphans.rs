@@ -3,8 +3,8 @@
 use super::{Kind, REDIALLED, Violation};
 use crate::chaos::client::MAX_TTL;
 use crate::chaos::clock::{Nanos, nanos};
-use crate::chaos::history::{Claim, KEPT_WARM};
-use crate::chaos::story::{Attempt, Life, Sighting, Story, most_impaired, process};
+use crate::chaos::history::{BURST, Claim, KEPT_WARM};
+use crate::chaos::story::{Attempt, Burst, Life, Sighting, Story, most_impaired, process};
 use crate::chaos::watch::PATIENCE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -97,7 +97,14 @@ fn left_behind(
                 && over.is_none_or(|over| over >= since)
         })
     };
-    (!is_excused && !wanted()).then_some("which does not hold it, nor ask for it")
+    let in_a_burst = || {
+        let of_it = |burst: &&Burst| process(&burst.task) == holder;
+        story.bursts.iter().filter(of_it).any(|burst| {
+            burst.from <= *at + nanos(PATIENCE) && burst.until.is_none_or(|until| until >= since)
+        })
+    };
+    let is_wanted = if resource == BURST { in_a_burst() } else { wanted() };
+    (!is_excused && !is_wanted).then_some("which does not hold it, nor ask for it")
 }
 
 #[cfg(test)]
@@ -163,6 +170,19 @@ mod tests {
         }
         let gone = "31 c1 gone 0\n32 m1 has r0 c1";
         assert_eq!(found(&format!("10 c1.0 asks 1 r0 warm 0 -\n{held}{gone}")), [32], "shut down");
+    }
+
+    #[test]
+    fn a_process_deletes_what_a_burst_has_won() {
+        for (lines, expected) in [
+            ("20 c1.5 bursts 9\n1900 m1 has burst c1", &[][..]),
+            ("20 c1.5 bursts 9\n30 c1.5 served 9\n1230 m1 has burst c1", &[]),
+            ("20 c1.5 bursts 9\n30 c1.5 served 9\n1231 m1 has burst c1", &[1231]),
+            ("20 c1.5 bursts 9\n1900 m1 has r0 c1", &[1900]),
+            ("20 c2.5 bursts 9\n1900 m1 has burst c1", &[1900]),
+        ] {
+            assert_eq!(found(lines), expected, "{lines}");
+        }
     }
 
     #[test]

@@ -39,12 +39,16 @@ fn what(verb: &str, words: &[&str]) -> Option<What> {
         ("holds", [id, until]) => What::Holds { id: number(id)?, until: nanos(until)? },
         ("leaves", [id]) => What::Leaves { id: number(id)? },
         ("fails", [id, why]) => What::Fails { id: number(id)?, why: Why::parse(why)? },
+        ("lapsed", [id]) => What::Lapsed { id: number(id)? },
+        ("bursts", [asked]) => What::Bursts { asked: number(asked)? },
+        ("served", [served]) => What::Served { served: number(served)? },
         ("born", []) => What::Born,
         ("stopped", []) => What::Stopped,
         ("continued", []) => What::Continued,
         ("killed", []) => What::Killed,
         ("gone", [owed]) => What::Gone { owed: owed.parse().ok()? },
         ("is", [condition]) => What::Is(Condition::parse(condition)?),
+        ("silent", [until]) => What::Silent { until: nanos(until)? },
         ("has", [resource, holder]) => {
             What::Has { resource: (*resource).to_owned(), holder: (*holder).to_owned() }
         }

@@ -1,5 +1,6 @@
 //! A client in its own process: several tasks that acquire, hold, extend, write and release.
 
+mod burst;
 mod orders;
 mod task;
 mod wish;
@@ -40,8 +41,12 @@ pub(crate) fn run_if_ordered() {
 async fn live(orders: Orders) {
     let journal = Arc::new(Journal::open(&orders.history));
     let asked_to_end = tokio::spawn(async { tokio::io::stdin().read(&mut [0; 1]).await });
-    // The tasks at work share a client. In the crowd each has one.
-    let connects = (0..=orders.crowd).map(|_| connect(&orders, &journal, &asked_to_end));
+    std::thread::spawn({
+        let (journal, name) = (journal.clone(), orders.name.clone());
+        move || journal.note_freezes(&name, || false)
+    });
+    // The tasks at work share a client, and so do those next to bursts. In the crowd each has one.
+    let connects = (0..orders.crowd + 2).map(|_| connect(&orders, &journal, &asked_to_end));
     let clients: Option<Vec<Redlock>> = join_all(connects).await.into_iter().collect();
     let Some(clients) = clients else {
         journal.note(&orders.name, What::Gone { owed: 0 });
@@ -53,8 +58,9 @@ async fn live(orders: Orders) {
     let process = Process { journal: journal.clone(), ids, ending, orders: orders.clone() };
     let mut tasks = Vec::new();
     let at_work = std::iter::repeat_n((&clients[0], Place::Work), orders.tasks);
-    let in_the_crowd = clients[1..].iter().map(|redlock| (redlock, Place::Crowd));
-    for (n, (redlock, place)) in at_work.chain(in_the_crowd).enumerate() {
+    let bursts = [Place::Kept, Place::Kept, Place::Burst].map(|place| (&clients[1], place));
+    let in_the_crowd = clients[2..].iter().map(|redlock| (redlock, Place::Crowd));
+    for (n, (redlock, place)) in at_work.chain(bursts).chain(in_the_crowd).enumerate() {
         let who = format!("{}.{n}", orders.name);
         let task = Task::new(who, place, redlock.clone(), rng.fork(), process.clone());
         tasks.push(tokio::spawn(async move { task.await.work().await }));

@@ -2,12 +2,15 @@
 //! removed.
 
 use crate::support::sabotage::{Sabotage, dial_through};
+use futures::future::BoxFuture;
 use quorumlock::{FencingWindow, Redlock, RedlockBuilder, RestartGuard};
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
+use tokio::net::TcpStream;
 
 /// Name of the environment variable with the orders of a client process.
 pub(crate) const VARIABLE: &str = "QUORUMLOCK_CHAOS_CLIENT";
@@ -161,7 +164,7 @@ impl Orders {
             builder
         };
         let through = |builder: RedlockBuilder, node: &SocketAddr, sabotage| {
-            let dial = dial_through(*node, sabotage, Arc::new(AtomicU64::new(0)));
+            let dial = dial_through(dial_to(*node), sabotage, Arc::new(AtomicU64::new(0)));
             builder.node_with_connector(format!("redis://{node}"), dial)
         };
         let nodes = match self.party {
@@ -186,6 +189,18 @@ impl Orders {
                 builder.nodes(nodes).restart_guard(RestartGuard::Off)
             }
         }
+    }
+}
+
+fn dial_to(
+    node: SocketAddr,
+) -> impl Fn() -> BoxFuture<'static, io::Result<TcpStream>> + Send + Sync {
+    move || {
+        Box::pin(async move {
+            let stream = TcpStream::connect(node).await?;
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        })
     }
 }
 

@@ -30,8 +30,10 @@ fn with_options<G: kind::Held>(wish: &Wish, acquire: Acquire<G>) -> Acquire<G> {
 
 /// Returns how long a lock is held: usually short, now and then beyond any ttl.
 fn length(place: Place, rng: &mut Rng) -> Duration {
-    if place == Place::Crowd && rng.chance(97) {
-        return rng.duration(MS..20 * MS);
+    match place {
+        Place::Crowd if rng.chance(97) => return rng.duration(MS..20 * MS),
+        Place::Kept => return rng.duration(3000 * MS..8000 * MS),
+        _ => {}
     }
     match rng.within(0..100) {
         0..65 => rng.duration(Duration::ZERO..20 * MS),
@@ -48,13 +50,17 @@ pub(super) enum Place {
     Work,
     /// In a crowd of clients that want the same few locks, hold them for a moment and wait for long.
     Crowd,
+    /// Holding a lock that is kept alive, while its client begins bursts.
+    Kept,
+    /// Beginning bursts.
+    Burst,
 }
 
 pub(super) struct Task {
-    who: String,
+    pub(super) who: String,
     place: Place,
-    redlock: Redlock,
-    rng: Rng,
+    pub(super) redlock: Redlock,
+    pub(super) rng: Rng,
     process: Process,
     store: Store,
 }
@@ -87,6 +93,11 @@ impl Task {
             let wish = match self.place {
                 Place::Work => Wish::random(&mut self.rng, max_ttl),
                 Place::Crowd => Wish::in_a_crowd(&mut self.rng, max_ttl),
+                Place::Kept => Wish::to_keep(&mut self.rng, max_ttl),
+                Place::Burst => {
+                    self.burst(max_ttl).await;
+                    continue;
+                }
             };
             // A lock is kept warm for a task that locks it again and again.
             let times = if wish.warm.is_some() { self.rng.within(2..9) } else { 1 };
@@ -113,12 +124,12 @@ impl Task {
         self.process.ids.fetch_add(1, Relaxed)
     }
 
-    fn note(&self, what: What) {
+    pub(super) fn note(&self, what: What) {
         self.process.journal.note(&self.who, what);
     }
 
     /// Returns `None` if the task must end.
-    async fn unless_ending<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+    pub(super) async fn unless_ending<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let mut ending = self.process.ending.clone();
         tokio::select! {
             done = future => Some(done),
@@ -228,7 +239,7 @@ impl Task {
     }
 
     /// Gives up when its patience or this process ends.
-    async fn patiently<G>(
+    pub(super) async fn patiently<G>(
         &self,
         acquire: impl Future<Output = Result<G, AcquireError>>,
         wish: &Wish,
@@ -245,6 +256,7 @@ impl Task {
             Some(Err(AcquireError::Contended(_))) => Err(Why::Contended),
             Some(Err(AcquireError::NoQuorum(error))) if error.is_too_late() => Err(Why::Late),
             Some(Err(AcquireError::NoQuorum(_))) => Err(Why::NoQuorum),
+            Some(Err(AcquireError::Overloaded(_))) => Err(Why::Overloaded),
             // Clients with other settings keep it away.
             Some(Err(AcquireError::Disagreement(_))) if self.process.orders.at_odds => {
                 Err(Why::NoQuorum)
@@ -271,8 +283,9 @@ impl Task {
         let length = length(self.place, &mut self.rng);
         let ends = at + nanos(length);
         let watches = self.rng.chance(50);
+        let looks = if self.place == Place::Kept { 16 } else { 3 };
         while now() < ends && !*self.process.ending.borrow() {
-            let step = self.rng.duration(MS..length / 3 + 2 * MS).min(between(now(), ends));
+            let step = self.rng.duration(MS..length / looks + 2 * MS).min(between(now(), ends));
             let rest = async {
                 tokio::select! {
                     () = sleep(step) => false,
@@ -283,6 +296,8 @@ impl Task {
                 if guard.is_valid() {
                     self.note(What::Odd(format!("{id} heard of its loss, and is valid")));
                 }
+                self.note(What::Looks { id });
+                self.note(What::Lapsed { id });
                 break;
             }
             let extends = self.rng.chance(25) && guard.extend().await.is_ok();

@@ -1,6 +1,6 @@
 //! What a task asks for.
 
-use crate::chaos::history::{CROWDED, Claim, KEPT_WARM, PERMITS};
+use crate::chaos::history::{BURST, CROWDED, Claim, KEPT_ALIVE, KEPT_TTL, KEPT_WARM, PERMITS};
 use crate::support::prelude::*;
 use crate::support::seed::Rng;
 use std::time::Duration;
@@ -92,15 +92,37 @@ impl Wish {
             _ => (PERMITS.0, Claim::Alone),
         };
         let patience = rng.chance(8).then(|| rng.duration(MS..400 * MS));
+        let wait = rng.duration(max_ttl * 2..max_ttl * 4);
+        let keep_alive = rng.chance(10);
+        Self { claim, patience, keep_alive, ..Self::plain(resource.to_owned(), wait, max_ttl) }
+    }
+
+    /// What a client keeps alive while it begins bursts.
+    pub(super) fn to_keep(rng: &mut Rng, max_ttl: Duration) -> Self {
+        let resource = *rng.pick(&KEPT_ALIVE);
+        Self { keep_alive: true, ..Self::plain(resource.to_owned(), max_ttl * 3, KEPT_TTL) }
+    }
+
+    /// One of a burst: no other asks for its name.
+    pub(super) fn in_a_burst(
+        who: &str,
+        number: u64,
+        patience: Option<Duration>,
+        max_ttl: Duration,
+    ) -> Self {
+        Self { patience, ..Self::plain(format!("{BURST}:{who}:{number}"), max_ttl * 2, max_ttl) }
+    }
+
+    fn plain(resource: String, wait: Duration, ttl: Duration) -> Self {
         Self {
-            resources: vec![resource.to_owned()],
-            claim,
+            resources: vec![resource],
+            claim: Claim::Alone,
             writes: false,
-            ttl: max_ttl,
+            ttl,
             warm: None,
-            wait: rng.duration(max_ttl * 2..max_ttl * 4),
-            patience,
-            keep_alive: rng.chance(10),
+            wait,
+            patience: None,
+            keep_alive: false,
         }
     }
 

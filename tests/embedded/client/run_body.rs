@@ -1,7 +1,7 @@
 //! A body run under the lock: the lock is released on every way out, the body is dropped if the
 //! lock is lost, and its own result is never hidden.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use quorumlock::error::LossReason;
 use quorumlock::{AcquireError, Redlock, RunError};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl Drop for Dropped {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_bodys_result_comes_back_and_the_lock_was_kept_meanwhile() {
     let (masters, redlock) = three().await;
     let rival = redlock.clone();
@@ -38,7 +38,7 @@ async fn the_bodys_result_comes_back_and_the_lock_was_kept_meanwhile() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_bodys_own_error_comes_out_also_when_the_release_fails() {
     let (masters, redlock) = three().await;
     let failed = redlock.acquire("r").run(async |_| {
@@ -53,7 +53,7 @@ async fn the_bodys_own_error_comes_out_also_when_the_release_fails() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_body_is_dropped_once_its_lock_is_lost() {
     let (masters, redlock) = three().await;
     let drops = Arc::new(AtomicUsize::new(0));
@@ -70,12 +70,12 @@ async fn a_body_is_dropped_once_its_lock_is_lost() {
     assert_eq!(drops.load(Ordering::Relaxed), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_loss_before_the_body_returns_is_reported_with_its_result() {
     let (masters, redlock) = three().await;
     let run = redlock.acquire("r").keep_alive_for(TTL).run(async |lease| {
         // Blocks the task, as no body should: it can't be dropped in the meantime.
-        std::thread::sleep(TTL * 2);
+        tokio::time::advance(TTL * 2).await;
         assert!(!lease.is_valid());
         7
     });
@@ -88,7 +88,7 @@ async fn a_loss_before_the_body_returns_is_reported_with_its_result() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_loss_that_the_release_finds_comes_with_the_bodys_result() {
     let (masters, redlock) = three().await;
     let run = redlock.acquire("r").ttl(Duration::from_secs(20)).run(async |lease| {
@@ -103,7 +103,7 @@ async fn a_loss_that_the_release_finds_comes_with_the_bodys_result() {
     assert!(matches!(lost.reason, LossReason::QuorumGone(_)), "{lost}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_body_that_panics_or_is_dropped_releases() {
     let (masters, redlock) = three().await;
     let panics = redlock.acquire("r").run(async |_| panic!("on purpose"));
@@ -115,7 +115,7 @@ async fn a_body_that_panics_or_is_dropped_releases() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_body_is_not_run_without_the_lock() {
     let (_masters, redlock) = three().await;
     let held = redlock.acquire("r").await.unwrap();

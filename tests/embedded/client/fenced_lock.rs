@@ -1,6 +1,6 @@
-//! Fencing tokens over real masters: a later win has a greater token.
+//! Fencing tokens over several masters: a later win has a greater token.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use quorumlock::{FencedGuard, FencingToken, Redlock};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -38,7 +38,7 @@ impl Storage {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_win_of_any_client_has_a_greater_token_than_all_before() {
     let (_masters, clients) = three_and_two_clients().await;
     let mut last = None;
@@ -53,7 +53,7 @@ async fn every_win_of_any_client_has_a_greater_token_than_all_before() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_crowd_writes_in_the_order_of_its_tokens() {
     let (_masters, clients) = three_and_two_clients().await;
     let written = Arc::new(Mutex::new(Vec::new()));
@@ -77,7 +77,7 @@ async fn a_crowd_writes_in_the_order_of_its_tokens() {
     assert!(written.is_sorted_by(|token, next| token < next), "{written:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_holder_back_after_its_deadline_is_refused_by_the_storage() {
     let (_masters, [paused, next]) = three_and_two_clients().await;
     let storage = Storage::default();
@@ -90,13 +90,14 @@ async fn a_holder_back_after_its_deadline_is_refused_by_the_storage() {
     storage.write(guard.fencing_token()).unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_stays_the_same_over_extensions() {
     let (_masters, [redlock, _]) = three_and_two_clients().await;
     let guard = fenced(&redlock).await;
     let token = guard.fencing_token();
     for _ in 0..3 {
         let before = guard.deadline();
+        tokio::time::sleep(MS).await;
         assert!(guard.extend().await.unwrap() > before);
         assert_eq!((guard.fencing_token(), guard.lease().fencing_token()), (token, token));
     }
@@ -104,7 +105,7 @@ async fn a_token_stays_the_same_over_extensions() {
     assert!(fenced(&redlock).await.fencing_token() > token);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn each_guard_of_a_warm_lock_has_the_next_token_and_the_fence_is_at_the_end_of_all() {
     let (masters, [redlock, other]) = three_and_two_clients().await;
     let warm = || redlock.acquire("r").ttl(LONG).keep_warm(LONG).fenced();
@@ -124,7 +125,7 @@ async fn each_guard_of_a_warm_lock_has_the_next_token_and_the_fence_is_at_the_en
     assert!(guard.fencing_token().as_u64() > end, "{:?} after {end}", guard.fencing_token());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn fenced_and_unfenced_holders_exclude_each_other() {
     let (_masters, [client, other]) = three_and_two_clients().await;
     let plain = client.acquire("r").ttl(LONG).await.unwrap();
@@ -136,7 +137,7 @@ async fn fenced_and_unfenced_holders_exclude_each_other() {
     assert!(other.try_acquire("r").await.unwrap().is_valid());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_is_the_time_in_microseconds_or_a_little_above() {
     let (_masters, [redlock, _]) = three_and_two_clients().await;
     let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_micros();
@@ -145,7 +146,7 @@ async fn a_token_is_the_time_in_microseconds_or_a_little_above() {
     assert!(before - second <= token && token <= now() + second, "{before} {token} {}", now());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn several_resources_have_one_token_above_those_of_each() {
     let (_masters, [client, other]) = three_and_two_clients().await;
     let single = async |redlock: &Redlock, name: &str| {
@@ -163,7 +164,7 @@ async fn several_resources_have_one_token_above_those_of_each() {
     assert!(single(&client, "b").await > token);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_released_lock_leaves_only_its_prefixed_fence_to_expire() {
     let masters = Masters::start(3);
     let builder = masters.builder().key_prefix("locks:");
@@ -184,7 +185,7 @@ async fn a_released_lock_leaves_only_its_prefixed_fence_to_expire() {
     witness::eventually_none(&masters, no_lock, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_guards_of_a_fenced_reentrant_handle_share_one_token() {
     let (_masters, [redlock, rival]) = three_and_two_clients().await;
     let before = fenced(&rival).await;

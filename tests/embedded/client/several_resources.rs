@@ -1,7 +1,6 @@
-//! Several resources under one guard, on real masters: all or nothing, in whatever order they are
-//! named.
+//! Several resources under one guard: all or nothing, in whatever order they are named.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use quorumlock::error::LossReason;
 use quorumlock::{ExtendError, Guard, Redlock, Released};
 use std::collections::BTreeSet;
@@ -37,7 +36,7 @@ async fn both(redlock: &Redlock) -> Guard {
     redlock.acquire_all(BOTH).await.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_token_stands_under_every_key_on_every_master() {
     let (masters, redlock) = three_and_client().await;
     let guard = redlock.acquire_all(["b", "a", "b"]).await.unwrap();
@@ -54,7 +53,7 @@ async fn one_token_stands_under_every_key_on_every_master() {
     assert!(tokens.len() == 1 && !tokens.contains(&None), "{tokens:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_release_and_a_drop_delete_all_of_them() {
     let (masters, redlock) = three_and_client().await;
     assert_eq!(both(&redlock).await.release().await, Ok(Released::Confirmed));
@@ -63,7 +62,7 @@ async fn a_release_and_a_drop_delete_all_of_them() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn where_one_is_held_none_is_taken() {
     let (masters, redlock) = three_and_client().await;
     let rival = client(&masters).await;
@@ -86,7 +85,7 @@ async fn where_one_is_held_none_is_taken() {
     assert!(rival.try_acquire_all(BOTH).await.unwrap().is_valid());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_wait_for_several_ends_when_the_last_of_them_is_free() {
     let (masters, redlock) = three_and_client().await;
     let rival = client(&masters).await;
@@ -100,7 +99,7 @@ async fn a_wait_for_several_ends_when_the_last_of_them_is_free() {
     assert!(waiting.await.unwrap().is_valid());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn resources_named_in_any_order_never_deadlock() {
     let (masters, first) = three_and_client().await;
     let other = client(&masters).await;
@@ -122,7 +121,7 @@ async fn resources_named_in_any_order_never_deadlock() {
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_extension_prolongs_all_of_them_under_one_deadline() {
     let (masters, redlock) = three_and_client().await;
     let guard = both(&redlock).await;
@@ -142,7 +141,7 @@ async fn an_extension_prolongs_all_of_them_under_one_deadline() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn to_lose_one_on_a_quorum_is_to_lose_the_lock() {
     let (masters, redlock) = three_and_client().await;
     let guard = both(&redlock).await;
@@ -159,7 +158,7 @@ async fn to_lose_one_on_a_quorum_is_to_lose_the_lock() {
     assert_eq!(witness::value(&masters[0], "b").await.as_deref(), Some("theirs"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_acquire_of_several_that_is_dropped_leaves_none() {
     let (masters, redlock) = three_and_client().await;
     for millis in 0..8 {
@@ -169,13 +168,14 @@ async fn an_acquire_of_several_that_is_dropped_leaves_none() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_next_extension_gives_all_keys_to_a_master_without_them() {
     let (masters, redlock) = three_and_client().await;
     masters[2].kill();
     let guard = both(&redlock).await;
     masters[2].restart();
     let topped_up = async || {
+        tokio::time::sleep(50 * MS).await;
         let _ = guard.extend().await.unwrap();
         witness::keys(&masters[2]).await.unwrap() == BOTH
     };
@@ -183,7 +183,7 @@ async fn the_next_extension_gives_all_keys_to_a_master_without_them() {
     assert_eq!(witness::values(&masters, "a").await, witness::values(&masters, "b").await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn as_many_as_are_allowed_are_locked_and_released() {
     let (masters, redlock) = three_and_client().await;
     let mut names: Vec<String> = (0..64).map(|n| format!("resource {n}")).collect();

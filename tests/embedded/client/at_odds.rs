@@ -1,24 +1,26 @@
 //! Clients with different settings, over times after which a client's notes at the masters lapse.
 //! There is a client that was stopped, two clients that were cut off from each other, and a client
-//! with another `max_ttl` that arrives when the others are gone. On real servers, in real time.
+//! with another `max_ttl` that arrives when the others are gone.
 
-use crate::support::prelude::*;
+use super::prelude::*;
+use crate::proxy::{self, in_front_of, kill_process};
 use quorumlock::error::ConnectError;
-use quorumlock::{FencingWindow, Redlock, RedlockBuilder};
+use quorumlock::{FencingWindow, Redlock, RedlockBuilder, RestartGuard};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
-use tokio::net::TcpStream;
+use std::time::Duration;
 use tokio::runtime;
+use tokio::task::spawn_blocking;
 
 /// Longest time in which a client says nothing to a master.
 const SILENCE: Duration = Duration::from_secs(15);
 
-fn builder(max_ttl: Duration) -> RedlockBuilder {
-    Redlock::builder()
+fn with(builder: RedlockBuilder, max_ttl: Duration) -> RedlockBuilder {
+    builder
+        .restart_guard(RestartGuard::On)
         .ttl(max_ttl)
         .max_ttl(max_ttl)
         .fencing_window(FencingWindow { back: MS, ahead: MS })
@@ -32,13 +34,13 @@ fn with_cut(
     healed: &Arc<AtomicBool>,
 ) -> RedlockBuilder {
     cut.into_iter().fold(builder, |builder, node| {
-        let (healed, address) = (healed.clone(), masters[node].addr());
+        let (healed, dial) = (healed.clone(), masters[node].dialer());
         builder.node_with_connector(masters[node].url(), move || {
-            let is_healed = healed.load(Relaxed);
+            let dialled = healed.load(Relaxed).then(&dial);
             async move {
-                match is_healed {
-                    true => TcpStream::connect(address).await,
-                    false => Err(io::Error::other("cut off")),
+                match dialled {
+                    Some(dialled) => dialled.await,
+                    None => Err(io::Error::other("cut off")),
                 }
             }
         })
@@ -46,31 +48,43 @@ fn with_cut(
 }
 
 /// A client whose thread is its process: once it has connected, nothing of it runs until the test
-/// lets it continue. Then it acquires `r`, and reports why it does not get it.
+/// lets it continue, at which its time is what has passed for the others. Then it acquires `r`, and
+/// reports why it does not get it.
 struct Stopped {
-    go_on: mpsc::Sender<()>,
+    since: Instant,
+    go_on: mpsc::Sender<Duration>,
     thread: thread::JoinHandle<Result<Duration, String>>,
 }
 
 impl Stopped {
-    fn start(builder: RedlockBuilder) -> Self {
-        let (go_on, gone_on) = mpsc::channel::<()>();
+    async fn start(builder: RedlockBuilder) -> Self {
+        let (go_on, gone_on) = mpsc::channel::<Duration>();
         let (tell, connected) = mpsc::channel::<()>();
+        // Between its stop and the test nothing but real time passes.
+        let builder = builder.operation_timeout(20 * SECOND).connect_timeout(20 * SECOND);
         let thread = thread::spawn(move || {
             let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let redlock = runtime.block_on(builder.connect()).unwrap();
             tell.send(()).unwrap();
-            gone_on.recv().unwrap();
-            let won = runtime.block_on(async { redlock.try_acquire("r").await });
+            let stood = gone_on.recv().unwrap();
+            let won = runtime.block_on(async {
+                tokio::time::pause();
+                let acquire = redlock.try_acquire("r").into_future();
+                let jump = async {
+                    tokio::time::advance(stood).await;
+                    tokio::time::resume();
+                };
+                tokio::join!(jump, acquire).1
+            });
             won.map(|guard| guard.remaining()).map_err(|error| error.to_string())
         });
-        connected.recv().unwrap();
-        Self { go_on, thread }
+        spawn_blocking(move || connected.recv().unwrap()).await.unwrap();
+        Self { since: Instant::now(), go_on, thread }
     }
 
-    fn goes_on(self) -> Result<Duration, String> {
-        self.go_on.send(()).unwrap();
-        self.thread.join().unwrap()
+    async fn goes_on(self) -> Result<Duration, String> {
+        self.go_on.send(self.since.elapsed()).unwrap();
+        spawn_blocking(|| self.thread.join().unwrap()).await.unwrap()
     }
 }
 
@@ -86,16 +100,16 @@ async fn connect_at_last(builder: impl Fn() -> RedlockBuilder) -> Redlock {
 }
 
 /// Both clients have one list: for the other client, restarted masters wait for that client's ttl.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_resumed_client_learns_of_another_max_ttl_before_it_locks() {
     let masters = Masters::start(3);
-    let stopped = Stopped::start(builder(5 * SECOND).nodes(masters.urls()));
+    let stopped = Stopped::start(with(masters.builder(), 5 * SECOND)).await;
     let since = Instant::now();
-    let refused = builder(SECOND).nodes(masters.urls()).connect().await;
+    let refused = with(masters.builder(), SECOND).connect().await;
     assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
-    let other = connect_at_last(|| builder(SECOND).nodes(masters.urls())).await;
+    let other = connect_at_last(|| with(masters.builder(), SECOND)).await;
     assert!(since.elapsed() > SILENCE, "{:?}", since.elapsed());
-    let error = stopped.goes_on().unwrap_err();
+    let error = stopped.goes_on().await.unwrap_err();
     assert!(error.contains("max_ttl is 5s here and 1s with another client"), "{error}");
     masters[0].restart();
     masters[1].restart();
@@ -104,30 +118,28 @@ async fn a_resumed_client_learns_of_another_max_ttl_before_it_locks() {
 }
 
 /// The other client does not reach two of the masters, so they cannot refuse it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_resumed_client_learns_of_another_list_before_it_locks() {
     let masters = Masters::start(6);
-    let url = |node: usize| masters[node].url();
-    let stopped = Stopped::start(builder(SECOND).nodes([0, 1, 2, 3, 4].map(url)));
+    let stopped = Stopped::start(with(masters.of([0, 1, 2, 3, 4]), SECOND)).await;
     let never = Arc::new(AtomicBool::new(false));
-    let other = || with_cut(builder(SECOND), &masters, [0, 1], &never).nodes([2, 3, 5].map(url));
+    let other = || with_cut(with(masters.of([2, 3, 5]), SECOND), &masters, [0, 1], &never);
     let refused = other().connect().await;
     assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
     let redlock = connect_at_last(other).await;
     let guard = redlock.acquire("r").timeout(5 * SECOND).keep_alive().await.unwrap();
-    let error = stopped.goes_on().unwrap_err();
+    let error = stopped.goes_on().await.unwrap_err();
     assert!(error.contains("another client"), "{error}");
     assert!(guard.is_valid());
 }
 
 /// Neither client could know of the other, and for both the masters vote already.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn two_lists_that_meet_both_stop_until_one_of_them_is_gone() {
     let masters = Masters::start(6);
     let healed = Arc::new(AtomicBool::new(false));
     let client = |cut, direct: [usize; 3]| {
-        let urls = direct.map(|node| masters[node].url());
-        with_cut(builder(SECOND), &masters, cut, &healed).nodes(urls).connect()
+        with_cut(with(masters.of(direct), SECOND), &masters, cut, &healed).connect()
     };
     let first = client([2, 3], [0, 1, 4]).await.unwrap();
     let second = client([0, 1], [2, 3, 5]).await.unwrap();
@@ -139,6 +151,7 @@ async fn two_lists_that_meet_both_stop_until_one_of_them_is_gone() {
     assert!(of_first.is_valid() && of_second.is_valid(), "each has a majority of its own list");
     healed.store(true, Relaxed);
     eventually("both have met, and both locks have ended", SILENCE + 10 * SECOND, async || {
+        tokio::time::sleep(100 * MS).await;
         !of_first.is_valid() && !of_second.is_valid()
     })
     .await;
@@ -150,6 +163,7 @@ async fn two_lists_that_meet_both_stop_until_one_of_them_is_gone() {
     drop((of_second, second.shutdown().await));
     let gone = Instant::now();
     eventually("the other one goes on by itself", SILENCE + 8 * SECOND, async || {
+        tokio::time::sleep(100 * MS).await;
         first.try_acquire("r").await.is_ok()
     })
     .await;
@@ -157,25 +171,20 @@ async fn two_lists_that_meet_both_stop_until_one_of_them_is_gone() {
 }
 
 /// The wait for another `max_ttl` in docs/operations.md, shortened by 29 s of ttl.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn another_max_ttl_is_accepted_after_the_documented_wait() {
-    let pages = include_str!("../../docs/operations.md");
+    let pages = include_str!("../../../docs/operations.md");
     let pages = pages.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(pages.contains("stop all clients, wait for 46 s (`D` and 15 s"), "30 s and 16 s more");
     let masters = Masters::start(3);
     // One of the clients is killed, and so takes nothing back.
-    let (process, urls) = (tokio::runtime::Runtime::new().unwrap(), masters.urls());
-    let old = process.spawn(async move {
-        let old = builder(SECOND).nodes(urls).connect().await.unwrap();
-        old.acquire("r").timeout(5 * SECOND).await.unwrap().release().await.unwrap();
-        old
-    });
-    let old = old.await.unwrap();
-    process.shutdown_background();
-    drop(old);
-    let refused = builder(2 * SECOND).nodes(masters.urls()).connect().await;
+    let proxies = in_front_of(&masters);
+    let old = with(proxy::builder(&proxies), SECOND).connect().await.unwrap();
+    old.acquire("r").timeout(5 * SECOND).await.unwrap().release().await.unwrap();
+    kill_process(&proxies);
+    let refused = with(masters.builder(), 2 * SECOND).connect().await;
     assert!(matches!(refused, Err(ConnectError::Disagreement(_))), "{refused:?}");
     tokio::time::sleep(SECOND + 16 * SECOND).await;
-    let new = builder(2 * SECOND).nodes(masters.urls()).connect().await.unwrap();
+    let new = with(masters.builder(), 2 * SECOND).connect().await.unwrap();
     new.acquire("r").timeout(5 * SECOND).await.unwrap().release().await.unwrap();
 }

@@ -1,12 +1,12 @@
 //! Many tasks compete for one lock: each section is exclusive, every task gets a turn, and the cost
 //! at the masters is bounded.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use futures::future::join_all;
 use quorumlock::Redlock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const WAITERS: usize = 32;
 const WORK: Duration = Duration::from_millis(2);
@@ -87,12 +87,12 @@ async fn contend(processes: usize) {
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn waiters_of_one_process_enter_one_by_one_at_a_bounded_cost() {
     contend(1).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn waiters_of_two_processes_enter_one_by_one_at_a_bounded_cost() {
     contend(2).await;
 }

@@ -1,11 +1,11 @@
 //! What waiters in other processes cost the masters while a lock is held for long, and how soon one of
 //! them has it then. `HELD_FOR=60` holds it for a minute; the figures are printed.
 
+use super::prelude::*;
 use crate::support::docker::tell;
-use crate::support::prelude::*;
 use futures::future::{join_all, select_all};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What an attempt sends. Heartbeats are there with and without a wait.
 const OF_ATTEMPTS: [&str; 4] = ["set", "pttl", "eval", "evalsha"];
@@ -52,19 +52,19 @@ async fn assert_seldom(waiters: usize) {
     assert!(latency < SOON, "{latency:?} after the release");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_waiter_behind_a_long_hold_asks_seldom() {
     assert_seldom(1).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn ten_waiters_behind_a_long_hold_ask_seldom() {
     assert_seldom(10).await;
 }
 
 /// A master whose nil has counted has set nothing, so it is sent no rollback. Those that a verdict does not
 /// wait for are.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_refused_set_costs_a_master_one_command_and_not_two() {
     const TRIES: u64 = 50;
     let count = |calls: &[BTreeMap<String, u64>], name: &str| -> u64 {

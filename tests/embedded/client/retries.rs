@@ -1,8 +1,10 @@
 //! A failed attempt blocks no other, including the next attempt of the same caller.
 
-use crate::support::late::setup::Setup;
-use crate::support::prelude::*;
-use crate::support::proxy::{Direction::*, Proxy};
+use super::prelude::*;
+use crate::late::Setup;
+use crate::proxy::Proxy;
+use crate::support::late::setup::Place;
+use crate::support::proxy::Direction::*;
 use crate::support::sabotage::Sabotage;
 use crate::support::seed::{Rng, Seed};
 use futures::future::join_all;
@@ -15,9 +17,9 @@ const SOON: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Connects with the first node behind the proxy. Nothing here is about timeouts.
-async fn connect(proxy: &Proxy, masters: &[Server]) -> Redlock {
-    let direct = masters[1..].iter().map(Server::url);
-    let builder = builder().node(proxy.url()).nodes(direct);
+async fn connect(proxy: &Proxy, masters: &[Master]) -> Redlock {
+    let builder =
+        masters[1..].iter().fold(proxy.add_to(builder()), |builder, master| master.add_to(builder));
     builder.operation_timeout(Duration::from_millis(900)).connect().await.unwrap()
 }
 
@@ -37,18 +39,19 @@ async fn flap(proxy: &Proxy, mut rng: Rng) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_flapping_node_of_five_never_costs_an_attempt() {
     let rng = Seed::from_env("QUORUMLOCK_SEED_FLAP").rng();
     let masters = Masters::start(5);
-    let proxy = Proxy::start(masters[0].addr());
+    let proxy = Proxy::start(&masters[0]);
     let redlock = connect(&proxy, &masters).await;
     let mut rounds = 0;
     let work = async {
-        while proxy.connections() < 40 || rounds < 300 {
+        while proxy.connections() < 20 || rounds < 100 {
             let guard = redlock.try_acquire("r").await.unwrap();
             assert_eq!(guard.release().await, Ok(Released::Confirmed));
             rounds += 1;
+            tokio::time::sleep(5 * MS).await;
         }
     };
     tokio::select! {
@@ -60,19 +63,20 @@ async fn one_flapping_node_of_five_never_costs_an_attempt() {
     witness::eventually_no_keys(&masters, GRACE).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_needed_flapping_master_costs_at_most_an_attempt_per_break() {
     let rng = Seed::from_env("QUORUMLOCK_SEED_FLAP").rng();
     let masters = Masters::start(3);
-    let proxy = Proxy::start(masters[0].addr());
+    let proxy = Proxy::start(&masters[0]);
     masters.kill(1);
     let redlock = connect(&proxy, &masters).await;
     let mut rounds = 0;
     let work = async {
-        while proxy.connections() < 40 || rounds < 100 {
+        while proxy.connections() < 20 || rounds < 100 {
             let guard = redlock.acquire("r").await.unwrap();
             guard.release().await.unwrap();
             rounds += 1;
+            tokio::time::sleep(5 * MS).await;
         }
     };
     tokio::select! {
@@ -86,11 +90,11 @@ async fn a_needed_flapping_master_costs_at_most_an_attempt_per_break() {
     witness::eventually_no_keys(&masters, GRACE).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_rollback_of_a_first_attempt_does_not_touch_the_second() {
     // With CLIENT KILL in force the old rollback would never arrive.
     let setup = Setup::start_with(Sabotage::Kill).await;
-    for round in 0..10 {
+    for round in 0..3 {
         let resource = format!("r{round}");
         let old = setup.links(3);
         old.iter().for_each(|link| link.hold(ToServer));
@@ -98,11 +102,12 @@ async fn the_rollback_of_a_first_attempt_does_not_touch_the_second() {
         assert!(matches!(first, Err(AcquireError::NoQuorum(_))), "{first:?}");
         setup.all_vote().await;
         let second = setup.redlock.acquire(resource.as_str()).await.unwrap();
-        let everywhere = async || witness::holders(&setup.masters, &resource).await.len() == 5;
+        let everywhere =
+            async || witness::holders(setup.place.masters(), &resource).await.len() == 5;
         eventually("the second attempt stands on all masters", SOON, everywhere).await;
-        let before = witness::values(&setup.masters, &resource).await;
+        let before = witness::values(setup.place.masters(), &resource).await;
         let rollbacks = async || {
-            let calls = join_all(setup.masters[..3].iter().map(witness::calls)).await;
+            let calls = join_all(setup.place.masters()[..3].iter().map(witness::calls)).await;
             calls.iter().map(witness::releases).sum::<u64>()
         };
         let rollbacks_before = rollbacks().await;
@@ -116,25 +121,26 @@ async fn the_rollback_of_a_first_attempt_does_not_touch_the_second() {
             rollbacks().await >= rollbacks_before + 3
         })
         .await;
-        assert_eq!(witness::values(&setup.masters, &resource).await, before);
+        assert_eq!(witness::values(setup.place.masters(), &resource).await, before);
         second.extend().await.unwrap();
         assert_eq!(second.release().await, Ok(Released::Confirmed));
     }
 }
 
-async fn forget_scripts(masters: &[Server]) {
+async fn forget_scripts(masters: &[Master]) {
     for master in masters {
         witness::ask::<()>(master, redis::cmd("SCRIPT").arg("FLUSH")).await.unwrap();
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn forgotten_scripts_cost_one_extension_and_no_key() {
     let (masters, redlock) = five().await;
     for round in 0..20 {
         let guard = redlock.acquire(format!("r{round}")).await.unwrap();
         forget_scripts(&masters).await;
         let deadline = guard.deadline();
+        tokio::time::sleep(MS).await;
         let refused = guard.extend().await.unwrap_err();
         assert!(matches!(refused, ExtendError::Unextended(_)), "{refused}");
         assert!(refused.to_string().contains("NOSCRIPT"), "{refused}");
@@ -147,7 +153,7 @@ async fn forgotten_scripts_cost_one_extension_and_no_key() {
     witness::eventually_no_keys(&masters, Duration::from_secs(1)).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_extension_prolongs_a_minority_that_forgot_its_scripts() {
     let (masters, redlock) = five().await;
     let guard = redlock.acquire("r").await.unwrap();
@@ -156,8 +162,8 @@ async fn an_extension_prolongs_a_minority_that_forgot_its_scripts() {
     let lives = async || join_all(masters.iter().map(|master| witness::pttl(master, "r"))).await;
     for _ in 0..10 {
         forget_scripts(&masters[..2]).await;
-        let before = lives().await;
         tokio::time::sleep(Duration::from_millis(5)).await;
+        let before = lives().await;
         eventually("an extension prolongs the key on every master", SOON, async || {
             guard.extend().await.unwrap();
             lives().await.iter().zip(&before).all(|(now, before)| now > before)

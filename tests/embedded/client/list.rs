@@ -1,6 +1,6 @@
-//! `Redlock::list`: what is held on real masters, and what only looks like it.
+//! `Redlock::list`: what is held , and what only looks like it.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use futures::StreamExt;
 use quorumlock::{AcquireError, Guard, ListError, ListedLock, Redlock, RedlockBuilder};
 use redis::cmd;
@@ -22,7 +22,7 @@ fn names(found: &BTreeMap<String, ListedLock>) -> Vec<&str> {
     found.keys().map(String::as_str).collect()
 }
 
-async fn on_all(masters: &[Server], command: &[&str]) {
+async fn on_all(masters: &[Master], command: &[&str]) {
     for server in masters {
         witness::ask::<()>(server, cmd(command[0]).arg(&command[1..])).await.unwrap();
     }
@@ -30,7 +30,7 @@ async fn on_all(masters: &[Server], command: &[&str]) {
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef:worker";
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_quorum_holds_is_listed_and_nothing_else() {
     let masters = Masters::start(3);
     let patient = masters.builder().operation_timeout(900 * MS).label("worker-7");
@@ -77,7 +77,7 @@ async fn what_a_quorum_holds_is_listed_and_nothing_else() {
 }
 
 /// A quorum has the same value. Only its owner can say whether it is a lock.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_key_of_another_kind_of_client_is_listed_with_a_mark() {
     let (masters, redlock) = three().await;
     on_all(&masters[..2], &["SET", "theirs", "f00d", "PX", "60000"]).await;
@@ -90,23 +90,23 @@ async fn a_key_of_another_kind_of_client_is_listed_with_a_mark() {
     assert_eq!(names(&listed(&redlock, "").await), ["forever"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn many_locks_among_more_keys_are_each_listed_once() {
     let (masters, redlock) = three().await;
     let fill = "for i = 1, tonumber(ARGV[1]) do
         redis.call('SET', 'app:' .. i, i, 'PX', 60000)
         if i % 10 == 0 then redis.call('SET', 'job:' .. i, ARGV[2], 'PX', 60000) end
     end";
-    on_all(&masters, &["EVAL", fill, "0", "6000", TOKEN]).await;
+    on_all(&masters, &["EVAL", fill, "0", "1500", TOKEN]).await;
     // Each lock is missing on one master, so that none of them alone has all.
     for (server, rest) in masters.iter().zip(["0", "1", "2"]) {
-        let miss = "for i = 1, 600 do
+        let miss = "for i = 1, 150 do
             if i % 3 == tonumber(ARGV[1]) then redis.call('DEL', 'job:' .. 10 * i) end
         end";
         witness::ask::<()>(server, cmd("EVAL").arg(&[miss, "0", rest])).await.unwrap();
     }
     let found = listed(&redlock, "job:").await;
-    assert_eq!(found.len(), 600);
+    assert_eq!(found.len(), 150);
     assert!(found.values().all(|lock| lock.held_on() == 2), "{found:?}");
     for server in &*masters {
         let stats = witness::info(server, "commandstats").await;
@@ -114,7 +114,7 @@ async fn many_locks_among_more_keys_are_each_listed_once() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_master_that_is_down_is_a_problem_and_no_error() {
     let (masters, redlock) = five().await;
     let _guard = redlock.acquire("r").ttl(LONG).await.unwrap();
@@ -139,7 +139,7 @@ async fn a_master_that_is_down_is_a_problem_and_no_error() {
     masters[3].cont();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_waiter_of_another_process_is_counted() {
     let (masters, redlock) = three().await;
     let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
@@ -150,7 +150,7 @@ async fn a_waiter_of_another_process_is_counted() {
     guard.release().await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_waiter_in_a_list_is_counted_and_inspected() {
     let (masters, redlock) = three().await;
     let guard = redlock.acquire("r").ttl(LONG).await.unwrap();
@@ -181,7 +181,7 @@ async fn wait(
 }
 
 /// Permits have keys of our own. They are found by the name of their semaphore.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn permits_are_listed_with_their_slots_and_their_waiters() {
     let masters = Masters::start(3);
     let clients = [(); 2].map(|()| {
@@ -235,7 +235,7 @@ async fn permits_are_listed_with_their_slots_and_their_waiters() {
     assert_eq!(slots, [None, Some(0)]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_only_lists_writes_nothing_and_adds_the_prefix() {
     let masters = Masters::start(3);
     let looks = masters.builder().key_prefix("app:").inspect_only(true).connect().await.unwrap();

@@ -1,13 +1,14 @@
 //! Commands that arrive only after their lock was released bring no key back: a late acquire, a
 //! late top-up, a late extension, and a holder whose lock was taken away.
 
-use crate::support::prelude::*;
-use crate::support::proxy::{Direction::*, Link, Proxy};
+use super::prelude::*;
+use crate::proxy::Proxy;
+use crate::support::proxy::{Direction::*, Link};
 use quorumlock::error::LossReason;
 use quorumlock::kind::Kind;
-use quorumlock::{Acquire, ExtendError, Guard, Redlock, RedlockBuilder, Released, RestartGuard};
+use quorumlock::{Acquire, ExtendError, Guard, Redlock, RedlockBuilder, Released};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const TTL: Duration = Duration::from_secs(20);
 /// Time for which nothing may come back.
@@ -20,27 +21,24 @@ struct Place {
     redlock: Redlock,
 }
 
-fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
-    Redlock::builder()
-        .nodes(urls)
-        .ttl(TTL)
-        // Longer than a busy machine takes between what a test holds back and what it lets go.
-        .operation_timeout(250 * MS)
-        .restart_guard(RestartGuard::Off)
+fn set_up(builder: RedlockBuilder) -> RedlockBuilder {
+    // Longer than what a test holds back until it lets it go.
+    builder.ttl(TTL).operation_timeout(250 * MS)
 }
 
 impl Place {
     /// Connections that were replaced are killed at their server, as they should be, unless the ACL
     /// forbids it.
     async fn new(may_kill: bool) -> Self {
-        // 6.2 has no rule without one subcommand.
-        let kill = if may_kill { "+client" } else { "-client" };
-        let user = ["--user", "app", "on", ">pass", "~*", "&*", "+@all", kill];
-        let masters = Masters::start_with(3, &user);
-        let proxy = Proxy::start(masters[0].addr());
-        let urls = [proxy.url(), masters[1].url(), masters[2].url()];
-        let urls = urls.map(|url| url.replace("//", "//app:pass@"));
-        let redlock = builder(urls).connect().await.unwrap();
+        let masters = Masters::start(3);
+        if !may_kill {
+            masters.iter().for_each(|master| master.deny(&["client|kill"]).unwrap());
+        }
+        let proxy = Proxy::start(&masters[0]);
+        let behind = masters[1..]
+            .iter()
+            .fold(proxy.add_to(builder()), |builder, master| master.add_to(builder));
+        let redlock = set_up(behind).connect().await.unwrap();
         Self { masters, proxy, redlock }
     }
 
@@ -75,6 +73,7 @@ impl Place {
         let mut seen = false;
         while Instant::now() < until {
             seen |= !witness::holders(&self.masters, "r").await.is_empty();
+            tokio::time::sleep(20 * MS).await;
         }
         assert!(!link.is_live(), "it has arrived, or its connection was killed");
         seen
@@ -129,21 +128,21 @@ fn fenced(redlock: &Redlock) -> Acquire<quorumlock::FencedGuard> {
     redlock.acquire("r").fenced()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_late_acquire_brings_no_key_back() {
     let place = Place::new(true).await;
     assert!(!place.late_acquire(plain).await);
     assert!(!place.late_acquire(fenced).await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_late_top_up_brings_no_key_back() {
     let place = Place::new(true).await;
     assert!(!place.late_top_up(plain).await);
     assert!(!place.late_top_up(fenced).await);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_late_extension_revives_no_key_even_where_it_is_executed() {
     for may_kill in [true, false] {
         let place = Place::new(may_kill).await;
@@ -153,7 +152,7 @@ async fn a_late_extension_revives_no_key_even_where_it_is_executed() {
 }
 
 /// The release of a fenced lock has raised the fence above it, whatever connection it came on.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_kill_the_fence_keeps_late_commands_out() {
     let place = Place::new(false).await;
     assert!(!place.late_acquire(fenced).await);
@@ -162,7 +161,7 @@ async fn without_kill_the_fence_keeps_late_commands_out() {
 
 /// Late commands do arrive: without kill and without a fence the key comes back for a moment, and a
 /// repeated release deletes it. So the tests above can fail.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_kill_an_unfenced_key_comes_back_and_goes_again() {
     let place = Place::new(false).await;
     assert!(place.late_acquire(plain).await);
@@ -171,11 +170,11 @@ async fn without_kill_an_unfenced_key_comes_back_and_goes_again() {
     place.stands_on(&[]).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_holder_learns_that_its_lock_was_taken_and_never_regains_it() {
     for (fenced, stopped) in [(false, false), (true, false), (false, true), (true, true)] {
         let masters = Masters::start(3);
-        let connect = async || builder(masters.urls()).connect().await.unwrap();
+        let connect = async || set_up(masters.builder()).connect().await.unwrap();
         let (ours, theirs, operator) = (connect().await, connect().await, connect().await);
         if fenced {
             let guard = ours.acquire("r").fenced().await.unwrap();
@@ -217,16 +216,17 @@ async fn taken_away<K: Kind>(
     while Instant::now() < until {
         let holders = witness::holders(&masters[..2], "r").await;
         assert_eq!(holders, [0; 0], "topped up");
+        tokio::time::sleep(20 * MS).await;
     }
     drop(guard);
     witness::eventually_none(masters, |key| key == "r", SOON).await;
 }
 
 /// With a keep-alive it need not ask: the next renewal notices.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_keeper_whose_lock_was_taken_ends_the_hold_without_renewal() {
     let masters = Masters::start(3);
-    let connect = async || builder(masters.urls()).connect().await.unwrap();
+    let connect = async || set_up(masters.builder()).connect().await.unwrap();
     let (ours, operator) = (connect().await, connect().await);
     let ttl = 1_000 * MS;
     let guard = ours.acquire("r").ttl(ttl).keep_alive().await.unwrap();
@@ -238,5 +238,6 @@ async fn a_keeper_whose_lock_was_taken_ends_the_hold_without_renewal() {
     let until = Instant::now() + 2 * ttl;
     while Instant::now() < until {
         assert_eq!(witness::holders(&masters, "r").await, [0; 0], "renewed");
+        tokio::time::sleep(20 * MS).await;
     }
 }

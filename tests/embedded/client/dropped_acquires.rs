@@ -3,7 +3,7 @@
 // A sweep begins a future that it drops, and does not await.
 #![allow(clippy::async_yields_async)]
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use crate::support::seed::{Rng, Seed};
 use futures::future::join_all;
 use futures::poll;
@@ -17,7 +17,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// Polls `n` times, lets the runtime run after each, then drops the future. Returns the result if
+/// Polls `n` times, lets a millisecond pass after each, then drops the future. Returns the result if
 /// there was one.
 async fn polled<F: Future>(n: usize, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
@@ -25,38 +25,38 @@ async fn polled<F: Future>(n: usize, future: F) -> Option<F::Output> {
         if let std::task::Poll::Ready(result) = poll!(future.as_mut()) {
             return Some(result);
         }
-        yield_now().await;
+        tokio::time::sleep(MS).await;
     }
     None
 }
 
-/// Drops what `begin` returns after 1, 2, … polls, until it completes, and repeats all of that
-/// until `rounds` were dropped. After each sweep all keys must be gone.
-async fn sweep<F: Future>(masters: &Masters, rounds: usize, begin: impl AsyncFn(String) -> F) {
-    let mut dropped = 0;
-    while dropped < rounds {
-        for polls in 1.. {
-            let future = begin(format!("r{dropped}")).await;
-            if polled(polls, future).await.is_some() {
-                break;
-            }
-            dropped += 1;
-        }
-        witness::eventually_no_keys(masters, GRACE).await;
+/// Drops what `begin` returns after 1, 2, … polls, until it completes: each master answers a millisecond after
+/// the one before it. After that all keys must be gone.
+async fn sweep<F: Future>(masters: &Masters, begin: impl AsyncFn(String) -> F) {
+    for (master, latency) in masters.iter().zip(1..) {
+        master.set_latency(latency * MS);
     }
+    for polls in 1.. {
+        let future = begin(format!("r{polls}")).await;
+        if polled(polls, future).await.is_some() {
+            assert!(polls > 3, "it waits for the answers of three");
+            break;
+        }
+    }
+    witness::eventually_no_keys(masters, GRACE).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_acquire_dropped_at_any_poll_leaves_nothing() {
     let (masters, redlock) = five().await;
-    sweep(&masters, 300, async |name| redlock.acquire(name).into_future()).await;
+    sweep(&masters, async |name| redlock.acquire(name).into_future()).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_acquire_dropped_behind_another_holder_leaves_nothing() {
     let (masters, redlock) = five().await;
     // The other holder releases in the middle, so that each sweep ends and also covers the end.
-    sweep(&masters, 300, async |name| {
+    sweep(&masters, async |name| {
         let held = redlock.acquire(name.as_str()).await.unwrap();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(2)).await;
@@ -67,32 +67,32 @@ async fn an_acquire_dropped_behind_another_holder_leaves_nothing() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_release_dropped_at_any_poll_leaves_nothing() {
     let (masters, redlock) = five().await;
     let held = async |name: String| redlock.acquire(name).await.unwrap();
-    sweep(&masters, 100, async |name| held(name).await.release()).await;
-    sweep(&masters, 100, async |name| {
+    sweep(&masters, async |name| held(name).await.release()).await;
+    sweep(&masters, async |name| {
         let guard = held(name).await;
         async move { guard.extend().await }
     })
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_kind_of_acquire_dropped_at_any_poll_leaves_nothing() {
     let (masters, redlock) = five().await;
-    sweep(&masters, 100, async |name| {
+    sweep(&masters, async |name| {
         let also = format!("{name}, too");
         redlock.acquire_all([name, also]).into_future()
     })
     .await;
     let body = async |_| yield_now().await;
-    sweep(&masters, 100, async |name| redlock.acquire(name).run(body)).await;
-    sweep(&masters, 100, async |name| redlock.reentrant().acquire(name).into_future()).await;
+    sweep(&masters, async |name| redlock.acquire(name).run(body)).await;
+    sweep(&masters, async |name| redlock.reentrant().acquire(name).into_future()).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_acquire_that_is_never_polled_sends_nothing() {
     let (masters, redlock) = five().await;
     let before = witness::command_count(&masters[0]).await;
@@ -118,11 +118,11 @@ async fn pause(mut rng: Rng) {
 }
 
 /// Few resources, so that some acquires wait for others and some retry.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn acquires_dropped_or_aborted_at_random_moments_leave_nothing() {
     let mut rng = Seed::from_env("QUORUMLOCK_SEED_DROPS").rng();
     let (masters, redlock) = five().await;
-    for _ in 0..25 {
+    for _ in 0..8 {
         let tasks = (0..16).map(|_| {
             let (mut rng, resource) = (rng.fork(), format!("r{}", rng.within(0..5)));
             let (first, second) = (redlock.acquire(resource.as_str()), redlock.acquire(resource));
@@ -147,7 +147,7 @@ async fn acquires_dropped_or_aborted_at_random_moments_leave_nothing() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_win_that_no_caller_picks_up_is_released() {
     let (masters, redlock) = five().await;
     for round in 0..20 {
@@ -161,7 +161,7 @@ async fn a_win_that_no_caller_picks_up_is_released() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_win_with_a_leaked_future_bars_others_only_until_its_ttl() {
     let (masters, redlock) = five().await;
     let ttl = Duration::from_millis(700);
@@ -175,7 +175,7 @@ async fn a_win_with_a_leaked_future_bars_others_only_until_its_ttl() {
     witness::eventually_no_keys(&masters, GRACE).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panic_releases() {
     let (masters, redlock) = five().await;
     let redlock = &redlock;
@@ -192,7 +192,7 @@ async fn a_panic_releases() {
     witness::eventually_no_keys(&masters, GRACE).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_guard_is_dropped_on_a_thread_without_a_runtime() {
     let (masters, redlock) = five().await;
     for round in 0..20 {
@@ -203,7 +203,7 @@ async fn a_guard_is_dropped_on_a_thread_without_a_runtime() {
     witness::eventually_no_keys(&masters, GRACE).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_guard_belongs_to_no_task_and_no_thread() {
     let (masters, redlock) = five().await;
     for round in 0..20 {

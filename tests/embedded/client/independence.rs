@@ -2,16 +2,16 @@
 //! promoted replica, a master that evicts, and the same server twice. They are found at connect,
 //! when a connection is replaced, and by the heartbeat of a live connection.
 
-use crate::support::normalised::without_ports;
-use crate::support::prelude::*;
+use super::prelude::*;
+use crate::proxy::{self, in_front_of};
+use crate::support::proxy::Cut;
 use futures::future::join_all;
 use quorumlock::error::ConnectError;
 use quorumlock::report::{Answer, NodeReport, Refusal};
-use quorumlock::{NodeStanding, Redlock, RedlockBuilder, RestartGuard};
+use quorumlock::{NodeStanding, Redlock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant};
-use tokio::net::TcpStream;
+use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(10);
 /// Longest time between two heartbeats.
@@ -19,15 +19,12 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Shortest time between two heartbeats.
 const EARLIEST: Duration = Duration::from_secs(7);
 
-/// Starts the copy to a replica at once, without waiting for more replicas.
-const AT_ONCE: [&str; 2] = ["--repl-diskless-sync-delay", "0"];
-
 const KINDS: [&str; 3] = ["replica", "promoted", "evicting"];
 
 /// Returns the complaint about the second of three masters.
 fn complaint(kind: &str) -> &'static str {
     match kind {
-        "replica" => "a replica of 127.0.0.1:<1>: name independent masters only",
+        "replica" => "a replica of embedded-1.invalid:6379: name independent masters only",
         "promoted" => {
             "a promoted replica, which may lack what its master had granted: name masters that never \
              replicated, or restart it empty"
@@ -36,28 +33,18 @@ fn complaint(kind: &str) -> &'static str {
     }
 }
 
-async fn say(server: &Server, words: &[&str]) {
-    let mut command = redis::cmd(words[0]);
-    words[1..].iter().for_each(|word| {
-        command.arg(word);
-    });
+async fn say(server: &Master, words: &[&str]) {
+    let command = redis::cmd(words[0]).arg(&words[1..]).to_owned();
     witness::ask::<()>(server, &command).await.unwrap();
 }
 
 /// Makes the second of the masters unfit in this way.
-async fn spoil(masters: &[Server], kind: &str) {
-    let port = masters[0].port().to_string();
+async fn spoil(masters: &[Master], kind: &str) {
+    let replica_of = ["REPLICAOF", "embedded-1.invalid", "6379"];
     match kind {
-        "replica" => say(&masters[1], &["REPLICAOF", "127.0.0.1", &port]).await,
+        "replica" => say(&masters[1], &replica_of).await,
         "promoted" => {
-            // A server reads no copy of a newer one.
-            let copied = masters[1].start_twin();
-            let port = copied.port().to_string();
-            say(&masters[1], &["REPLICAOF", "127.0.0.1", &port]).await;
-            let synced = async || {
-                witness::info(&masters[1], "replication").await["master_link_status"] == "up"
-            };
-            eventually("it has copied its master", SOON, synced).await;
+            say(&masters[1], &replica_of).await;
             say(&masters[1], &["REPLICAOF", "NO", "ONE"]).await;
         }
         _ => {
@@ -65,10 +52,6 @@ async fn spoil(masters: &[Server], kind: &str) {
             say(&masters[1], &["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]).await;
         }
     }
-}
-
-fn builder(urls: impl IntoIterator<Item = String>) -> RedlockBuilder {
-    Redlock::builder().nodes(urls).restart_guard(RestartGuard::Off)
 }
 
 /// Returns the problem of a node in the last attempt, if it is unfit.
@@ -81,67 +64,68 @@ fn unfit(nodes: &[NodeReport], node: usize) -> Option<String> {
 
 /// Tries until the second node is unfit. A foreign key on the first one makes every acquire need
 /// it.
-async fn found(redlock: &Redlock, masters: &[Server], within: Duration) -> String {
+async fn found(redlock: &Redlock, masters: &[Master], within: Duration) -> String {
     witness::set_foreign(&masters[0], "r", "theirs", HEARTBEAT * 4).await;
     let mut problem = None;
     eventually("the second master is found to be unfit", within, async || {
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::time::sleep(50 * MS).await;
         if let Err(error) = redlock.try_acquire("r").await {
             problem = unfit(error.nodes(), 1);
         }
         problem.is_some()
     })
     .await;
-    without_ports(problem.unwrap(), masters)
+    problem.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_dependent_master_is_reported_and_fails_a_strict_connect() {
     for kind in KINDS {
-        let masters = Masters::start_with(3, &AT_ONCE);
+        let masters = Masters::start(3);
         spoil(&masters, kind).await;
-        let error = builder(masters.urls()).strict(true).connect().await.unwrap_err();
+        let error = masters.builder().strict(true).connect().await.unwrap_err();
         assert!(matches!(error, ConnectError::Unfit(_)), "{error}");
-        let text = format!("nodes: 127.0.0.1:<2> cannot be used: {}", complaint(kind));
-        assert_eq!(without_ports(error, &masters), text);
+        let text = format!("nodes: embedded-2.invalid:6379 cannot be used: {}", complaint(kind));
+        assert_eq!(error.to_string(), text);
 
-        let redlock = builder(masters.urls()).connect().await.unwrap();
+        let redlock = masters.builder().connect().await.unwrap();
         let status = redlock.status().await.unwrap();
-        let standing = without_ports(&status.nodes()[1].standing, &masters);
-        assert_eq!(standing, format!("unfit ({})", complaint(kind)));
+        let standing = &status.nodes()[1].standing.to_string();
+        assert_eq!(*standing, format!("unfit ({})", complaint(kind)));
         // Its vote is missing, and no other.
         assert!(status.can_acquire(), "{status}");
         witness::set_foreign(&masters[0], "r", "theirs", HEARTBEAT).await;
         let error = redlock.try_acquire("r").await.unwrap_err();
         assert!(unfit(error.nodes(), 1).is_some(), "{error}");
         // Without two of three no client connects.
-        let mut urls = masters.urls();
-        urls[2].push_str("/99");
-        let error = builder(urls).connect().await.unwrap_err();
+        let url = format!("{}/99", masters[2].url());
+        let builder = masters.of([0, 1]).node_with_connector(url, masters[2].dialer());
+        let error = builder.connect().await.unwrap_err();
         let ConnectError::Unfit(nodes) = &error else { panic!("{error}") };
         assert_eq!(nodes.len(), 2, "{error}");
     }
 }
 
 /// Harmless: a policy without a limit evicts nothing, nor does a limit without a policy.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_master_that_evicts_nothing_is_used() {
     for setting in [["maxmemory", "100mb"], ["maxmemory-policy", "allkeys-lru"]] {
         let masters = Masters::start(1);
         say(&masters[0], &["CONFIG", "SET", setting[0], setting[1]]).await;
-        let redlock = builder(masters.urls()).connect().await.unwrap();
+        let redlock = masters.builder().connect().await.unwrap();
         assert!(redlock.try_acquire("r").await.is_ok());
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_master_no_longer_independent_is_found_at_the_reconnect() {
     for kind in KINDS {
-        let masters = Masters::start_with(3, &AT_ONCE);
-        let redlock = builder(masters.urls()).connect().await.unwrap();
+        let masters = Masters::start(3);
+        let proxies = in_front_of(&masters);
+        let redlock = proxy::builder(&proxies).connect().await.unwrap();
         assert!(redlock.try_acquire("r").await.is_ok());
         spoil(&masters, kind).await;
-        say(&masters[1], &["CLIENT", "KILL", "TYPE", "normal"]).await;
+        proxies[1].cut(Cut::Reset);
         // Much sooner than a heartbeat.
         let problem = found(&redlock, &masters, HEARTBEAT / 5).await;
         assert_eq!(problem, complaint(kind));
@@ -155,27 +139,24 @@ async fn a_master_no_longer_independent_is_found_at_the_reconnect() {
 }
 
 /// An address leads to one server at first, and later to another one that is already known.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_same_server_twice_is_found_at_connect_and_reconnect() {
-    let masters = Masters::start_with(3, &AT_ONCE);
+    let masters = Masters::start(3);
     let goes_to = Arc::new(AtomicUsize::new(2));
-    let addresses: Vec<_> = masters.iter().map(Server::addr).collect();
     let connect = |strict: bool| {
-        let (goes_to, addresses) = (goes_to.clone(), addresses.clone());
-        let dial = move || TcpStream::connect(addresses[goes_to.load(SeqCst)]);
-        let builder = builder(masters.urls().into_iter().take(2));
-        let all = builder.node_with_connector("redis://moving.example", dial);
+        let (goes_to, dials) = (goes_to.clone(), [0, 1, 2].map(|node| masters[node].dialer()));
+        let dial = move || dials[goes_to.load(SeqCst)]();
+        let all = masters.of([0, 1]).node_with_connector("redis://moving.example", dial);
         all.strict(strict).connect()
     };
     let redlock = connect(true).await.unwrap();
     assert!(redlock.try_acquire("r").await.is_ok());
     goes_to.store(1, SeqCst);
-    say(&masters[2], &["CLIENT", "KILL", "TYPE", "normal"]).await;
-    let twin =
-        format!("the same server as 127.0.0.1:{}: each master counts once", addresses[1].port());
+    masters[2].kill();
+    let twin = "the same server as embedded-2.invalid:6379: each master counts once";
     witness::set_foreign(&masters[0], "r", "theirs", HEARTBEAT).await;
     let found = async || match redlock.try_acquire("r").await {
-        Err(error) => unfit(error.nodes(), 2).as_deref() == Some(&*twin),
+        Err(error) => unfit(error.nodes(), 2).as_deref() == Some(twin),
         Ok(_) => false,
     };
     eventually("the twin is found", HEARTBEAT / 3, found).await;
@@ -192,11 +173,11 @@ async fn the_same_server_twice_is_found_at_connect_and_reconnect() {
 
 /// Nothing breaks and no client reconnects: the next look finds it. All three run in parallel,
 /// since it may take one heartbeat.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_master_no_longer_independent_is_found_by_a_heartbeat() {
     join_all(KINDS.map(async |kind| {
-        let masters = Masters::start_with(3, &AT_ONCE);
-        let redlock = builder(masters.urls()).connect().await.unwrap();
+        let masters = Masters::start(3);
+        let redlock = masters.builder().connect().await.unwrap();
         let connected = Instant::now();
         let guard = redlock.acquire("held").ttl(HEARTBEAT * 2).await.unwrap();
         spoil(&masters, kind).await;

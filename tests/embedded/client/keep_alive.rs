@@ -1,14 +1,15 @@
 //! A lock with a keep-alive: held for as long as the work takes, within a bound, and never a moment
 //! after the release or the loss.
 
-use crate::support::prelude::*;
-use crate::support::proxy::{Direction, Proxy, in_front_of};
+use super::prelude::*;
+use crate::proxy::{self, in_front_of};
+use crate::support::proxy::Direction;
 use crate::support::seed::Seed;
 use futures::future::join_all;
 use quorumlock::error::LossReason;
 use quorumlock::{AcquireError, Redlock, Released};
 use redis::cmd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const TTL: Duration = Duration::from_millis(600);
 
@@ -16,7 +17,7 @@ async fn client(masters: &Masters) -> Redlock {
     masters.builder().ttl(TTL).connect().await.unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_kept_lock_outlives_its_ttl_also_when_a_minority_dies() {
     let masters = Masters::start(5);
     let (redlock, rival) = (client(&masters).await, client(&masters).await);
@@ -35,7 +36,7 @@ async fn a_kept_lock_outlives_its_ttl_also_when_a_minority_dies() {
     rival.try_acquire("r").await.unwrap().release().await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_lock_kept_alive_for_a_span_ends_with_it() {
     let masters = Masters::start(3);
     let redlock = client(&masters).await;
@@ -44,8 +45,7 @@ async fn a_lock_kept_alive_for_a_span_ends_with_it() {
     let lost = guard.lost().await;
     let held = began.elapsed();
     assert_eq!(lost.reason, LossReason::Lapsed);
-    assert!(held >= TTL * 2 - Duration::from_millis(10), "{held:?}");
-    assert!(held < TTL * 2 + Duration::from_millis(200), "{held:?}");
+    assert_eq!(held, TTL * 2);
     // The last extension gave the keys a full ttl.
     redlock.acquire("r").timeout(TTL * 2).await.unwrap().release().await.unwrap();
     let refused = redlock.acquire("r").keep_alive_for(TTL / 2).await.unwrap_err();
@@ -54,24 +54,21 @@ async fn a_lock_kept_alive_for_a_span_ends_with_it() {
 }
 
 /// A renewal that is in flight when the lock is released revives nothing.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_release_during_a_renewal_leaves_no_key() {
-    // 200 locks at once: a busy machine may be late by more than a second.
     let ttl = TTL * 5;
     let masters = Masters::start(5);
-    let proxies = in_front_of(masters.iter().map(|master| master.addr()));
+    let proxies = in_front_of(&masters);
     for proxy in &proxies {
         // A renewal is in flight for half of the time.
         proxy.delay(Direction::ToServer, ttl / 24);
         proxy.delay(Direction::ToClient, ttl / 24);
     }
-    let urls = proxies.iter().map(Proxy::url);
-    let patient = builder().nodes(urls).ttl(ttl).operation_timeout(ttl / 3);
+    let patient = proxy::builder(&proxies).ttl(ttl).operation_timeout(ttl / 3);
     let redlock = patient.connect().await.unwrap();
     let seed = Seed::from_env("QUORUMLOCK_SEED");
     let mut rng = seed.rng();
-    let rounds: Vec<_> =
-        (0..200).map(|n| (n, rng.duration(ttl / 4..ttl), rng.chance(50))).collect();
+    let rounds: Vec<_> = (0..60).map(|n| (n, rng.duration(ttl / 4..ttl), rng.chance(50))).collect();
     join_all(rounds.into_iter().map(|(n, held, dropped)| {
         let redlock = redlock.clone();
         async move {
@@ -91,7 +88,7 @@ async fn a_release_during_a_renewal_leaves_no_key() {
     witness::assert_no_keys_now(&masters).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_kept_lock_whose_quorum_is_cut_off_is_lost_at_its_deadline() {
     let masters = Masters::start(5);
     let redlock = client(&masters).await;
@@ -116,7 +113,7 @@ async fn a_kept_lock_whose_quorum_is_cut_off_is_lost_at_its_deadline() {
 }
 
 /// The keys are gone and another client holds the lock: no client takes it back.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_lock_taken_away_is_lost_at_the_next_renewal_for_good() {
     let masters = Masters::start(5);
     let (redlock, rival) = (client(&masters).await, client(&masters).await);
@@ -136,7 +133,7 @@ async fn a_lock_taken_away_is_lost_at_the_next_renewal_for_good() {
     assert_eq!(theirs.release().await, Ok(Released::Confirmed));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_master_that_lost_the_key_gets_it_back_from_the_keeper() {
     let masters = Masters::start(3);
     let redlock = client(&masters).await;
@@ -153,7 +150,7 @@ async fn a_master_that_lost_the_key_gets_it_back_from_the_keeper() {
     assert_eq!(guard.release().await, Ok(Released::Confirmed));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_resource_without_a_name_is_refused() {
     let masters = Masters::start(1);
     let redlock = client(&masters).await;
@@ -162,7 +159,7 @@ async fn a_resource_without_a_name_is_refused() {
 }
 
 #[cfg(feature = "tokio-util")]
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_token_of_a_lock_is_cancelled_with_it_and_cancels_nothing() {
     let masters = Masters::start(3);
     let redlock = client(&masters).await;

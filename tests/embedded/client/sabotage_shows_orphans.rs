@@ -1,8 +1,9 @@
 //! A test of the harness. The scenarios of `late_sets` leave keys behind as soon as rollback or
 //! `CLIENT KILL` is removed on the wire, and leave none through the same stream without changes.
 
-use crate::support::late::setup::{BATCH, Setup};
-use crate::support::prelude::*;
+use super::prelude::*;
+use crate::late::Setup;
+use crate::support::late::setup::BATCH;
 use crate::support::sabotage::{Sabotage, dial_through};
 use crate::support::seed::Seed;
 use std::sync::Arc;
@@ -34,13 +35,13 @@ async fn every_scenario(sabotage: Sabotage) -> [usize; 7] {
     ]
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_rollback_every_scenario_leaves_keys() {
     let left = every_scenario(Sabotage::Rollback).await;
     assert!(left.iter().all(|&left| left >= BATCH), "{left:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_client_kill_what_arrives_behind_the_rollback_stays() {
     let rolled_back = Setup::held_until_the_connections_are_replaced;
     assert_eq!(left(Sabotage::Kill, rolled_back).await, 3 * BATCH);
@@ -48,16 +49,16 @@ async fn without_client_kill_what_arrives_behind_the_rollback_stays() {
     assert!(left(Sabotage::Kill, released).await >= 2 * BATCH);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn through_the_same_stream_untouched_no_scenario_leaves_a_key() {
     assert_eq!(every_scenario(Sabotage::Nothing).await, [0; 7]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_command_sent_by_single_bytes_is_spoiled_and_no_neighbour() {
-    let server = Server::start();
+    let masters = Masters::start(1);
     let spoiled = Arc::new(AtomicU64::new(0));
-    let dial = dial_through(server.addr(), Sabotage::Rollback, spoiled.clone());
+    let dial = dial_through(masters[0].dialer(), Sabotage::Rollback, spoiled.clone());
     let mut stream = dial().await.unwrap();
     let packed = [
         redis::cmd("SET").arg("key").arg("value").get_packed_command(),
@@ -73,6 +74,6 @@ async fn a_command_sent_by_single_bytes_is_spoiled_and_no_neighbour() {
     let read = stream.read_exact(&mut answers);
     tokio::time::timeout(Duration::from_secs(5), read).await.expect("three answers").unwrap();
     assert_eq!(&answers, expected);
-    assert_eq!(witness::value(&server, "key").await.as_deref(), Some("value"));
+    assert_eq!(witness::value(&masters[0], "key").await.as_deref(), Some("value"));
     assert_eq!(spoiled.load(Ordering::SeqCst), 1);
 }

@@ -1,11 +1,11 @@
 //! A ttl is exactly what the caller asked for on every master, to the millisecond, or an error
 //! names it: nothing is rounded away, wraps around or changes its unit.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use quorumlock::{
     AcquireError, ClockDrift, ConnectError, Guard, InvalidSetting, Redlock, RedlockBuilder,
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MAX_TTL: Duration = Duration::from_secs(20);
 /// The longest ttl that is allowed: an `i64` of nanoseconds.
@@ -16,37 +16,19 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Starts masters that remember every command with its arguments.
-fn masters(n: usize) -> Masters {
-    Masters::start_with(n, &["--slowlog-log-slower-than", "0", "--slowlog-max-len", "10000"])
-}
-
 fn builder(masters: &Masters) -> RedlockBuilder {
     masters.builder().ttl(ms(10_000)).max_ttl(MAX_TTL)
 }
 
-/// Returns the commands that a master has executed on this key, in order.
-async fn commands(server: &Server, key: &str) -> Vec<Vec<String>> {
-    type Entry = (u64, u64, u64, Vec<String>, String, String);
-    let log: Vec<Entry> =
-        witness::ask(server, redis::cmd("SLOWLOG").arg("GET").arg(-1)).await.unwrap();
-    let mut commands: Vec<_> = log.into_iter().map(|entry| entry.3).collect();
-    commands.retain(|command| command.iter().any(|word| word == key));
-    commands.reverse();
-    commands
-}
-
-/// Returns the `PX` of the one SET that a master has seen of this resource, once it is there.
-async fn px(server: &Server, key: &str) -> u64 {
-    let mut found = None;
-    let seen = async || {
-        let commands = commands(server, key).await;
-        let set = commands.iter().find(|command| command[0] == "SET");
-        found = set.map(|set| set[set.iter().position(|word| word == "PX").unwrap() + 1].clone());
-        found.is_some()
+/// Returns the life of the key in milliseconds: as long as no time passes, that of the one SET.
+async fn px(server: &Master, key: &str) -> u128 {
+    let mut life = None;
+    let stands = async || {
+        life = witness::pttl(server, key).await;
+        life.is_some()
     };
-    eventually("the SET has arrived", SOON, seen).await;
-    found.unwrap().parse().unwrap()
+    eventually("the SET has arrived", Duration::ZERO, stands).await;
+    life.unwrap().as_millis()
 }
 
 /// Returns `ttl - drift`, with the default drift: the most validity that a holder may assume.
@@ -83,9 +65,9 @@ async fn misbuilt(builder: RedlockBuilder) -> InvalidSetting {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_ttl_reaches_every_master_to_the_millisecond() {
-    let masters = masters(3);
+    let masters = Masters::start(3);
     let redlock = builder(&masters).connect().await.unwrap();
     for ttl in [ms(4), ms(99), ms(100), ms(500), ms(1_000), ms(12_345), MAX_TTL] {
         let resource = format!("{ttl:?}");
@@ -94,7 +76,7 @@ async fn a_ttl_reaches_every_master_to_the_millisecond() {
         assert!(remaining <= most(ttl), "{ttl:?}: {remaining:?}");
         assert!(guard.remaining() <= remaining, "{ttl:?}");
         for server in masters.iter() {
-            assert_eq!(u128::from(px(server, &resource).await), ttl.as_millis(), "{ttl:?}");
+            assert_eq!(px(server, &resource).await, ttl.as_millis(), "{ttl:?}");
         }
         if ttl >= ms(500) {
             for server in masters.iter() {
@@ -111,9 +93,9 @@ async fn a_ttl_reaches_every_master_to_the_millisecond() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_fraction_of_a_millisecond_is_cut_off_and_never_held() {
-    let masters = masters(1);
+    let masters = Masters::start(1);
     let redlock = builder(&masters).connect().await.unwrap();
     let ttl = Duration::from_nanos(500_999_999);
     let guard = redlock.acquire("r").ttl(ttl).await.unwrap();
@@ -121,22 +103,21 @@ async fn a_fraction_of_a_millisecond_is_cut_off_and_never_held() {
     assert_eq!(px(&masters[0], "r").await, 500);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_extension_prolongs_by_the_ttl_of_the_call() {
-    let masters = masters(1);
+    let masters = Masters::start(1);
     let redlock = builder(&masters).connect().await.unwrap();
     let ttl = ms(7_654);
     let guard = redlock.acquire("r").ttl(ttl).await.unwrap();
+    tokio::time::sleep(SECOND).await;
     guard.extend().await.unwrap();
-    assert!(guard.remaining() <= most(ttl));
-    let commands = commands(&masters[0], "r").await;
-    let extension = commands.iter().find(|command| command[0] == "EVALSHA").unwrap();
-    assert_eq!(extension.last().unwrap(), "7654");
+    assert_eq!(guard.remaining(), most(ttl));
+    assert_eq!(px(&masters[0], "r").await, 7_654);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_ttl_that_can_not_work_is_an_error_that_names_it() {
-    let masters = masters(1);
+    let masters = Masters::start(1);
     let redlock = builder(&masters).connect().await.unwrap();
     for (ttl, problem) in [
         (ms(0), "0s leaves no validity"),
@@ -157,15 +138,15 @@ async fn a_ttl_that_can_not_work_is_an_error_that_names_it() {
         let invalid = misbuilt(masters.builder().max_ttl(max_ttl)).await;
         assert_eq!(invalid.field, "max_ttl", "{max_ttl:?}: {invalid}");
     }
-    assert_eq!(commands(&masters[0], "refused").await, Vec::<Vec<String>>::new());
+    assert_eq!(witness::calls(&masters[0]).await.get("set"), None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_longest_allowed_ttl_is_held_to_its_last_millisecond() {
-    let masters = masters(1);
+    let masters = Masters::start(1);
     let redlock = builder(&masters).max_ttl(AGES).allow_long_max_ttl(true).connect().await.unwrap();
     let guard = redlock.acquire("r").ttl(AGES).await.unwrap();
-    assert_eq!(u128::from(px(&masters[0], "r").await), AGES.as_millis());
+    assert_eq!(px(&masters[0], "r").await, AGES.as_millis());
     let most = most(ms(AGES.as_millis().try_into().unwrap()));
     let remaining = guard.remaining();
     assert!(remaining <= most && remaining + SOON > most, "{remaining:?} of {most:?}");
@@ -173,9 +154,9 @@ async fn the_longest_allowed_ttl_is_held_to_its_last_millisecond() {
     guard.release().await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_drift_that_is_configured_is_taken_off() {
-    let masters = masters(1);
+    let masters = Masters::start(1);
     for (rate_ppm, constant, most) in [
         (0, ms(0), ms(10_000)),
         (1, ms(0), Duration::from_nanos(9_999_990_000)),

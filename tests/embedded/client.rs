@@ -1,0 +1,28 @@
+//! What a client does on several masters, whatever they run on: in virtual time, with a witness that
+//! looks at the masters through the `redis` crate.
+
+mod agreement;
+mod at_odds;
+mod contention;
+mod dropped_acquires;
+mod error_texts;
+mod extension;
+mod fenced_lock;
+mod flushed_scripts;
+mod independence;
+mod joint_membership;
+mod keep_alive;
+mod late_after_release;
+mod late_sets;
+mod list;
+mod lock_delay;
+mod once;
+pub(crate) mod prelude;
+mod restart_guard;
+mod retries;
+mod run_body;
+mod sabotage_shows_orphans;
+mod several_resources;
+mod stepped_clocks;
+mod ttls;
+mod waiting;

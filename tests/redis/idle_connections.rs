@@ -1,0 +1,40 @@
+//! Connections that a server closes: since they were idle, or because an operator has killed them.
+
+use crate::support::prelude::*;
+use redis::cmd;
+
+/// Returns how many connections the server has accepted.
+async fn accepted(server: &Server) -> usize {
+    let info: String = witness::ask(server, cmd("INFO").arg("stats")).await.unwrap();
+    let count = info.lines().find_map(|line| line.strip_prefix("total_connections_received:"));
+    count.unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_client_whose_connections_are_closed_has_its_next_lock_at_the_first_attempt() {
+    let masters = Masters::start_with(3, &["--timeout", "1"]);
+    let redlock = masters.builder().connect().await.unwrap();
+    redlock.try_acquire("r").await.unwrap().release().await.unwrap();
+    let before = accepted(&masters[0]).await;
+    // The server looks once a second.
+    let closed = async || accepted(&masters[0]).await > before + 1;
+    tokio::time::sleep(2_500 * MS).await;
+    assert!(closed().await, "it was closed, and is back");
+    redlock.try_acquire("r").await.unwrap().release().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_kept_lock_outlives_that_every_connection_of_its_holder_is_killed() {
+    let masters = Masters::start(5);
+    let redlock = masters.builder().connect().await.unwrap();
+    let guard = redlock.acquire("r").ttl(SECOND).keep_alive().await.unwrap();
+    for server in masters.iter() {
+        let killed: i64 =
+            witness::ask(server, cmd("CLIENT").arg(&["KILL", "TYPE", "normal"])).await.unwrap();
+        assert!(killed >= 1);
+    }
+    tokio::time::sleep(1_500 * MS).await;
+    assert!(guard.is_valid());
+    guard.release().await.unwrap();
+    witness::eventually_no_keys(&masters, SOON).await;
+}
