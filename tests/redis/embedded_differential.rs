@@ -1,7 +1,7 @@
 //! Compares the embedded master with the real one: the same commands go to both over TCP, and every
 //! byte of every answer is compared. `QUORUMLOCK_SEED` repeats a run.
 //!
-//! What may differ: ids, times (TTLs by [`compare::TOLERANCE_MS`]), the version, the order of KEYS,
+//! What may differ: ids, times (TTLs by what lies between two commands), the version, the order of KEYS,
 //! SCAN and CONFIG GET, and INFO has fewer fields. The answers are those of redis-server 7.0. A newer
 //! one may word its errors differently, which would be reported here.
 

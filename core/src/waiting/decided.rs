@@ -14,6 +14,9 @@ impl Waiters {
         let Some(mut won) = self.acquisitions.remove(request) else {
             return Won { attempts: 0, keep_alive: None, warm: Nanos::ZERO };
         };
+        if won.contention.as_ref().is_some_and(|contention| contention.met_others) {
+            self.left.share(cx.now, &won.request.keys);
+        }
         self.leave(cx, request, &mut won, true);
         let attempts = won.attempts();
         self.acquisitions.keep_room(won.contention);
@@ -30,15 +33,13 @@ impl Waiters {
         let apart = self.learn_clocks(cx, request, &round, ballot);
         let reports = round.reports(cx.masters.names());
         let Some(acquisition) = self.acquisitions.get(request) else { return };
-        if round.refused != NodeSet::EMPTY {
-            self.left.refused(cx.now, &acquisition.request.keys);
-        }
         let is_barred = cx.masters.barred(cx.now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);
         let has_asked_all = round.held_back.is_none();
         let channel = acquisition.request.keys.messages().next().filter(|_| has_asked_all);
         let standing = channel.map(|(channel, _)| cx.masters.refused_by(cx.now, channel, &reports));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        contention.met_others |= round.refused != NodeSet::EMPTY;
         if let Some(standing) = standing {
             contention.find(standing, &reports);
         }

@@ -17,28 +17,24 @@ const CAPS_APART: u32 = 51;
 /// The most keys that are left at a time.
 const MOST: usize = 1 << 12;
 
-/// How long it is known that others have had a key: longer than such moments are apart.
+/// Others that have had a key within so many caps come without that: they hear of it, or poll as often as this process.
+const CAPS_SHARED: u32 = 4;
+
+/// How long it is known when others have had a key.
 const KNOWN_FOR: Duration = Duration::from_secs(60);
-
-/// Whoever polls has had what was left to it, and has given it back, after so many caps. Others that have it later come
-/// without that.
-const CAPS_OF_A_TURN: u32 = 4;
-
-/// The turn of others at a key: it is left to them until the first, and theirs until the second.
-type Turn = (Instant, Instant);
 
 /// The keys that are left to others.
 pub(super) struct Left {
-    turns: BTreeMap<Arc<str>, Turn>,
-    /// No turn is later.
+    until: BTreeMap<Arc<str>, Instant>,
+    /// None is left for longer.
     last: Instant,
-    /// The keys that others were seen to have, but in a turn.
-    taken: Lately,
+    /// When this process last had to wait for others before it had a key.
+    shared: Lately,
 }
 
 impl Default for Left {
     fn default() -> Self {
-        Self { turns: BTreeMap::new(), last: Instant::default(), taken: Lately::new(KNOWN_FOR) }
+        Self { until: BTreeMap::new(), last: Instant::default(), shared: Lately::new(KNOWN_FOR) }
     }
 }
 
@@ -49,41 +45,42 @@ pub(crate) fn left_at(began: Instant, cap: Duration) -> Instant {
 }
 
 impl Left {
-    /// Notes that others have one of these keys.
-    pub(super) fn refused(&mut self, now: Instant, keys: &Keys) {
-        for key in keys.iter() {
-            if self.turns.get(key).is_none_or(|(_, ends)| now >= *ends) {
-                self.taken.note(now, key, ());
-            }
-        }
+    /// Notes that this process has these keys after others.
+    pub(super) fn share(&mut self, now: Instant, keys: &Keys) {
+        keys.iter().for_each(|key| _ = self.shared.note(now, key, ()));
     }
 
     /// Notes that a hold of these keys is over which was asked for when it `began`: if that was before such a moment, they
-    /// are left to others, unless those have had them since the moment before.
+    /// are left to others, unless those have had them of late.
     pub(super) fn note(&mut self, now: Instant, began: Instant, keys: &Keys, cap: Duration) {
         if now < left_at(began, cap) {
             return;
         }
-        let before = began.in_steps_of(cap.saturating_mul(CAPS_APART));
-        if keys.iter().all(|key| self.taken.get(now, key).is_some_and(|(at, ())| at > before)) {
+        let lately = cap.saturating_mul(CAPS_SHARED);
+        let is_shared = |at: Instant| now < at.after(lately);
+        if keys.iter().all(|key| self.shared.get(now, key).is_some_and(|(at, ())| is_shared(at))) {
             return;
         }
         if now >= self.last {
-            self.turns.clear();
+            self.until.clear();
         }
-        if self.turns.len() < MOST {
-            let turn = (now.after(cap), now.after(cap.saturating_mul(CAPS_OF_A_TURN)));
-            self.last = turn.1;
-            self.turns.extend(keys.iter().map(|key| (key.clone(), turn)));
+        if self.until.len() < MOST {
+            self.last = now.after(cap);
+            self.until.extend(keys.iter().map(|key| (key.clone(), self.last)));
         }
     }
 
     /// Returns until when a key is left to others, if it is.
     pub(super) fn until(&self, now: Instant, key: &str) -> Option<Instant> {
-        if now >= self.last {
+        if self.is_over(now) {
             return None;
         }
-        self.turns.get(key).map(|(until, _)| *until).filter(|until| now < *until)
+        self.until.get(key).copied().filter(|until| now < *until)
+    }
+
+    /// Returns whether nothing is left to others.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        now >= self.last
     }
 }
 
@@ -124,17 +121,16 @@ mod tests {
     }
 
     #[test]
-    fn what_others_have_had_since_their_last_turn_is_not_left() {
-        let (keys, moment) = (Keys::one("r".into()), 2 * APART);
-        let is_left = |taken: u64| {
-            let mut left = left(1, APART + 2_000);
-            left.refused(at(taken), &keys);
-            left.note(at(moment), at(moment - 1), &keys, CAP);
-            left.until(at(moment), "r").is_some()
+    fn what_others_have_had_of_late_is_not_left() {
+        let keys = Keys::one("r".into());
+        let is_left = |shared: u64| {
+            let mut left = Left::default();
+            left.share(at(shared), &keys);
+            left.note(at(APART), at(APART - 1), &keys, CAP);
+            left.until(at(APART), "r").is_some()
         };
-        assert_eq!([1, APART].map(is_left), [true; 2], "before");
-        assert_eq!([APART + 2_000, APART + 2_999].map(is_left), [true; 2], "in their turn");
-        assert_eq!([APART + 3_000, moment - 2].map(is_left), [false; 2]);
+        assert_eq!([1, APART - 1_000].map(is_left), [true; 2]);
+        assert_eq!([APART - 999, APART].map(is_left), [false; 2]);
     }
 
     #[test]
@@ -142,9 +138,9 @@ mod tests {
         let mut left = Left::default();
         let mut note = |now: u64, number: usize| {
             left.note(at(now), at(0), &Keys::one(number.to_string().into()), CAP);
-            left.turns.len()
+            left.until.len()
         };
         assert_eq!((0..MOST + 5).map(|number| note(APART, number)).max(), Some(MOST));
-        assert_eq!([note(APART + 999, MOST), note(APART + 1_000, MOST)], [MOST, 1]);
+        assert_eq!([note(APART + 249, MOST), note(APART + 250, MOST)], [MOST, 1]);
     }
 }

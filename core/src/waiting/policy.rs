@@ -82,6 +82,9 @@ impl Waiters {
 
     /// Lets an acquire begin only when its keys are no longer left to others. Returns `false` if they are not.
     pub(super) fn lets_others_go_first(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        if self.left.is_over(cx.now) {
+            return false;
+        }
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
         let until = self.left_until(cx.now, &acquisition.request.keys);
         until.into_iter().for_each(|until| self.begin_at(cx, request, until));

@@ -112,6 +112,12 @@ impl Found {
             Self::Free | Self::OtherCalled(_) | Self::Silent => None,
         }
     }
+
+    /// Returns whether clients in other processes have the key before a waiter that has so many ahead of it. A key that
+    /// is held may be the one that this process was about to release.
+    pub(crate) const fn is_behind_others(self, ahead: usize) -> bool {
+        ahead > 0 || matches!(self, Self::OtherCalled(_))
+    }
 }
 
 impl Listed {

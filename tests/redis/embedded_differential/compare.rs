@@ -2,9 +2,22 @@
 
 use super::generate::Word;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Commands reach the two servers one after another, so times differ slightly.
-pub(crate) const TOLERANCE_MS: i64 = 100;
+const TOLERANCE_MS: u64 = 100;
+
+/// The longest exchange yet: so far apart the two may have set a key, and may have answered.
+static LONGEST_MS: AtomicU64 = AtomicU64::new(0);
+
+pub(crate) fn note_exchange(took: Duration) {
+    LONGEST_MS.fetch_max(took.as_millis() as u64, Ordering::Relaxed);
+}
+
+fn tolerance_ms() -> u64 {
+    TOLERANCE_MS + 2 * LONGEST_MS.load(Ordering::Relaxed)
+}
 
 /// Longest part of an answer in a message: INFO is long.
 const MOST_SHOWN: usize = 800;
@@ -111,10 +124,10 @@ fn close(real: &str, embedded: &str) -> bool {
         let digits = line.strip_prefix(',').unwrap_or(line);
         digits.parse().ok().filter(|millis| (1_000_000_000_000..2_000_000_000_000).contains(millis))
     };
-    let within = |most: i64| move |(real, other): (u64, u64)| real.abs_diff(other) <= most as u64;
+    let within = |most: u64| move |(real, other): (u64, u64)| real.abs_diff(other) <= most;
     let scores = both(score);
-    left.or(scores).is_some_and(within(TOLERANCE_MS))
-        || clocks.is_some_and(within(1000 * TOLERANCE_MS))
+    left.or(scores).is_some_and(within(tolerance_ms()))
+        || clocks.is_some_and(within(1000 * tolerance_ms()))
 }
 
 fn both_integers(real: &[u8], embedded: &[u8]) -> bool {
@@ -128,7 +141,7 @@ fn both_times(real: &[u8], embedded: &[u8]) -> bool {
         (parse(micros)? < 1_000_000).then_some(parse(seconds)? * 1_000_000 + parse(micros)?)
     };
     match (micros(real), micros(embedded)) {
-        (Some(real), Some(embedded)) => real.abs_diff(embedded) < 1000 * TOLERANCE_MS as u64,
+        (Some(real), Some(embedded)) => real.abs_diff(embedded) < 1000 * tolerance_ms(),
         _ => false,
     }
 }

@@ -1,12 +1,12 @@
 //! One connection to each of the two servers, and an exchange on both.
 
 use super::Alter;
-use super::compare::{Difference, compare};
+use super::compare::{Difference, compare, note_exchange};
 use super::generate::Word;
 use crate::support::seed::Rng;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -112,6 +112,7 @@ impl Pair {
     ) -> Result<(), Box<Difference>> {
         self.exchanges += 1;
         let fence = format!("fence-{}", self.exchanges);
+        let began = Instant::now();
         let ping = encoded(&[b"PING", fence.as_bytes()]);
         for (server, connection) in [&mut self.real, &mut self.embedded].into_iter().enumerate() {
             let mut bytes = bytes_for(server, words, ids);
@@ -120,6 +121,7 @@ impl Pair {
         }
         let (real, real_closed) = self.real.answers_until(&fence);
         let (mut embedded, embedded_closed) = self.embedded.answers_until(&fence);
+        note_exchange(began.elapsed());
         embedded.iter_mut().for_each(|answer| alter(words, answer));
         compare(words, (&real, real_closed), (&embedded, embedded_closed))?;
         if real_closed {

@@ -28,6 +28,10 @@ impl Waiters {
             return false;
         }
         if self.is_head(request) {
+            if let Some(again_at) = self.slots_left_until(cx, request) {
+                self.set_phase(cx, request, Phase::Paused { again_at });
+                return true;
+            }
             return self.ask_for_any(cx, request);
         }
         let is_denied = self.semaphores.pool(request).is_none_or(|pool| pool.is_denied_entries);
@@ -155,7 +159,8 @@ impl Waiters {
         let life = listed.what.life();
         let Some(as_in_front) = self.pause_for(cx, head, life) else { return };
         let random = cx.masters.random.jitter();
-        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
+        let Some(seeker) = self.semaphores.seekers.get_mut(&head) else { return };
+        seeker.met_others |= listed.what.is_behind_others(listed.ahead);
         let (slots, until) = (seeker.slots.clone(), seeker.until());
         let spans = (as_in_front, seeker.acquire.life().span());
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };

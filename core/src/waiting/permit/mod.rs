@@ -66,6 +66,7 @@ impl Waiters {
             phase,
             attempts: 0,
             in_vain: 0,
+            met_others: false,
             trial: None,
             failure: None,
         };
@@ -118,7 +119,10 @@ impl Waiters {
             Event::Acquired { request, attempt, deadline, ballot } => {
                 let request = request.callers();
                 match self.take_seeker(cx, request) {
-                    Some(Seeker { phase: Phase::Trying(slot), slots, .. }) => {
+                    Some(Seeker { phase: Phase::Trying(slot), slots, met_others, .. }) => {
+                        if let Some(keys) = slots.keys(slot).filter(|_| met_others) {
+                            self.left.share(cx.now, keys);
+                        }
                         self.semaphores.remember(slots.channel(), slot);
                         cx.events.push(Event::Acquired { request, attempt, deadline, ballot });
                     }
@@ -193,6 +197,7 @@ impl Waiters {
         self.note_lacking(request, &failure);
         let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
         let is_full = failure.kind.is_contended();
+        seeker.met_others |= is_full;
         seeker.failure = Some(failure);
         let (waits, in_vain) = (seeker.waits(cx.now), seeker.in_vain);
         match (is_full, waits) {

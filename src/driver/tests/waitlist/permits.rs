@@ -1,7 +1,7 @@
 //! The same for a permit, for which a process is called by the slot that is free.
 
 use super::*;
-use crate::Permit;
+use crate::{Backoff, Permit};
 
 const PERMITS: usize = 3;
 const CHANNEL: &str = "quorumlock:semaphore:orders:42";
@@ -28,6 +28,20 @@ async fn a_crowd_is_served_evenly_and_no_permit_lies_idle() {
             assert_eq!(master.time_to_live(LIST), None, "a list of no waiter ends");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_leaves_slots_to_clients_that_poll_does_not_overtake_a_crowd() {
+    let masters = distant();
+    // It leaves them every 51 caps: here, once at least.
+    let backoff = Backoff { base: 5 * MS, cap: 50 * MS };
+    let mut clients = Vec::new();
+    for _ in 0..40 {
+        clients.push(connect(masters.builder().backoff(backoff)).await);
+    }
+    let crowd = Crowd::that(clients, 4 * SECOND, permit).await;
+    assert!(crowd.speed() > 0.95 * FULL_SPEED, "{}", crowd.speed());
+    assert!(crowd.fairness() > 0.7, "{:?}", crowd.sections);
 }
 
 #[tokio::test(start_paused = true)]
