@@ -98,7 +98,9 @@ impl World {
         let line = &mut self.lines[id.0];
         line.pipe(direction).is_due = false;
         if line.is_dropped {
-            return line.pipe(direction).clear();
+            line.pipe(direction).clear();
+            self.troubled_at = Some(self.agenda.now);
+            return;
         }
         let (client, node) = (line.client, line.node);
         let master = &self.masters[node];
