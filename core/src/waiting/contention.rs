@@ -37,8 +37,8 @@ pub(crate) struct Contention {
     pub(crate) clocks: Clocks,
     /// Whether a further attempt was made because the fault was our own, and is fixed.
     pub(crate) mended: bool,
-    /// Others have had what it waits for.
-    pub(super) met_others: bool,
+    /// A list has served others before it.
+    pub(super) is_behind_others: bool,
     /// The number of attempts in a row whose ballot was refused.
     pub(crate) ballots_refused: u32,
     /// Whether a message said that the resource is free while an attempt was under way.
@@ -100,7 +100,7 @@ impl Contention {
             remaining: Vec::new(),
             clocks: Clocks::default(),
             mended: false,
-            met_others: false,
+            is_behind_others: false,
             ballots_refused: 0,
             woken: false,
             since_notice: None,

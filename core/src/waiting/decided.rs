@@ -3,7 +3,7 @@
 //! Source: "Distributed Locks with Redis", section "Retry on Failure".
 
 use super::{Refused, Waiters, Won};
-use crate::quorum::{Instant, Nanos, NodeSet};
+use crate::quorum::{Instant, Nanos};
 use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
 use std::time::Duration;
@@ -14,7 +14,7 @@ impl Waiters {
         let Some(mut won) = self.acquisitions.remove(request) else {
             return Won { attempts: 0, keep_alive: None, warm: Nanos::ZERO };
         };
-        if won.contention.as_ref().is_some_and(|contention| contention.met_others) {
+        if won.contention.as_ref().is_some_and(|contention| contention.is_behind_others) {
             self.left.share(cx.now, &won.request.keys);
         }
         self.leave(cx, request, &mut won, true);
@@ -39,7 +39,6 @@ impl Waiters {
         let channel = acquisition.request.keys.messages().next().filter(|_| has_asked_all);
         let standing = channel.map(|(channel, _)| cx.masters.refused_by(cx.now, channel, &reports));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        contention.met_others |= round.refused != NodeSet::EMPTY;
         if let Some(standing) = standing {
             contention.find(standing, &reports);
         }

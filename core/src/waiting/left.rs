@@ -17,10 +17,10 @@ const CAPS_APART: u32 = 51;
 /// The most keys that are left at a time.
 const MOST: usize = 1 << 12;
 
-/// Others that have had a key within so many caps come without that: they hear of it, or poll as often as this process.
+/// A list that has served others within so many caps serves them without that.
 const CAPS_SHARED: u32 = 4;
 
-/// How long it is known when others have had a key.
+/// How long it is known when a list has served others.
 const KNOWN_FOR: Duration = Duration::from_secs(60);
 
 /// The keys that are left to others.
@@ -28,7 +28,7 @@ pub(super) struct Left {
     until: BTreeMap<Arc<str>, Instant>,
     /// None is left for longer.
     last: Instant,
-    /// When this process last had to wait for others before it had a key.
+    /// When a list last served others before this process.
     shared: Lately,
 }
 
@@ -45,13 +45,13 @@ pub(crate) fn left_at(began: Instant, cap: Duration) -> Instant {
 }
 
 impl Left {
-    /// Notes that this process has these keys after others.
+    /// Notes that this process has these keys, and a list has served others before it.
     pub(super) fn share(&mut self, now: Instant, keys: &Keys) {
         keys.iter().for_each(|key| _ = self.shared.note(now, key, ()));
     }
 
     /// Notes that a hold of these keys is over which was asked for when it `began`: if that was before such a moment, they
-    /// are left to others, unless those have had them of late.
+    /// are left to others, unless a list has served those of late.
     pub(super) fn note(&mut self, now: Instant, began: Instant, keys: &Keys, cap: Duration) {
         if now < left_at(began, cap) {
             return;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_have_had_of_late_is_not_left() {
+    fn what_a_list_has_served_of_late_is_not_left() {
         let keys = Keys::one("r".into());
         let is_left = |shared: u64| {
             let mut left = Left::default();

@@ -160,7 +160,7 @@ impl Waiters {
         let Some(as_in_front) = self.pause_for(cx, head, life) else { return };
         let random = cx.masters.random.jitter();
         let Some(seeker) = self.semaphores.seekers.get_mut(&head) else { return };
-        seeker.met_others |= listed.what.is_behind_others(listed.ahead);
+        seeker.is_behind_others |= listed.what.is_behind_others(listed.ahead);
         let (slots, until) = (seeker.slots.clone(), seeker.until());
         let spans = (as_in_front, seeker.acquire.life().span());
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };

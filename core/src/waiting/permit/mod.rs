@@ -66,7 +66,7 @@ impl Waiters {
             phase,
             attempts: 0,
             in_vain: 0,
-            met_others: false,
+            is_behind_others: false,
             trial: None,
             failure: None,
         };
@@ -119,8 +119,10 @@ impl Waiters {
             Event::Acquired { request, attempt, deadline, ballot } => {
                 let request = request.callers();
                 match self.take_seeker(cx, request) {
-                    Some(Seeker { phase: Phase::Trying(slot), slots, met_others, .. }) => {
-                        if let Some(keys) = slots.keys(slot).filter(|_| met_others) {
+                    Some(Seeker {
+                        phase: Phase::Trying(slot), slots, is_behind_others, ..
+                    }) => {
+                        if let Some(keys) = slots.keys(slot).filter(|_| is_behind_others) {
                             self.left.share(cx.now, keys);
                         }
                         self.semaphores.remember(slots.channel(), slot);
@@ -197,7 +199,6 @@ impl Waiters {
         self.note_lacking(request, &failure);
         let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
         let is_full = failure.kind.is_contended();
-        seeker.met_others |= is_full;
         seeker.failure = Some(failure);
         let (waits, in_vain) = (seeker.waits(cx.now), seeker.in_vain);
         match (is_full, waits) {

@@ -46,8 +46,8 @@ pub(super) struct Seeker {
     pub(super) attempts: u32,
     /// How many of them were free when they were last looked at, since the last pause.
     pub(super) in_vain: u32,
-    /// Others have had what it seeks.
-    pub(super) met_others: bool,
+    /// A list has served others before it.
+    pub(super) is_behind_others: bool,
     /// Why it tries a slot, if the list has led it there.
     pub(super) trial: Option<Trial>,
     /// The outcome of the latest try.

@@ -308,7 +308,7 @@ impl Waiters {
         contention.not_its_turn();
         let Some(entry) = &mut contention.entry else { return };
         let ahead = entry.ahead;
-        contention.met_others |= found.is_behind_others(ahead.unwrap_or(0));
+        contention.is_behind_others |= found.is_behind_others(ahead.unwrap_or(0));
         let is_reached = self.mailboxes.is_reached_from(cx, entry.node);
         contention.listening = is_reached || hears;
         if !is_reached {
