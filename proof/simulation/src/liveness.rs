@@ -47,7 +47,8 @@ impl World {
         let mut lasting = BTreeMap::new();
         for (place, client) in self.clients.iter().enumerate().filter(|(_, at)| Self::goes_on(at)) {
             for (request, asked) in &client.asked {
-                lasting.insert((place, *request), self.setup.answered_within(asked.wait));
+                let within = self.setup.answered_within(asked.wait, asked.is_permit);
+                lasting.insert((place, *request), within);
             }
         }
         self.invariants.unanswered.judge(self.agenda.now, lasting, |(place, request)| {
