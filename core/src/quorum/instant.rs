@@ -37,7 +37,13 @@ impl Instant {
 
     /// Returns the time from `earlier` to `self`; zero if `earlier` is the later one.
     pub fn since(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
+        Duration::from_nanos(self.nanos_since(earlier))
+    }
+
+    /// Returns the same in nanoseconds.
+    #[inline]
+    pub(crate) const fn nanos_since(self, earlier: Self) -> u64 {
+        self.0.get().saturating_sub(earlier.0.get())
     }
 }
 

@@ -9,6 +9,7 @@
 //! halved is back after a few round trips, and not after a thousand.
 
 use super::Instant;
+use super::instant::nanos;
 use std::time::Duration;
 
 /// The window of a client that has heard nothing yet.
@@ -21,10 +22,10 @@ const NARROWEST: usize = 32;
 const WIDEST: usize = 1 << 16;
 
 /// Rounds may wait behind each other for this part of the time in which they would be answered too late.
-const SHARE: u32 = 8;
+const SHARE: u64 = 8;
 
 /// A window grows while they wait for less than this part of that.
-const EARLY: u32 = 2;
+const EARLY: u64 = 2;
 
 /// A decrease takes this part, of [`WHOLE`], of the share of the delay that is above the target: Swift's beta, 0.8.
 const BETA: u128 = 819;
@@ -54,13 +55,13 @@ pub struct Window {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Least {
     since: Instant,
-    now: Duration,
-    before: Duration,
+    now: u64,
+    before: u64,
 }
 
 impl Window {
     pub const fn new(now: Instant) -> Self {
-        let least = Least { since: now, now: Duration::MAX, before: Duration::MAX };
+        let least = Least { since: now, now: u64::MAX, before: u64::MAX };
         Self { open: 0, limit: FIRST, cut_at: now, narrow_since: None, is_unanswered: false, least }
     }
 
@@ -96,9 +97,9 @@ impl Window {
     #[inline]
     pub fn answered(&mut self, now: Instant, started: Instant, timeout: Duration) {
         self.is_unanswered = false;
-        let took = now.since(started);
+        let took = now.nanos_since(started);
         let base = self.least.learn(now, took);
-        let most = allowance(base, timeout);
+        let most = allowance(base, nanos(timeout));
         let waited = took.saturating_sub(base);
         if waited > most {
             if self.narrow_since.is_some_and(|since| started >= since.after(SETTLED * timeout)) {
@@ -124,9 +125,9 @@ impl Window {
         self.is_unanswered
     }
 
-    fn shrink(&mut self, now: Instant, started: Instant, took: Duration, target: Duration) {
-        let over = took.saturating_sub(target).as_nanos();
-        let lost = usize::try_from(over * BETA / took.as_nanos().max(1)).unwrap_or(usize::MAX);
+    fn shrink(&mut self, now: Instant, started: Instant, took: u64, target: u64) {
+        let over = u128::from(took.saturating_sub(target));
+        let lost = usize::try_from(over * BETA / u128::from(took.max(1))).unwrap_or(usize::MAX);
         let lost = self.limit.saturating_mul(lost) >> WHOLE.ilog2();
         self.cut(now, started, self.limit.saturating_sub(lost).max(self.limit / 2));
     }
@@ -146,35 +147,35 @@ impl Window {
     pub(crate) fn wait_behind(&self, ahead: usize) -> Option<Duration> {
         let least = self.least.known()?;
         let trips = u32::try_from(ahead / self.limit).unwrap_or(u32::MAX);
-        Some(least.saturating_mul(trips))
+        Some(Duration::from_nanos(least).saturating_mul(trips))
     }
 
     /// Returns how much longer than at the least a round may take that would be too late after `timeout`.
     pub(crate) fn allowance(&self, timeout: Duration) -> Duration {
-        allowance(self.least.known().unwrap_or_default(), timeout)
+        Duration::from_nanos(allowance(self.least.known().unwrap_or_default(), nanos(timeout)))
     }
 }
 
 /// Returns how long rounds may wait behind each other.
-fn allowance(base: Duration, timeout: Duration) -> Duration {
+const fn allowance(base: u64, timeout: u64) -> u64 {
     timeout.saturating_sub(base) / SHARE
 }
 
 impl Least {
-    fn learn(&mut self, now: Instant, took: Duration) -> Duration {
-        if now.since(self.since) >= PERIOD {
-            (self.since, self.before, self.now) = (now, self.now, Duration::MAX);
+    fn learn(&mut self, now: Instant, took: u64) -> u64 {
+        if now.nanos_since(self.since) >= nanos(PERIOD) {
+            (self.since, self.before, self.now) = (now, self.now, u64::MAX);
         }
         self.now = self.now.min(took);
         self.now.min(self.before)
     }
 
     const fn forget(&mut self, now: Instant) {
-        (self.since, self.before, self.now) = (now, Duration::MAX, Duration::MAX);
+        (self.since, self.before, self.now) = (now, u64::MAX, u64::MAX);
     }
 
-    fn known(&self) -> Option<Duration> {
+    fn known(&self) -> Option<u64> {
         let least = self.now.min(self.before);
-        (least < Duration::MAX).then_some(least)
+        (least < u64::MAX).then_some(least)
     }
 }

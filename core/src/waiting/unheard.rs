@@ -1,7 +1,6 @@
 //! What a waiter sees of holders while it hears nothing: whether messages reach it at all.
 
 use super::Waiters;
-use std::collections::BTreeMap;
 
 /// So often in a row one process has to have it anew. A hold that lacks its key at a master is no hand-over either:
 /// there, the attempts of waiters of many processes follow each other.
@@ -13,8 +12,8 @@ const PROCESS: usize = 16;
 /// The holders that a waiter has seen since it last heard of what it waits for.
 #[derive(Default)]
 pub(super) struct Unheard {
-    /// The latest token, and how often in a row its process had another one before, by the key.
-    seen: BTreeMap<Box<str>, (Box<str>, u32)>,
+    /// For each key, the latest token, and how often in a row its process had another one before.
+    seen: Vec<(Box<str>, Box<str>, u32)>,
     is_certain: bool,
 }
 
@@ -26,18 +25,20 @@ impl Unheard {
     }
 
     fn sees(&mut self, key: &str, token: &str) {
-        let anew = match self.seen.get(key) {
-            Some((before, anew)) if **before == *token => *anew,
-            Some((before, anew)) if before.get(..PROCESS) == token.get(..PROCESS) => anew + 1,
-            _ => 0,
+        let Some((_, before, anew)) = self.seen.iter_mut().find(|(seen, ..)| **seen == *key) else {
+            return self.seen.push((key.into(), token.into(), 0));
         };
-        self.seen.insert(key.into(), (token.into(), anew));
-        self.is_certain |= anew >= ANEW;
+        if **before != *token {
+            *anew = if before.get(..PROCESS) == token.get(..PROCESS) { *anew + 1 } else { 0 };
+            *before = token.into();
+        }
+        self.is_certain |= *anew >= ANEW;
     }
 
     /// Notes a message.
     pub(super) fn hears(&mut self) {
-        *self = Self::default();
+        self.seen.clear();
+        self.is_certain = false;
     }
 }
 
