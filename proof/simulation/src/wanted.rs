@@ -9,7 +9,7 @@ use super::client::{Held, owner};
 use super::clock::{Time, millis, nanos};
 use super::invariants::{Could, Invariants, Verdict};
 use super::judge::KEYS;
-use super::master::{HINT, MARK};
+use super::master::{HINT, MARK, Master};
 use super::network::ROOMY;
 use super::plan::{Asked, Mode};
 use super::waiters::WELL_AFTER;
@@ -203,9 +203,13 @@ impl World {
             // Another reader takes nothing from one that waits.
             let was_closed_at = if reads { last(&self.closed_at) } else { was_held_at };
             let could = Could { client, request: *request, key, was_held_at: was_closed_at };
+            // The hint of a writer that has given up ends by itself.
+            let is_hinted = self.masters.iter().any(|master| is_hinted(master, key, now));
             // Its rounds last long enough for the slowest answer.
-            let reads_beside =
-                reads && self.reads(client, key) && asked.ttl / 10 > 2 * self.slowest();
+            let reads_beside = reads
+                && self.reads(client, key)
+                && !is_hinted
+                && asked.ttl / 10 > 2 * self.slowest();
             let released_at = self.released_at.get(key).copied().unwrap_or_default();
             // It hears of a release, and knows when the keys end: unless they are kept for waiters in turn.
             let was_released = released_at > was_held_at;
@@ -236,9 +240,10 @@ impl World {
     /// Returns whether a resource is free at a master, or read.
     fn is_open_at(&self, node: usize, key: &str, reads: bool) -> bool {
         let (master, now) = (&self.masters[node], self.agenda.now);
-        let is_hinted = || master.is_there(&format!("{HINT}{key}"), now);
         // A hint of no writer that waits, or has died or given up, keeps no reader out.
-        let keeps_out = || is_hinted() && now < self.hinted_until.get(key).copied().unwrap_or(0);
+        let keeps_out = || {
+            is_hinted(master, key, now) && now < self.hinted_until.get(key).copied().unwrap_or(0)
+        };
         match master.raw(key, now) {
             None => !(reads && keeps_out()),
             Some(MARK) => reads && !keeps_out(),
@@ -318,4 +323,8 @@ impl World {
             self.invariants.passed_over.won((client, PERMIT));
         }
     }
+}
+/// Returns whether a master has the hint of a writer.
+fn is_hinted(master: &Master, key: &str, now: Time) -> bool {
+    master.is_there(&format!("{HINT}{key}"), now)
 }
