@@ -67,9 +67,11 @@ impl Inbox {
         if self.arrived.len() <= BATCH && self.acquires.is_empty() && self.taken.is_empty() {
             // All of them are handled at once, so none holds up another.
             std::mem::swap(&mut self.arrived, &mut self.taken);
+            self.acquires.shrink_to(BATCH);
         } else if !self.arrived.is_empty() {
             self.put_acquires_aside();
         }
+        self.arrived.shrink_to(BATCH);
         let left = !self.acquires.is_empty();
         self.wakes = is_noted && polled.is_pending() && !left;
         if left { Poll::Ready(self.taken.len() + self.acquires.len()) } else { polled }
@@ -91,8 +93,6 @@ impl Inbox {
                 false => self.taken.push(request),
             }
         }
-        self.arrived.shrink_to(BATCH);
-        self.taken.shrink_to(BATCH);
     }
 
     /// Returns whether one of those that were taken out proposes a ballot.
