@@ -7,8 +7,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// A wake-up that is so much late shows that the machine or the process stood still.
-const FROZEN: Duration = Duration::from_millis(300);
+/// A wake-up that takes so long shows that the machine or the process had too little of a processor.
+const LATE: Duration = Duration::from_millis(150);
 const WAKES_EVERY: Duration = Duration::from_millis(50);
 
 /// The writing end. A line is one `write` to a file opened for appending. So lines of several
@@ -34,13 +34,13 @@ impl Journal {
         (&self.file).write_all(line.as_bytes()).expect("a history that can be written");
     }
 
-    /// Notes when it stands still: nothing that happens then is the clients' fault.
+    /// Notes when it wakes up late: what happens then need not be the clients' fault.
     pub(crate) fn note_freezes(&self, who: &str, is_over: impl Fn() -> bool) {
         while !is_over() {
             let before = now();
             std::thread::sleep(WAKES_EVERY);
             let until = now();
-            if between(before, until) > FROZEN {
+            if between(before, until) > LATE {
                 self.note_at(before, who, What::Froze { until });
             }
         }

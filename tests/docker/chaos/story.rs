@@ -1,10 +1,13 @@
 //! A history put in order: requests, holds with their start and end, and the state of the masters.
 
 use super::check::REDIALLED;
-use super::clock::{Nanos, nanos};
+use super::clock::{Nanos, between, nanos};
 use super::history::{Claim, Condition, Entry, RUN, What, Why};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// A process, or the machine, that is not woken for longer stands still.
+pub(crate) const FROZEN: Duration = Duration::from_millis(300);
 
 /// An acquisition, starting with the request.
 #[derive(Clone, Debug)]
@@ -98,7 +101,7 @@ pub(crate) struct Story {
     pub(crate) silences: Vec<(String, Nanos, Nanos)>,
     pub(crate) writes: Vec<Write>,
     pub(crate) sightings: Vec<Sighting>,
-    /// Start and end of each time in which the whole machine stood still.
+    /// Start and end of each time in which the run was not woken: with all of [`FROZEN`], the machine stood still.
     pub(crate) frozen: Vec<(Nanos, Nanos)>,
     /// From then on there must be no key.
     pub(crate) empty: Option<Nanos>,
@@ -238,7 +241,9 @@ impl Story {
     /// clients redial.
     pub(crate) fn was_stopped(&self, task: &str, from: Nanos, to: Nanos) -> bool {
         let thaws = |until: Nanos| until + nanos(REDIALLED) >= from;
-        if self.frozen.iter().any(|(began, until)| *began <= to && thaws(*until)) {
+        let stood_still = |(began, until): &&(Nanos, Nanos)| between(*began, *until) > FROZEN;
+        let mut frozen = self.frozen.iter().filter(stood_still);
+        if frozen.any(|(began, until)| *began <= to && thaws(*until)) {
             return true;
         }
         let stopped = self.lives.get(process(task)).map_or(&[][..], |life| &life.stopped);

@@ -117,7 +117,8 @@ mod tests {
             ),
             // The whole machine stands still, and clients redial after that.
             (format!("{first}{retry}20 run froze 1990\n2012 c1.0 fails 2 no-quorum"), (1, 1, 0)),
-            (format!("2 run froze 5\n{first}{retry}2012 c1.0 fails 2 no-quorum"), (0, 0, 0)),
+            (format!("20 run froze 190\n{first}{retry}2012 c1.0 fails 2 no-quorum"), (2, 2, 1)),
+            (format!("2 run froze 303\n{first}{retry}2012 c1.0 fails 2 no-quorum"), (0, 0, 0)),
             // The client itself is stopped.
             (format!("{first}{retry}20 c1 stopped\n2012 c1.0 fails 2 no-quorum"), (1, 1, 0)),
         ] {

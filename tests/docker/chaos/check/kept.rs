@@ -1,9 +1,10 @@
 //! Locks that a client keeps alive while it begins bursts: none is lost while a quorum of its masters answers.
 
 use super::{Kind, REDIALLED, Violation};
-use crate::chaos::clock::{Nanos, nanos};
+use crate::chaos::clock::{Nanos, between, nanos};
 use crate::chaos::history::{KEPT_ALIVE, KEPT_TTL};
-use crate::chaos::story::{Attempt, Burst, Hold, Story, most_impaired, process};
+use crate::chaos::story::{Attempt, Burst, FROZEN, Hold, Story, most_impaired, process};
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bursts {
@@ -68,9 +69,13 @@ pub(super) fn violations(story: &Story) -> Vec<Violation> {
     lost.collect()
 }
 
+/// Returns whether the process of a task, or the run, was not woken for too long between the two, all times together.
 fn was_starved(story: &Story, task: &str, from: Nanos, to: Nanos) -> bool {
     let starved = story.lives.get(process(task)).map_or(&[][..], |life| &life.starved);
-    starved.iter().any(|(began, ended)| *began <= to && *ended >= from)
+    [starved, &story.frozen].into_iter().any(|spans| {
+        let lost = spans.iter().map(|(began, ended)| between(from.max(*began), to.min(*ended)));
+        lost.sum::<Duration>() > FROZEN
+    })
 }
 
 #[cfg(test)]
@@ -97,6 +102,10 @@ mod tests {
             ("900 c1 stopped\n990 c1 continued\n2600 c1.3 lapsed 1", &[]),
             ("1100 c1 stopped\n1200 c1 continued\n2600 c1.3 lapsed 1", &[]),
             ("1100 c1 froze 1500\n2600 c1.3 lapsed 1", &[]),
+            ("1100 c1 froze 1300\n2600 c1.3 lapsed 1", &[2_600]),
+            ("1100 c1 froze 1300\n1500 c1 froze 1700\n2600 c1.3 lapsed 1", &[]),
+            ("1100 c1 froze 1300\n1500 run froze 1700\n2600 c1.3 lapsed 1", &[2_600]),
+            ("1100 run froze 1300\n1500 run froze 1700\n2600 c1.3 lapsed 1", &[]),
             ("1100 c2 froze 1500\n2600 c1.3 lapsed 1", &[2_600]),
             ("1100 run froze 1500\n2600 c1.3 lapsed 1", &[]),
             ("0 run at-odds\n2600 c1.3 lapsed 1", &[]),
