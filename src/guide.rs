@@ -100,10 +100,6 @@ pub mod one_managed_redis {}
 pub mod operations {}
 
 #[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/paused-clients.md")]
-pub mod paused_clients {}
-
-#[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/replacing-a-master.md")]
 pub mod replacing_a_master {}
 
