@@ -2,6 +2,7 @@
 
 use super::clock::{Time, millis, nanos};
 use super::plan::{Act, Asked, Fault, Mode, RESOURCES};
+use super::seed::Rng;
 use super::setup::Setup;
 use quorumlock_core::coordinator::KeepAlive;
 use std::time::Duration;
@@ -35,6 +36,19 @@ impl<'a> Acts<'a> {
 
     pub(super) fn releases(&mut self, at: Duration, seat: usize) {
         self.at(at, Act::Release { seat, dice: 0, heard_after: Duration::ZERO });
+    }
+
+    /// Draws what all want: any kind of lock, and a permit in so many of a hundred stories.
+    pub(super) fn any(&self, permits: u64, rng: &mut Rng) -> Asked {
+        let alone = asked(self.setup, Mode::Alone);
+        let (drawn, others) = (rng.within(0..100), 50 + permits);
+        match drawn {
+            0..50 => alone,
+            _ if drawn < others => Asked { is_permit: true, ..alone },
+            _ if drawn < others + 10 => Asked { keys: RESOURCES[2], ..alone },
+            _ if drawn < others + 20 => asked(self.setup, Mode::Write),
+            _ => asked(self.setup, Mode::InTurn),
+        }
     }
 
     pub(super) fn rest(&self, at: Duration) -> Duration {

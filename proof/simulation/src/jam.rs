@@ -5,7 +5,7 @@ use super::acts::{Acts, BEGINS, asked};
 use super::agenda::Happening;
 use super::burst;
 use super::clock::{Time, millis, nanos};
-use super::plan::{Act, Asked, Fault, Mode, RESOURCES, span};
+use super::plan::{Act, Asked, Fault, Mode, span};
 use super::seed::Rng;
 use super::setup::Setup;
 use super::world::World;
@@ -146,21 +146,9 @@ impl Jam {
     }
 }
 
-/// Draws what all want: any kind of lock.
-fn any(setup: &Setup, rng: &mut Rng) -> Asked {
-    let alone = asked(setup, Mode::Alone);
-    match rng.within(0..100) {
-        0..50 => alone,
-        50..70 => Asked { is_permit: true, ..alone },
-        70..80 => Asked { keys: RESOURCES[2], ..alone },
-        80..90 => asked(setup, Mode::Write),
-        _ => asked(setup, Mode::InTurn),
-    }
-}
-
 fn five_gone(acts: &mut Acts<'_>, rng: &mut Rng) {
     let setup = acts.setup;
-    let wanted = any(setup, rng);
+    let wanted = acts.any(20, rng);
     let reads = |rng: &mut Rng, asked: &Asked| match asked.mode {
         Mode::Write if rng.chance(50) => Asked { mode: Mode::Read, ..asked.clone() },
         _ => asked.clone(),

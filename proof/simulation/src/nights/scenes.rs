@@ -10,6 +10,9 @@ use quorumlock_core::coordinator::KeepAlive;
 use std::ops::Range;
 use std::time::Duration;
 
+/// The stories of a hundred in which all want a permit.
+const PERMITS: u64 = 10;
+
 impl Night {
     /// Draws all that is done.
     pub(crate) fn draw(self, setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
@@ -56,18 +59,6 @@ impl Acts<'_> {
     }
 }
 
-/// Draws what all want: any kind of lock.
-fn any(setup: &Setup, rng: &mut Rng) -> Asked {
-    let alone = asked(setup, Mode::Alone);
-    match rng.within(0..100) {
-        0..50 => alone,
-        50..60 => Asked { is_permit: true, ..alone },
-        60..70 => Asked { keys: RESOURCES[2], ..alone },
-        70..80 => asked(setup, Mode::Write),
-        _ => asked(setup, Mode::InTurn),
-    }
-}
-
 /// A caller holds it, and others come one after the other. Returns when the last has come.
 fn wait_for(acts: &mut Acts<'_>, wanted: &Asked, seats: Range<usize>) -> Duration {
     for _ in 0..if wanted.is_permit { 2 } else { 1 } {
@@ -90,7 +81,7 @@ fn ends(acts: &mut Acts<'_>, at: Duration, seat: usize, rng: &mut Rng) {
 }
 
 fn crash_loop(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let mut at = wait_for(acts, &wanted, 2..4);
     while at < millis(3_000) {
         acts.asks(at, 1, &wanted);
@@ -102,7 +93,7 @@ fn crash_loop(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn half_is_killed(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let at = wait_for(acts, &wanted, 1..8) + span(rng, 0, 1_000);
     let all_the_holder = rng.chance(70);
     for seat in if all_the_holder { 0..4 } else { 1..5 } {
@@ -114,7 +105,7 @@ fn half_is_killed(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn answers_errors(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let node = acts.any_node(rng);
     let from = if rng.chance(50) { BEGINS - millis(100) } else { BEGINS + span(rng, 0, 600) };
     let span_of = acts.rest(from).saturating_sub(WELL_FOR);
@@ -139,7 +130,7 @@ fn answers_errors(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn drops_in_silence(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let at = wait_for(acts, &wanted, 1..4) + span(rng, 0, 500);
     for seat in 0..4 {
         for node in 0..acts.setup.masters {
@@ -152,12 +143,12 @@ fn drops_in_silence(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn load(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     acts.works(0..4, &wanted, rng);
 }
 
 fn slow_master(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let (node, by) = (acts.any_node(rng), span(rng, 50, 300));
     acts.befalls(Duration::ZERO, Fault::Slows { node, by, span: acts.rest(WELL_FOR) });
     if rng.chance(50) {
@@ -168,7 +159,7 @@ fn slow_master(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn rolling(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     acts.works(0..4, &wanted, rng);
     let mut at = millis(1_000);
     for node in 0..acts.setup.masters {
@@ -180,14 +171,14 @@ fn rolling(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn all_restart(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let at = wait_for(acts, &wanted, 1..4);
     acts.befalls(at, Fault::KillsAll { down: span(rng, 50, 500), keeps: false });
     acts.asks(at + millis(700), 0, &wanted);
 }
 
 fn long_outage(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let (node, down) = (acts.any_node(rng), span(rng, 9_000, 12_000));
     let fault = Fault::Kills { node, silent: rng.chance(50), down, keeps: true };
     acts.befalls(millis(1_000), fault);
@@ -195,7 +186,7 @@ fn long_outage(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn dead_and_mute(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let gone = rng.within(3..7) as usize;
     let dies_at = wait_for(acts, &wanted, 1..8) + span(rng, 100, 600);
     let span_of = acts.rest(dies_at);
@@ -268,7 +259,7 @@ fn hiccups(acts: &mut Acts<'_>, rng: &mut Rng) {
 
 fn comes_back(acts: &mut Acts<'_>, rng: &mut Rng) {
     let in_turn = asked(acts.setup, Mode::InTurn);
-    let wanted = if rng.chance(40) { in_turn } else { any(acts.setup, rng) };
+    let wanted = if rng.chance(40) { in_turn } else { acts.any(PERMITS, rng) };
     let came = wait_for(acts, &wanted, 1..4);
     let node = acts.any_node(rng);
     // Those that wait came while it was away, or before.
@@ -303,7 +294,7 @@ fn warm(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn quiet(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = any(acts.setup, rng);
+    let wanted = acts.any(PERMITS, rng);
     let wanted = if wanted.mode == Mode::InTurn { asked(acts.setup, Mode::Alone) } else { wanted };
     let at = wait_for(acts, &wanted, 1..3);
     // Before there is a connection.
