@@ -62,8 +62,7 @@ impl Redlock {
         let alive = self.options().queue(&resource).alive;
         let waitlist = self.options().waitlist(&key);
         let asked = self.ask_about(&key, Some(Beside { readers, alive, waitlist }));
-        let Inspected { nodes, membership, waiting } =
-            asked.await.map_err(|_| self.driver().closed())?;
+        let Inspected { nodes, membership, waiting } = self.driver().answer(asked).await?;
         let own = self.driver().own(vec![key.clone()]).await;
         let mut found = Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) };
         found.learn(&own, 0);
@@ -124,7 +123,7 @@ impl Redlock {
             return self.release_readers(inspection, holder.readers()).await;
         }
         let answer = self.take_away(inspection, None, holder);
-        answer.await.map_err(|_| self.driver().closed())?.map_err(InspectError::Unconfirmed)
+        self.driver().answer(answer).await?.map_err(InspectError::Unconfirmed)
     }
 
     /// Sends the request to take it away, and returns where its answer comes. `readers` is their key,

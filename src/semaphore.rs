@@ -130,7 +130,7 @@ impl Semaphore {
         let (driver, (reply, answer)) = (self.redlock.driver(), oneshot::channel());
         let (request, keys) = (driver.next_request(), self.pool.slots.names().to_vec());
         driver.send(Request::Look { request, keys, reply });
-        let free_in = answer.await.map_err(|_| driver.closed())?;
+        let free_in = driver.answer(answer).await?;
         Ok(free_in.into_iter().flatten().filter(Duration::is_zero).count())
     }
 
@@ -163,7 +163,7 @@ impl Semaphore {
         let own = self.redlock.driver().own(slots.names().to_vec());
         let mut permits = Vec::with_capacity(asked.len());
         for ((slot, key), answer) in (0..).zip(slots.names()).zip(asked) {
-            let found = answer.await.map_err(|_| self.redlock.driver().closed())?;
+            let found = self.redlock.driver().answer(answer).await?;
             let permit =
                 Inspection::new(resource.clone(), key.clone(), found.nodes, found.membership);
             permits.push(permit.at_slot(Some(slot)));

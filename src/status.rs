@@ -34,7 +34,7 @@ impl Redlock {
     pub async fn status(&self) -> Result<Status, Closed> {
         let (reply, answer) = oneshot::channel();
         self.driver().send(Request::Status(reply));
-        answer.await.map_err(|_| self.driver().closed())
+        self.driver().answer(answer).await
     }
 
     /// Waits until a quorum of each list may vote, for at most `within`. Intended for the start of
@@ -72,7 +72,7 @@ impl Redlock {
     pub async fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
         let (reply, answer) = oneshot::channel();
         self.driver().send(Request::WaitUntilReady { within, reply });
-        answer.await.map_err(|_| self.driver().closed())??;
+        self.driver().answer(answer).await??;
         Ok(())
     }
 }

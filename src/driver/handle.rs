@@ -87,6 +87,11 @@ impl Handle {
         self.here().err().unwrap_or(Closed::ENDED)
     }
 
+    /// Waits for the answer to a request, or says why it was dropped.
+    pub(crate) async fn answer<T>(&self, answer: oneshot::Receiver<T>) -> Result<T, Closed> {
+        answer.await.map_err(|_| self.closed())
+    }
+
     /// Returns the time that is left of a hold, or why there is none.
     pub(crate) fn check(&self, hold: &LeaseState) -> Result<Duration, Lost> {
         if self.is_here() { hold.check(self.now()) } else { Err(hold.forked(self.now())) }

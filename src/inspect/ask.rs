@@ -42,7 +42,7 @@ impl Redlock {
         let (reply, answer) = oneshot::channel();
         let (request, key) = (self.driver().next_request(), inspection.key.clone());
         self.driver().send(Request::Ask { request, key, channel, holders, reply });
-        let heard = answer.await.map_err(|_| self.driver().closed())?;
+        let heard = self.driver().answer(answer).await?;
         Ok(usize::try_from(heard).unwrap_or(usize::MAX))
     }
 }

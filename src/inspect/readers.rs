@@ -57,10 +57,7 @@ impl Redlock {
         let answers: Vec<_> = readers.iter().map(take_away).collect();
         let mut reports = Vec::new();
         for answer in answers {
-            reports = answer
-                .await
-                .map_err(|_| self.driver().closed())?
-                .map_err(InspectError::Unconfirmed)?;
+            reports = self.driver().answer(answer).await?.map_err(InspectError::Unconfirmed)?;
         }
         Ok(reports)
     }
