@@ -142,7 +142,9 @@ impl World {
                     line.released.insert(token);
                 }
             } else if words.iter().any(|word| word.starts_with(LISTS.as_bytes())) {
-                line.in_lists.insert(token(&words));
+                line.waiters.insert(token(&words));
+            } else {
+                line.waiters.extend(waiter(&words));
             }
             if self.is_loud() {
                 self.log_command(id, &words);

@@ -92,8 +92,8 @@ pub(super) struct Line {
     pub(super) written: Commands,
     /// The tokens whose release was written to it.
     pub(super) released: BTreeSet<String>,
-    /// The waiters whose questions in a list were written to it.
-    pub(super) in_lists: BTreeSet<String>,
+    /// The waiters whose questions, in a list or in turn, were written to it.
+    pub(super) waiters: BTreeSet<String>,
     /// Nothing passes, and neither end is notified.
     pub(super) is_dropped: bool,
     /// When the client first asked for a vote.

@@ -345,7 +345,7 @@ impl World {
             rng,
             written: Commands::default(),
             released: BTreeSet::new(),
-            in_lists: BTreeSet::new(),
+            waiters: BTreeSet::new(),
             is_dropped: false,
             voted_at: None,
             owes_answer: false,

@@ -60,13 +60,9 @@ impl World {
                 see(&waiter, self.unwanted_waiter(node, key, &waiter, Mode::InTurn));
             }
         }
-        // One that was lost with its connection, or that could not be taken back, stays until it is overdue.
         if self.setup.has_waitlists && !self.have_denied.contains(node) {
             for waiter in master.listed(&format!("{LISTS}{key}"), now) {
-                let id = owner(&waiter).and_then(|client| self.reaches(client, node));
-                if id.is_some_and(|id| self.lines[id.0].in_lists.contains(&waiter)) {
-                    see(&waiter, self.unwanted_waiter(node, key, &waiter, Mode::Alone));
-                }
+                see(&waiter, self.unwanted_waiter(node, key, &waiter, Mode::Alone));
             }
         }
     }
@@ -123,8 +119,8 @@ impl World {
             |asked: &Asked| asked.mode == mode && (asked.is_permit || asked.keys.contains(&key));
         let mut holds = state.holds.values();
         let holds = mode == Mode::InTurn && holds.any(|held| waits(&held.asked));
-        // A place that was left on another connection lapses by itself.
-        if mode == Mode::InTurn && state.in_turn_until <= self.lines[id.0].opened {
+        // What was lost with its connection, or could not be taken back, lapses by itself.
+        if !self.lines[id.0].waiters.contains(waiter) {
             return None;
         }
         if state.asked.values().any(waits) || holds || !state.adopting.is_empty() {

@@ -219,7 +219,13 @@ impl World {
                 _ if was_released => self.setup.wake_ups,
                 _ => !self.setup.has_waitlists,
             };
+            // Its client asks in the order of its callers: those of several wait for all of them.
+            let joins_several =
+                |earlier: &Asked| earlier.keys.len() > 1 && earlier.keys.contains(&key);
+            let is_first =
+                !state.asked.range(..*request).any(|(_, earlier)| joins_several(earlier));
             let knows = knows
+                && is_first
                 && !self.has_turns
                 && asked.keys.len() == 1
                 && !asked.is_permit
