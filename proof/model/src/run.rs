@@ -151,6 +151,9 @@ pub trait AnyRun: Send + Sync {
     /// Returns the name with that of the model before it.
     fn full_name(&self) -> String;
 
+    /// Returns the beginning of its row in `results.md`.
+    fn row(&self) -> String;
+
     fn explored(&self, progress: &mut dyn FnMut(usize)) -> Explored;
 }
 
@@ -165,6 +168,10 @@ where
 
     fn full_name(&self) -> String {
         format!("{}: {}", P::NAME, self.name())
+    }
+
+    fn row(&self) -> String {
+        format!("| {} | {} |", self.name(), P::bounds(&self.config))
     }
 
     fn explored(&self, progress: &mut dyn FnMut(usize)) -> Explored {
