@@ -33,7 +33,7 @@ async fn a_crowd_is_served_evenly_and_no_permit_lies_idle() {
 #[tokio::test(start_paused = true)]
 async fn who_leaves_slots_to_clients_that_poll_does_not_overtake_a_crowd() {
     let masters = distant();
-    // It leaves them every 51 caps: here, once at least.
+    // It leaves them every 57 caps: here, once at least.
     let backoff = Backoff { base: 5 * MS, cap: 50 * MS };
     let mut clients = Vec::new();
     for _ in 0..40 {
