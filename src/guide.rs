@@ -3,6 +3,7 @@
 //! | page | for whom |
 //! |---|---|
 //! | [`guide`] | each part of the crate: options, outcomes, fenced and nested locks, tests without Redis |
+//! | [`advanced`] | warm locks, asking the holder, deadlocks |
 //! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, transfers, shutdown, migration |
 //! | [`faq`] | "Is Redlock safe?", and what else is asked |
 //! | [`one_managed_redis`] | what a single Redis of a cloud provider can do, and the way to five masters |
@@ -26,6 +27,10 @@
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/acl.md")]
 pub mod acl {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/advanced.md")]
+pub mod advanced {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/cli.md")]
