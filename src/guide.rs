@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`guide`] | each part of the crate: options, outcomes, fenced and nested locks, tests without Redis |
 //! | [`advanced`] | warm locks, asking the holder, deadlocks |
-//! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, transfers, shutdown, migration |
+//! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, shutdown, migration |
 //! | [`faq`] | "Is Redlock safe?", and what else is asked |
 //! | [`one_managed_redis`] | what a single Redis of a cloud provider can do, and the way to five masters |
 //! | [`deploying_masters`] | five masters by compose, systemd or Kubernetes |
@@ -111,7 +111,3 @@ pub mod replacing_a_master {}
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../SAFETY.md")]
 pub mod safety {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/stability.md")]
-pub mod stability {}
