@@ -3,7 +3,8 @@
 //! | page | for whom |
 //! |---|---|
 //! | [`guide`] | each part of the crate: options, outcomes, fenced and nested locks, tests without Redis |
-//! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, transfers, shutdown, migration |
+//! | [`advanced`] | warm locks, asking the holder, deadlocks |
+//! | [`cookbook`] | recipes: cron, leaders, fenced writes, workers, shutdown, migration |
 //! | [`faq`] | "Is Redlock safe?", and what else is asked |
 //! | [`one_managed_redis`] | what a single Redis of a cloud provider can do, and the way to five masters |
 //! | [`deploying_masters`] | five masters by compose, systemd or Kubernetes |
@@ -26,6 +27,10 @@
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/acl.md")]
 pub mod acl {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/advanced.md")]
+pub mod advanced {}
 
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/cli.md")]
@@ -106,7 +111,3 @@ pub mod replacing_a_master {}
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../SAFETY.md")]
 pub mod safety {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/stability.md")]
-pub mod stability {}
