@@ -5,8 +5,14 @@
 
 mod check;
 mod error;
+#[cfg(any(feature = "sqlx", feature = "tokio-postgres"))]
+pub mod sql;
+#[cfg(feature = "sqlx")]
+pub mod sqlx;
 mod token;
+#[cfg(feature = "tokio-postgres")]
+pub mod tokio_postgres;
 
 pub use check::FenceCheck;
-pub use error::{InvalidToken, StaleToken};
+pub use error::{FenceError, InvalidToken, StaleToken};
 pub use token::FencingToken;

@@ -1,0 +1,10 @@
+//! Each store of the kit against the real thing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cases;
+mod postgres;
+mod sqlite;
+mod storm;
+mod support;
+mod waiting;
