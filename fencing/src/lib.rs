@@ -4,7 +4,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod check;
+#[cfg(feature = "file")]
+pub mod envelope;
 mod error;
+#[cfg(all(feature = "file", unix))]
+pub mod file;
+#[cfg(feature = "redis")]
+pub mod redis;
 #[cfg(any(feature = "sqlx", feature = "tokio-postgres"))]
 pub mod sql;
 #[cfg(feature = "sqlx")]

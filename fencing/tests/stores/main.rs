@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cases;
+mod file;
 mod postgres;
+mod redis;
 mod sqlite;
 mod storm;
 mod support;

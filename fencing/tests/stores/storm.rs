@@ -1,9 +1,11 @@
 //! Holders in processes of their own are really stopped between their read and their write. Each adds
 //! a word to the content; a word that was confirmed must still be there in the end.
 
+use crate::support::other::{OneFile, OneKey};
+use crate::support::sql::{SqlxPostgres, SqlxSqlite, TokioPostgres};
 use crate::support::{Store, token};
 use quorumlock_fencing::FenceError;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -49,7 +51,7 @@ async fn play<S: Store>(address: &str, fenced: bool) -> Tally {
             let presented = if fenced { number } else { 0 };
             worker.send(&format!("read {presented} word{number}"));
             assert_eq!(worker.hear(), "read");
-            worker.signal(Signal::STOP);
+            worker.stop();
             // The order to write is on its way; who gets it is stopped.
             worker.send("write");
         }
@@ -113,6 +115,15 @@ impl Worker {
         }
     }
 
+    /// Stops all its threads, and waits until they are stopped: a holder that is stopped in the
+    /// middle of a transaction would make the others wait for it.
+    fn stop(&self) {
+        self.signal(Signal::STOP);
+        let process = Pid::from_child(&self.process);
+        let status = waitpid(Some(process), WaitOptions::UNTRACED).unwrap().unwrap().1;
+        assert!(status.stopped(), "{status:?}");
+    }
+
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
     }
@@ -130,15 +141,11 @@ impl Drop for Worker {
 async fn worker() {
     let (Ok(kind), Ok(address)) = (env::var(KIND), env::var(ADDRESS)) else { return };
     match kind.as_str() {
-        crate::support::sql::SqlxPostgres::KIND => {
-            work::<crate::support::sql::SqlxPostgres>(&address).await;
-        }
-        crate::support::sql::SqlxSqlite::KIND => {
-            work::<crate::support::sql::SqlxSqlite>(&address).await;
-        }
-        crate::support::sql::TokioPostgres::KIND => {
-            work::<crate::support::sql::TokioPostgres>(&address).await;
-        }
+        OneFile::KIND => work::<OneFile>(&address).await,
+        OneKey::KIND => work::<OneKey>(&address).await,
+        SqlxPostgres::KIND => work::<SqlxPostgres>(&address).await,
+        SqlxSqlite::KIND => work::<SqlxSqlite>(&address).await,
+        TokioPostgres::KIND => work::<TokioPostgres>(&address).await,
         kind => panic!("no store is called {kind}"),
     }
 }
