@@ -4,11 +4,15 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod check;
-#[cfg(feature = "file")]
+#[cfg(any(feature = "file", feature = "object-store"))]
 pub mod envelope;
 mod error;
 #[cfg(all(feature = "file", unix))]
 pub mod file;
+#[cfg(feature = "object-store")]
+pub mod object_store;
+#[cfg(feature = "probe")]
+pub mod probe;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(any(feature = "sqlx", feature = "tokio-postgres"))]
@@ -18,6 +22,8 @@ pub mod sqlx;
 mod token;
 #[cfg(feature = "tokio-postgres")]
 pub mod tokio_postgres;
+#[cfg(feature = "tower")]
+pub mod tower;
 
 pub use check::FenceCheck;
 pub use error::{FenceError, InvalidToken, StaleToken};

@@ -1,0 +1,251 @@
+//! A probe for fenced stores: plays what has gone wrong in others against yours, and names the rule that
+//! it breaks.
+
+mod draw;
+mod gate;
+mod judge;
+mod report;
+mod script;
+mod stage;
+
+pub use gate::Attempt;
+pub use report::{ProbeError, Report, Rule, Violation};
+pub use script::Case;
+
+use crate::{FencingToken, StaleToken};
+use draw::Draw;
+use report::Tally;
+use stage::Stage;
+use std::error::Error;
+use std::hash::{BuildHasher, RandomState};
+use std::pin::Pin;
+use std::time::Duration;
+
+/// Plays the cases in which fences fail against a store, in schedules that a seed determines.
+pub struct FenceProbe<'p, S> {
+    open: Box<dyn Open<S> + 'p>,
+    read: Call<'p, S, (), u64>,
+    write: Option<Call<'p, S, Attempt, ()>>,
+    update: Option<Call<'p, S, Attempt, ()>>,
+    unfenced: Option<Call<'p, S, u64, ()>>,
+    restart: Option<Call<'p, S, (), ()>>,
+    cleanup: Option<Call<'p, S, (), ()>>,
+    tokens: Option<Call<'p, S, (), FencingToken>>,
+    patience: Duration,
+    run: u64,
+}
+
+type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + 'a>>;
+type Call<'p, S, A, T> = Box<dyn Callable<S, A, T> + 'p>;
+
+/// An `AsyncFn` of the user, in a box.
+trait Callable<S, A, T> {
+    fn call<'a>(&'a self, store: &'a S, argument: A) -> Work<'a, T>
+    where
+        A: 'a;
+}
+
+impl<S, A, T, F: AsyncFn(&S, A) -> Result<T, StoreError>> Callable<S, A, T> for F {
+    fn call<'a>(&'a self, store: &'a S, argument: A) -> Work<'a, T>
+    where
+        A: 'a,
+    {
+        Box::pin(self(store, argument))
+    }
+}
+
+trait Open<S> {
+    fn open(&self, name: String) -> Work<'_, S>;
+}
+
+impl<S, F: AsyncFn(String) -> Result<S, StoreError>> Open<S> for F {
+    fn open(&self, name: String) -> Work<'_, S> {
+        Box::pin(self(name))
+    }
+}
+
+fn plain<'p, S, T>(call: impl AsyncFn(&S) -> Result<T, StoreError> + 'p) -> Call<'p, S, (), T> {
+    Box::new(async move |store: &S, (): ()| call(store).await)
+}
+
+/// Why a closure of the user did not do its work. `?` makes one of any error: [`Stale`](Self::Stale)
+/// if the error is or was caused by a [`StaleToken`], else [`Failed`](Self::Failed).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreError {
+    /// The store refused the token, since it had seen a greater one.
+    Stale,
+    /// Anything else, as text. It breaks no rule, and the report counts it.
+    Failed(String),
+}
+
+impl<E: Error + 'static> From<E> for StoreError {
+    fn from(error: E) -> Self {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+        let mut texts = Vec::new();
+        while let Some(error) = cause {
+            if error.is::<StaleToken>() {
+                return Self::Stale;
+            }
+            texts.push(error.to_string());
+            cause = error.source();
+        }
+        Self::Failed(texts.join(": "))
+    }
+}
+
+impl<'p, S> FenceProbe<'p, S> {
+    /// Returns a probe of the stores that `open` makes. Each play has one of its own, of which the
+    /// resource's name (letters, digits and dashes) is new; `read` returns what is stored there, and
+    /// 0 before the first write.
+    pub fn new(
+        open: impl AsyncFn(String) -> Result<S, StoreError> + 'p,
+        read: impl AsyncFn(&S) -> Result<u64, StoreError> + 'p,
+    ) -> Self {
+        Self {
+            open: Box::new(open),
+            read: plain(read),
+            write: None,
+            update: None,
+            unfenced: None,
+            restart: None,
+            cleanup: None,
+            tokens: None,
+            patience: Duration::from_millis(20),
+            run: RandomState::new().hash_one(0),
+        }
+    }
+
+    /// Probes this write, which replaces what is stored by the value of the attempt.
+    #[must_use]
+    pub fn write(
+        mut self,
+        write: impl AsyncFn(&S, Attempt) -> Result<(), StoreError> + 'p,
+    ) -> Self {
+        self.write = Some(Box::new(write));
+        self
+    }
+
+    /// Probes this update, which reads what is stored, adds the value of the attempt, and writes the
+    /// sum back. Only an update can break rule 4.
+    #[must_use]
+    pub fn update(
+        mut self,
+        update: impl AsyncFn(&S, Attempt) -> Result<(), StoreError> + 'p,
+    ) -> Self {
+        self.update = Some(Box::new(update));
+        self
+    }
+
+    /// Probes a writer that has no token, such as a migration or a console. What it writes or adds,
+    /// as the other writes do, must not be stored.
+    #[must_use]
+    pub fn unfenced(mut self, write: impl AsyncFn(&S, u64) -> Result<(), StoreError> + 'p) -> Self {
+        self.unfenced = Some(Box::new(write));
+        self
+    }
+
+    /// Restarts the store between writes. What it keeps of the data, it must keep of the fence.
+    #[must_use]
+    pub fn restart(mut self, restart: impl AsyncFn(&S) -> Result<(), StoreError> + 'p) -> Self {
+        self.restart = Some(plain(restart));
+        self
+    }
+
+    /// Lets the store forget what it can between writes: runs its cleanup, advances its clock,
+    /// releases the lock.
+    #[must_use]
+    pub fn cleanup(mut self, cleanup: impl AsyncFn(&S) -> Result<(), StoreError> + 'p) -> Self {
+        self.cleanup = Some(plain(cleanup));
+        self
+    }
+
+    /// Takes tokens from this source, which wins the lock, and releases it, on each call. Without a
+    /// source, the probe makes up tokens of any size.
+    #[must_use]
+    pub fn tokens(
+        mut self,
+        win: impl AsyncFn(&S) -> Result<FencingToken, StoreError> + 'p,
+    ) -> Self {
+        self.tokens = Some(plain(win));
+        self
+    }
+
+    /// Sets for how long a write may not proceed until it counts as blocked by the store, and the
+    /// schedule goes on with the other one: 20 ms by default. Zero fits a store within the process.
+    /// Too short a time changes the schedule, and reports nothing that is not there.
+    #[must_use]
+    pub const fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Plays once for each seed. A seed, with the same closures, determines the case, tokens and
+    /// schedule.
+    ///
+    /// # Errors
+    ///
+    /// [`ProbeError::Broken`] with the first rule that was broken, and the play that shows it.
+    /// [`ProbeError::Untested`] if errors of the store kept a case from being played even once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Writes on their way are dropped.
+    ///
+    /// # Panics
+    ///
+    /// Outside a Tokio runtime with its time enabled.
+    pub async fn play(&self, seeds: impl IntoIterator<Item = u64>) -> Result<Report, ProbeError> {
+        let cases = self.cases();
+        let is_left_out = |case: &Case| cases.iter().all(|(played, _)| played != case);
+        let mut tally = Tally::new(Case::ALL.into_iter().filter(is_left_out).collect());
+        for (nth, seed) in seeds.into_iter().enumerate() {
+            let Some(index) = seed.checked_rem(cases.len() as u64) else { break };
+            let case = cases[index as usize];
+            match self.open.open(format!("probe-{:x}-{nth}", self.run)).await {
+                Ok(store) => self.play_one(seed, case, &store, &mut tally).await?,
+                Err(error) => tally.count(case, seed, 0, &[format!("{error:?}")]),
+            }
+        }
+        tally.conclude()
+    }
+
+    async fn play_one(
+        &self,
+        seed: u64,
+        (case, adds): (Case, bool),
+        store: &S,
+        tally: &mut Tally,
+    ) -> Result<(), ProbeError> {
+        let Some(write) = (if adds { &self.update } else { &self.write }) else { return Ok(()) };
+        let mut draw = Draw::new(seed);
+        let (script, numbers) = (case.script(&mut draw), script::tokens(&mut draw));
+        let mut stage = Stage::new(self, store, write, adds, draw);
+        stage.take_tokens(numbers).await;
+        for act in script {
+            stage.perform(act).await;
+            if let Some((rule, breach)) = stage.history.breach() {
+                let schedule = stage.history.log;
+                return Err(ProbeError::Broken(Violation { rule, case, seed, breach, schedule }));
+            }
+        }
+        tally.count((case, adds), seed, stage.blocked, &stage.errors);
+        Ok(())
+    }
+
+    /// Returns the cases for which there are closures, each for writes and for updates.
+    fn cases(&self) -> Vec<(Case, bool)> {
+        let kinds = [self.write.is_some().then_some(false), self.update.is_some().then_some(true)];
+        let both = Case::ALL
+            .into_iter()
+            .flat_map(|case| kinds.into_iter().flatten().map(move |adds| (case, adds)));
+        both.filter(|(case, adds)| match case {
+            Case::RaiseBeforeRead => *adds,
+            Case::Restart => self.restart.is_some(),
+            Case::Cleanup => self.cleanup.is_some(),
+            Case::Unfenced => self.unfenced.is_some(),
+            Case::Tokens => self.tokens.is_some(),
+            _ => true,
+        })
+        .collect()
+    }
+}
