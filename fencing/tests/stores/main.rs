@@ -4,9 +4,11 @@
 
 mod cases;
 mod file;
+mod objects;
 mod postgres;
 mod redis;
 mod sqlite;
 mod storm;
 mod support;
+mod tower;
 mod waiting;

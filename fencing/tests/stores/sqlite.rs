@@ -10,7 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// A new file with both tables, and its address. Both journals lock in ways of their own.
-async fn empty(journal: SqliteJournalMode) -> (TempDir, String) {
+pub(crate) async fn empty(journal: SqliteJournalMode) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.sqlite");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);

@@ -9,7 +9,9 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::{env, io};
+use tokio::sync::broadcast;
 
 const KIND: &str = "FENCE_STORM_KIND";
 const ADDRESS: &str = "FENCE_STORM_ADDRESS";
@@ -80,6 +82,46 @@ async fn play<S: Store>(address: &str, fenced: bool) -> Tally {
     let words: Vec<&str> = content.split_whitespace().collect();
     tally.lost = confirmed.iter().filter(|word| !words.contains(&word.as_str())).count();
     tally
+}
+
+/// Plays both storms in tasks, for a store that lives in this process.
+pub(crate) async fn in_tasks<S: Store>(store: Arc<S>) {
+    for fenced in [true, false] {
+        let mut number = if fenced { 2_000_000 } else { 3_000_000 };
+        let present = |number| fenced.then(|| token(number));
+        let (mut accepted, mut lost) = (0, 0);
+        for _ in 0..ROUNDS {
+            let (go, _) = broadcast::channel(1);
+            let mut paused = Vec::new();
+            for _ in 0..PAUSED {
+                number += 1;
+                store.write(present(number), "").await.unwrap();
+                let (store, presented, mut go) =
+                    (Arc::clone(&store), present(number), go.subscribe());
+                let content = store.read(presented).await.unwrap();
+                paused.push(tokio::spawn(async move {
+                    go.recv().await.unwrap();
+                    store.write(presented, &format!("{content} late")).await
+                }));
+            }
+            number += 1;
+            store.write(present(number), "first").await.unwrap();
+            go.send(()).unwrap();
+            if fenced {
+                store.write(present(number), "first second").await.unwrap();
+            }
+            for write in paused {
+                accepted += u64::from(write.await.unwrap().is_ok());
+            }
+            let content = store.read(present(number)).await.unwrap();
+            lost += u64::from(!content.contains("first"));
+        }
+        if fenced {
+            assert_eq!((accepted, lost), (0, 0), "{}", S::KIND);
+        } else {
+            assert!(accepted > 0 && lost > 0, "{}: {accepted}, {lost}", S::KIND);
+        }
+    }
 }
 
 /// A holder, in a process of its own. Killed on drop, even if it is stopped.

@@ -1,5 +1,6 @@
 //! The stores, as all the cases see them, and the servers.
 
+pub(crate) mod objects;
 pub(crate) mod other;
 pub(crate) mod pg;
 pub(crate) mod sql;
