@@ -20,7 +20,7 @@ pub fn seal(token: FencingToken, content: &[u8]) -> Vec<u8> {
     [BEFORE, format!("{token:0width$}\n", width = DIGITS).as_bytes(), content].concat()
 }
 
-/// Returns the token and the content of what [`seal`] has returned: for those who read without a
+/// Returns the token and the content of what [`seal`] has returned: for readers without a
 /// lock.
 ///
 /// # Errors

@@ -37,8 +37,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Only for processes of one machine, on a file system of its own that keeps a synced rename. A network
 /// file system may have neither locks that hold nor renames that all see. The locks are advisory: a writer
-/// that does not use this type is not stopped (rule 5). Nobody may delete the file, which
-/// forgets its fence, or `NAME.lock`, which lets two writers in. A process that is stopped in the
+/// that does not use this type is not stopped (rule 5). To delete the file is to forget its
+/// fence, and to delete `NAME.lock` may let two writers in. A process that is stopped in the
 /// middle of a call makes the others wait.
 #[derive(Debug, Clone)]
 pub struct FencedFile {
@@ -76,7 +76,7 @@ impl FencedFile {
         let _lock = self.lock()?;
         let (seen, content) = self.admit(token)?;
         if seen == Some(token) {
-            // Whoever has renamed it may have died before this.
+            // The process that has renamed it may have died before this.
             self.sync_folder()?;
         } else {
             self.replace(token, &content)?;
@@ -86,7 +86,7 @@ impl FencedFile {
 
     /// Waits for the lock, which ends when the file is dropped, or with the process.
     fn lock(&self) -> io::Result<File> {
-        let path = self.beside(".lock");
+        let path = self.sibling(".lock");
         let file = File::options().create(true).truncate(false).write(true).open(path)?;
         rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
         Ok(file)
@@ -110,7 +110,7 @@ impl FencedFile {
     }
 
     fn replace(&self, token: FencingToken, content: &[u8]) -> io::Result<()> {
-        let temporary = self.beside(".tmp");
+        let temporary = self.sibling(".tmp");
         let mut file = File::create(&temporary)?;
         if let Ok(existing) = fs::metadata(&self.path) {
             file.set_permissions(existing.permissions())?;
@@ -126,7 +126,7 @@ impl FencedFile {
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
     }
 
-    fn beside(&self, suffix: &str) -> PathBuf {
+    fn sibling(&self, suffix: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         path.push(suffix);
         path.into()

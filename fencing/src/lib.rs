@@ -1,5 +1,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![doc = include_str!("../README.md")]
+// Its examples need all stores.
+#![cfg_attr(
+    any(
+        not(doctest),
+        all(feature = "file", feature = "object-store", feature = "redis", feature = "sqlx", feature = "tower")
+    ),
+    doc = include_str!("../README.md")
+)]
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

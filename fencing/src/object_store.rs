@@ -16,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! The object has the token in its first line: [`envelope::open`](crate::envelope::open) is for
-//! those who read without a lock. It can't be in the metadata of the object. On S3, the
+//! The object has the token in its first line: readers without a lock use
+//! [`envelope::open`](crate::envelope::open). It can't be in the metadata of the object. On S3, the
 //! e-tag may depend on the content alone, so a raise there would leave it as it was, and an earlier holder's
 //! conditional put would come through.
 //!

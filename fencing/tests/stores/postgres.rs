@@ -66,7 +66,8 @@ async fn a_storm_of_paused_holders_loses_nothing_with_the_kit() {
 }
 
 #[test]
-fn the_table_is_the_one_of_the_guide() {
-    let guide = include_str!("../../../docs/fencing.md");
-    assert!(guide.contains(CREATE_TABLE), "{CREATE_TABLE}");
+fn the_table_is_the_one_of_the_documents() {
+    for document in [include_str!("../../README.md"), include_str!("../../../docs/fencing.md")] {
+        assert!(document.contains(CREATE_TABLE), "{CREATE_TABLE}");
+    }
 }

@@ -65,7 +65,7 @@ async fn a_fence_that_has_no_token_is_damaged_and_a_token_stays_text() {
     let () = con.del(FENCE).await.unwrap();
     store.write(Some(token(1_795_158_604_154_900)), "write").await.unwrap();
     assert_eq!(con.get::<_, String>(FENCE).await.unwrap(), "1795158604154900");
-    // A time to live that somebody has set ends with the next write.
+    // A time to live ends with the next write.
     let () = con.expire(FENCE, 100).await.unwrap();
     store.write(Some(token(1_795_158_604_154_900)), "write").await.unwrap();
     assert_eq!(con.ttl::<_, i64>(FENCE).await.unwrap(), -1);

@@ -54,7 +54,7 @@ async fn play<S: Store>(address: &str, fenced: bool) -> Tally {
             worker.send(&format!("read {presented} word{number}"));
             assert_eq!(worker.hear(), "read");
             worker.stop();
-            // The order to write is on its way; who gets it is stopped.
+            // The order to write is on its way to a process that is stopped.
             worker.send("write");
         }
         number += 1;
