@@ -1,6 +1,7 @@
 //! What a write passes on its way, and what wakes it.
 
 use super::StoreError;
+use super::judge::DIGIT;
 use crate::FencingToken;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +16,20 @@ use tokio::time::timeout;
 pub struct Attempt {
     /// The holder's token.
     pub token: FencingToken,
-    /// What to write, or what to add to what is stored: a power of two below 2^20 that no other
-    /// write of the play has.
+    /// What to write: 1 to 13, and no other write of the play has it.
     pub value: u64,
     pub(super) gate: Arc<Gate>,
 }
 
 impl Attempt {
+    /// Returns what an update writes back that has read `stored`: that, with the value appended as
+    /// one hexadecimal digit. So what is stored in the end shows each update that is in it, and
+    /// their order. It is below 2^53.
+    #[must_use]
+    pub const fn applied_to(&self, stored: u64) -> u64 {
+        stored * DIGIT + self.value
+    }
+
     /// Waits at a point on the write's way, until the schedule lets it go on. `place` names the
     /// point in the report.
     ///
@@ -149,6 +157,9 @@ pub(super) async fn any_set(signals: &[&Signal], patience: Duration) -> bool {
             return true;
         }
         yield_now().await;
+    }
+    if patience.is_zero() {
+        return any();
     }
     let set = poll_fn(|cx| {
         for signal in signals {

@@ -3,6 +3,9 @@
 use super::Rule;
 use crate::FencingToken;
 
+/// An update appends its value as a digit.
+pub(super) const DIGIT: u64 = 16;
+
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -26,8 +29,8 @@ pub(super) struct Write {
 /// What has happened in one play so far.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    /// Whether values add up, or replace each other.
-    pub(super) adds: bool,
+    /// Whether each value is appended to those before it, or replaces them.
+    pub(super) updates: bool,
     pub(super) writes: Vec<Write>,
     /// Values read while no write was on its way, and when.
     pub(super) reads: Vec<(usize, u64)>,
@@ -74,8 +77,10 @@ impl History {
 
     /// Reports a write that began after `newer` was written.
     fn stale(&self, write: &Write, newer: &Write) -> Breach {
-        let seen = self.reads.iter().find(|(_, value)| self.shows(*value, newer));
-        let seen = seen.filter(|(at, _)| *at < write.begun);
+        let shows = |value| {
+            self.shown(value).is_some_and(|shown| shown.iter().any(|by| by.name == newer.name))
+        };
+        let seen = self.reads.iter().find(|(at, value)| *at < write.begun && shows(*value));
         if newer.outcome == Outcome::Written && newer.ended < write.begun {
             let upset = self.upset(newer.ended, write.begun);
             let rule = if upset.is_empty() { Rule::RefuseSmaller } else { Rule::Remember };
@@ -92,23 +97,26 @@ impl History {
 
     /// Checks a value that was read while no write was on its way.
     fn content(&self, (at, value): (usize, u64)) -> Breach {
-        let before = || self.writes.iter().filter(move |write| write.begun < at);
-        let shown = || before().filter(|write| self.shows(value, write));
-        if let Some(write) = shown().find(|write| write.token.is_none()) {
+        let shown = self.shown(value)?;
+        if let Some(write) = shown.iter().find(|write| write.token.is_none()) {
             return Some((Rule::EveryWriter, format!("{write} was written, without a token")));
         }
-        if let Some(write) = shown().find(|write| write.outcome == Outcome::Refused) {
+        if let Some(write) = shown.iter().find(|write| write.outcome == Outcome::Refused) {
             return Some((Rule::OneStep, format!("{write} was refused, and yet written")));
         }
-        let mut acknowledged = before().filter(|write| write.outcome == Outcome::Written);
-        if self.adds {
-            let lost = acknowledged.find(|write| !self.shows(value, write))?;
-            let mut beside = shown().filter(|by| by.begun < lost.ended && lost.begun < by.ended);
-            return Some(self.lost(lost, beside.next()));
+        if let Some(pair) = shown.windows(2).find(|pair| pair[0].token > pair[1].token) {
+            return Some((Rule::OneStep, format!("{} was written over {}", pair[1], pair[0])));
         }
-        let last = shown().next();
+        let acknowledged = self.writes.iter().filter(|write| write.outcome == Outcome::Written);
+        let mut acknowledged = acknowledged.filter(|write| write.begun < at);
+        if self.updates {
+            let lost = acknowledged.find(|write| !shown.iter().any(|by| by.name == write.name))?;
+            let beside = shown.iter().find(|by| by.begun < lost.ended && lost.begun < by.ended);
+            return Some(self.lost(lost, beside.copied()));
+        }
+        let last = shown.first().copied();
         let lost = acknowledged.find(|write| match last {
-            None => value == 0,
+            None => true,
             Some(last) if last.token == write.token => {
                 last.outcome == Outcome::Written && last.ended < write.begun
             }
@@ -132,8 +140,16 @@ impl History {
         }
     }
 
-    fn shows(&self, value: u64, write: &Write) -> bool {
-        if self.adds { value & write.value != 0 } else { value == write.value }
+    /// Returns the writes that a stored value shows, in their order: all of them if they are
+    /// updates, else the last one. `None` if no writes of this play make that value.
+    pub(super) fn shown(&self, mut value: u64) -> Option<Vec<&Write>> {
+        let mut shown = Vec::new();
+        while value > 0 {
+            let last = if self.updates { value % DIGIT } else { value };
+            shown.insert(0, self.writes.iter().find(|write| write.value == last)?);
+            value = if self.updates { value / DIGIT } else { 0 };
+        }
+        Some(shown)
     }
 
     /// Returns the words for what happened to the store between two lines of the log.

@@ -19,6 +19,7 @@ use stage::Stage;
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Plays the cases in which fences fail against a store, in schedules that a seed determines.
@@ -33,6 +34,7 @@ pub struct FenceProbe<'p, S> {
     tokens: Option<Call<'p, S, (), FencingToken>>,
     patience: Duration,
     run: u64,
+    opened: AtomicU64,
 }
 
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + 'a>>;
@@ -112,6 +114,7 @@ impl<'p, S> FenceProbe<'p, S> {
             tokens: None,
             patience: Duration::from_millis(20),
             run: RandomState::new().hash_one(0),
+            opened: AtomicU64::new(0),
         }
     }
 
@@ -125,7 +128,7 @@ impl<'p, S> FenceProbe<'p, S> {
         self
     }
 
-    /// Probes this update, which reads what is stored, adds the value of the attempt, and writes the
+    /// Probes this update, which reads what is stored, updates the value of the attempt, and writes the
     /// sum back. Only an update can break rule 4.
     #[must_use]
     pub fn update(
@@ -136,7 +139,7 @@ impl<'p, S> FenceProbe<'p, S> {
         self
     }
 
-    /// Probes a writer that has no token, such as a migration or a console. What it writes or adds,
+    /// Probes a writer that has no token, such as a migration or a console. What it writes or updates,
     /// as the other writes do, must not be stored.
     #[must_use]
     pub fn unfenced(mut self, write: impl AsyncFn(&S, u64) -> Result<(), StoreError> + 'p) -> Self {
@@ -198,48 +201,60 @@ impl<'p, S> FenceProbe<'p, S> {
         let cases = self.cases();
         let is_left_out = |case: &Case| cases.iter().all(|(played, _)| played != case);
         let mut tally = Tally::new(Case::ALL.into_iter().filter(is_left_out).collect());
-        for (nth, seed) in seeds.into_iter().enumerate() {
+        for seed in seeds {
             let Some(index) = seed.checked_rem(cases.len() as u64) else { break };
-            let case = cases[index as usize];
-            match self.open.open(format!("probe-{:x}-{nth}", self.run)).await {
-                Ok(store) => self.play_one(seed, case, &store, &mut tally).await?,
-                Err(error) => tally.count(case, seed, 0, &[format!("{error:?}")]),
+            let (case, updates) = cases[index as usize];
+            match self.play_one(seed, case, updates).await {
+                Ok((blocked, errors)) => tally.count((case, updates), seed, blocked, &errors),
+                Err(violation) => {
+                    // A store that refuses nothing breaks nearly every rule: the first cause counts.
+                    let plain = self.play_one(seed, Case::StaleAfterNew, updates).await;
+                    return Err(ProbeError::Broken(plain.err().unwrap_or(violation)));
+                }
             }
         }
         tally.conclude()
     }
 
+    /// Plays on a store of its own. Returns how often it blocked a write, and its errors.
     async fn play_one(
         &self,
         seed: u64,
-        (case, adds): (Case, bool),
-        store: &S,
-        tally: &mut Tally,
-    ) -> Result<(), ProbeError> {
-        let Some(write) = (if adds { &self.update } else { &self.write }) else { return Ok(()) };
+        case: Case,
+        updates: bool,
+    ) -> Result<(u64, Vec<String>), Violation> {
+        let resource =
+            format!("probe-{:x}-{}", self.run, self.opened.fetch_add(1, Ordering::Relaxed));
+        let store = match self.open.open(resource).await {
+            Ok(store) => store,
+            Err(error) => return Ok((0, vec![format!("{error:?}")])),
+        };
+        let Some(write) = (if updates { &self.update } else { &self.write }) else {
+            return Ok((0, Vec::new()));
+        };
         let mut draw = Draw::new(seed);
-        let (script, numbers) = (case.script(&mut draw), script::tokens(&mut draw));
-        let mut stage = Stage::new(self, store, write, adds, draw);
+        let (numbers, script) = (script::tokens(&mut draw), case.script(&mut draw));
+        let mut stage = Stage::new(self, &store, write, updates, draw);
         stage.take_tokens(numbers).await;
         for act in script {
             stage.perform(act).await;
             if let Some((rule, breach)) = stage.history.breach() {
                 let schedule = stage.history.log;
-                return Err(ProbeError::Broken(Violation { rule, case, seed, breach, schedule }));
+                return Err(Violation { rule, case, seed, breach, schedule });
             }
         }
-        tally.count((case, adds), seed, stage.blocked, &stage.errors);
-        Ok(())
+        Ok((stage.blocked, stage.errors))
     }
 
     /// Returns the cases for which there are closures, each for writes and for updates.
     fn cases(&self) -> Vec<(Case, bool)> {
         let kinds = [self.write.is_some().then_some(false), self.update.is_some().then_some(true)];
-        let both = Case::ALL
-            .into_iter()
-            .flat_map(|case| kinds.into_iter().flatten().map(move |adds| (case, adds)));
-        both.filter(|(case, adds)| match case {
-            Case::RaiseBeforeRead => *adds,
+        let kinds = || kinds.into_iter().flatten();
+        // A schedule hits by chance, and some cases have many.
+        let often = Case::ALL.into_iter().flat_map(|case| (0..case.weight()).map(move |_| case));
+        let both = often.flat_map(|case| kinds().map(move |updates| (case, updates)));
+        both.filter(|(case, updates)| match case {
+            Case::RaiseBeforeRead => *updates,
             Case::Restart => self.restart.is_some(),
             Case::Cleanup => self.cleanup.is_some(),
             Case::Unfenced => self.unfenced.is_some(),

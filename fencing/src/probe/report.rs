@@ -93,7 +93,7 @@ impl Tally {
     /// Counts a play, of writes or of updates, and its errors.
     pub(super) fn count(
         &mut self,
-        (case, adds): (Case, bool),
+        (case, updates): (Case, bool),
         seed: u64,
         blocked: u64,
         errors: &[String],
@@ -104,13 +104,13 @@ impl Tally {
         let Some(error) = errors.first().map(|error| format!("{case}, seed {seed}: {error}"))
         else {
             plays.whole += 1;
-            self.whole.insert((case, adds), Ok(()));
+            self.whole.insert((case, updates), Ok(()));
             return;
         };
         if plays.all - plays.whole == 1 {
             self.report.errors.push(error.clone());
         }
-        self.whole.entry((case, adds)).or_insert(Err(error));
+        self.whole.entry((case, updates)).or_insert(Err(error));
     }
 
     pub(super) fn conclude(self) -> Result<Report, ProbeError> {

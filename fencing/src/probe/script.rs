@@ -43,17 +43,23 @@ impl Case {
         Self::Tokens,
     ];
 
+    pub(super) const fn weight(self) -> u8 {
+        match self {
+            Self::StaleInFlight | Self::RaiseBeforeRead | Self::Rollback => 2,
+            Self::TwoAtOnce => 3,
+            _ => 1,
+        }
+    }
+
     /// Returns what is done, in order.
     pub(super) fn script(self, draw: &mut Draw) -> Vec<Act> {
-        use Act::{Alone, Cleanup, Cut, Pair, Read, Restart, Unfenced, Win};
-        let held = |draw: &mut Draw| {
-            vec![Turn::of(0, draw.steps()), Turn::of(1, u64::MAX), Turn::of(0, u64::MAX)]
-        };
+        use Act::{Alone, Cleanup, Cut, Held, Read, Restart, Turns, Unfenced, Win};
+        let first = draw.below(2) == 0;
         let after = [Read, Alone(OLD), Read, Alone(NEW), Read];
-        let pair = |pair, turns, first| {
+        let pair = |pair: Act| {
             // The first write of all finds no fence, and may race in another way.
             let first = if first { vec![Alone(FIRST)] } else { Vec::new() };
-            [first, vec![Pair(pair, turns)], after.to_vec()].concat()
+            [first, vec![pair], after.to_vec()].concat()
         };
         let across = |between| {
             vec![
@@ -67,20 +73,18 @@ impl Case {
                 Read,
             ]
         };
-        let first = draw.below(2) == 0;
         match self {
             Self::StaleAfterNew => [vec![Alone(OLD), Alone(NEW)], after.to_vec()].concat(),
-            Self::StaleInFlight => pair([OLD, NEW], held(draw), first),
-            Self::TwoAtOnce => pair([OLD, NEW], turns(draw), first),
-            Self::RaiseBeforeRead => pair([NEW, OLD], held(draw), first),
+            Self::StaleInFlight => pair(Held(OLD, NEW)),
+            Self::TwoAtOnce => pair(Turns(OLD, NEW)),
+            Self::RaiseBeforeRead => pair(Held(NEW, OLD)),
             Self::SameToken => vec![Alone(NEW), Alone(NEW), Read, Alone(NEW), Read],
             Self::Restart => across(Restart),
             Self::Cleanup => across(Cleanup),
             Self::Rollback => {
-                let fault = [Fault::Dropped, Fault::Failed][usize::from(draw.below(2) == 0)];
-                let cut = vec![Alone(MIDDLE), Cut(NEW, fault, draw.steps())];
-                let then = vec![Read, Alone(OLD), Read, Alone(MIDDLE)];
-                [cut, then, after.to_vec()].concat()
+                let fault = if first { Fault::Dropped } else { Fault::Failed };
+                let cut = [Cut(NEW, fault), Read, Alone(OLD), Read, Alone(MIDDLE), Read];
+                [vec![Alone(MIDDLE)], cut.repeat(3), after.to_vec()].concat()
             }
             Self::Unfenced => vec![Alone(NEW), Unfenced, Read],
             Self::Tokens => vec![Win, Win, Restart, Win, Cleanup, Win],
@@ -94,14 +98,16 @@ pub(super) const OLD: usize = 1;
 pub(super) const MIDDLE: usize = 2;
 pub(super) const NEW: usize = 3;
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) enum Act {
     /// One holder writes.
     Alone(usize),
-    /// Two holders write, in these turns.
-    Pair([usize; 2], Vec<Turn>),
-    /// A holder begins to write, and this happens to it in that step or at that gate.
-    Cut(usize, Fault, u64),
+    /// A holder is held on its way, until another one has written.
+    Held(usize, usize),
+    /// Two holders write in turns, or both at once.
+    Turns(usize, usize),
+    /// A holder begins to write, and this happens to it on its way.
+    Cut(usize, Fault),
     Read,
     Restart,
     Cleanup,
@@ -127,15 +133,9 @@ pub(super) struct Turn {
 impl Turn {
     pub(super) const BOTH: Self = Self { runs: [true, true], steps: u64::MAX };
 
-    pub(super) const fn of(writer: usize, steps: u64) -> Self {
+    pub(super) const fn of((writer, steps): (u64, u64)) -> Self {
         Self { runs: [writer == 0, writer == 1], steps }
     }
-}
-
-fn turns(draw: &mut Draw) -> Vec<Turn> {
-    let first = draw.below(2) as usize;
-    let segments = draw.below(7) as usize;
-    (first..first + segments).map(|turn| Turn::of(turn % 2, draw.steps())).collect()
 }
 
 /// Returns four tokens that rise, of a size at which text, floats or 32 bits go wrong.

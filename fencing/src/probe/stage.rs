@@ -9,6 +9,7 @@ use crate::FencingToken;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use tokio::task::unconstrained;
 use tokio::time::timeout;
 
 /// How long anything may take that nothing holds back.
@@ -19,6 +20,8 @@ pub(super) struct Stage<'p, S> {
     store: &'p S,
     write: &'p Call<'p, S, Attempt, ()>,
     draw: Draw,
+    /// How many steps the last write took that was alone.
+    longest: u64,
     tokens: [FencingToken; 4],
     pub(super) history: History,
     /// The errors of the store, except those that the probe itself made.
@@ -42,12 +45,22 @@ impl<'p, S> Stage<'p, S> {
         probe: &'p FenceProbe<'p, S>,
         store: &'p S,
         write: &'p Call<'p, S, Attempt, ()>,
-        adds: bool,
+        updates: bool,
         draw: Draw,
     ) -> Self {
-        let history = History { adds, ..History::default() };
+        let history = History { updates, ..History::default() };
         let tokens = [FencingToken::MIN; 4];
-        Self { probe, store, write, draw, tokens, history, errors: Vec::new(), blocked: 0 }
+        Self {
+            probe,
+            store,
+            write,
+            draw,
+            longest: 0,
+            tokens,
+            history,
+            errors: Vec::new(),
+            blocked: 0,
+        }
     }
 
     /// Takes the holders' tokens from the user's source, or else from these numbers.
@@ -63,17 +76,20 @@ impl<'p, S> Stage<'p, S> {
 
     pub(super) async fn perform(&mut self, act: Act) {
         match act {
-            Act::Alone(holder) => {
-                let writer = self.writer(holder, None);
-                self.run(vec![writer], Vec::new()).await;
+            Act::Alone(holder) => self.run(&[holder], Vec::new(), None).await,
+            Act::Held(held, other) => {
+                let turns = [(0, self.steps()), (1, u64::MAX), (0, u64::MAX)];
+                self.run(&[held, other], turns.map(Turn::of).into(), None).await;
             }
-            Act::Pair(holders, turns) => {
-                let writers = holders.map(|holder| self.writer(holder, None));
-                self.run(writers.into(), turns).await;
+            Act::Turns(one, other) => {
+                let first = self.draw.below(2);
+                let turns = first..first + self.draw.below(7);
+                let turns = turns.map(|turn| Turn::of((turn % 2, self.steps()))).collect();
+                self.run(&[one, other], turns, None).await;
             }
-            Act::Cut(holder, fault, step) => {
-                let writer = self.writer(holder, Some((fault, step)));
-                self.run(vec![writer], vec![Turn::of(0, step)]).await;
+            Act::Cut(holder, fault) => {
+                let step = self.steps();
+                self.run(&[holder], vec![Turn::of((0, step))], Some((fault, step))).await;
             }
             Act::Read => self.read().await,
             Act::Restart => {
@@ -87,6 +103,11 @@ impl<'p, S> Stage<'p, S> {
         }
     }
 
+    /// Draws a number of steps: at most as many as the last write took that was alone.
+    fn steps(&mut self) -> u64 {
+        if self.longest == 0 { self.draw.steps() } else { 1 + self.draw.below(self.longest) }
+    }
+
     /// Prepares the next write, and the fault that befalls it.
     fn writer(&mut self, holder: usize, fault: Option<(Fault, u64)>) -> Running<'p> {
         let token = self.tokens[holder];
@@ -95,7 +116,8 @@ impl<'p, S> Stage<'p, S> {
         gate.signal.set(true);
         let attempt =
             Attempt { token, value: self.history.writes[write].value, gate: Arc::clone(&gate) };
-        let work = self.write.call(self.store, attempt);
+        // Tokio's budget would make it wait now and then, whatever the schedule.
+        let work = Box::pin(unconstrained(self.write.call(self.store, attempt)));
         Running { write, work, gate, steps: 0, fault: fault.map(|(fault, _)| fault), ended: false }
     }
 
@@ -104,12 +126,21 @@ impl<'p, S> Stage<'p, S> {
         let index = self.history.writes.len();
         let name = char::from(b'A' + index as u8);
         let (begun, ended, outcome) = (usize::MAX, usize::MAX, Outcome::Unknown);
-        self.history.writes.push(Write { name, token, value: 1 << index, outcome, begun, ended });
+        self.history.writes.push(Write {
+            name,
+            token,
+            value: 1 + index as u64,
+            outcome,
+            begun,
+            ended,
+        });
         index
     }
 
     /// Runs writes to their ends, or to the fault that ends one.
-    async fn run(&mut self, mut writers: Vec<Running<'p>>, turns: Vec<Turn>) {
+    async fn run(&mut self, holders: &[usize], turns: Vec<Turn>, fault: Option<(Fault, u64)>) {
+        let mut writers: Vec<_> =
+            holders.iter().map(|holder| self.writer(*holder, fault)).collect();
         let mut turns = turns.into_iter();
         let mut turn = turns.next().unwrap_or(Turn::BOTH);
         loop {
@@ -123,6 +154,9 @@ impl<'p, S> Stage<'p, S> {
                 .filter(|writer| !writer.ended)
                 .collect();
             if going == 0 {
+                if let [writer] = &*writers {
+                    self.longest = self.longest.max(writer.steps);
+                }
                 return;
             }
             if chosen.is_empty() || turn.steps == 0 {
@@ -150,10 +184,7 @@ impl<'p, S> Stage<'p, S> {
             } else {
                 self.blocked += 1;
                 for writer in chosen {
-                    self.tell(
-                        writer,
-                        format_args!("is blocked by the store, at {}", place(writer)),
-                    );
+                    self.tell(writer, format_args!("is blocked by the store {}", place(writer)));
                 }
                 turn = turns.next().unwrap_or(Turn::BOTH);
             }
@@ -164,28 +195,33 @@ impl<'p, S> Stage<'p, S> {
     fn step(&mut self, writer: &mut Running<'p>) {
         if writer.steps == 0 {
             let value = self.history.writes[writer.write].value;
-            let verb = if self.history.adds { "add" } else { "write" };
+            let verb = if self.history.updates { "append" } else { "write" };
             self.history.writes[writer.write].begun = self.history.log.len();
-            self.tell(writer, format_args!("begins to {verb} {value}"));
+            let write = &self.history.writes[writer.write];
+            self.history.log.push(format!("{write} begins to {verb} {value}"));
         }
         writer.gate.open();
         writer.gate.signal.set(false);
         writer.steps += 1;
         let waker = Waker::from(Arc::clone(&writer.gate.signal));
-        if let Poll::Ready(result) = writer.work.as_mut().poll(&mut Context::from_waker(&waker)) {
-            self.end(writer, result);
+        match writer.work.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(result) => self.end(writer, result),
+            Poll::Pending if writer.gate.place().is_some() => {
+                self.tell(writer, format_args!("waits {}", place(writer)));
+            }
+            Poll::Pending => {}
         }
     }
 
     /// Holds a write where it is, or ends it there.
     fn hold(&mut self, writer: &mut Running<'p>) {
         match writer.fault {
-            None => self.tell(writer, format_args!("is held at {}", place(writer))),
+            None => self.tell(writer, format_args!("is held {}", place(writer))),
             Some(Fault::Failed) => {}
             Some(Fault::Dropped) => {
                 writer.work = Box::pin(async { Ok(()) });
                 let place = place(writer);
-                self.close(writer, Outcome::Unknown, format_args!("is dropped at {place}"));
+                self.close(writer, Outcome::Unknown, format_args!("is dropped {place}"));
             }
         }
     }
@@ -214,12 +250,15 @@ impl<'p, S> Stage<'p, S> {
     ) {
         let write = &mut self.history.writes[writer.write];
         (write.outcome, write.ended, writer.ended) = (outcome, self.history.log.len(), true);
+        if writer.fault.is_some() && outcome == Outcome::Unknown {
+            self.history.upsets.push((write.ended, "a write had failed"));
+        }
         self.tell(writer, words);
     }
 
     fn tell(&mut self, writer: &Running<'p>, words: std::fmt::Arguments<'_>) {
         let History { writes, log, .. } = &mut self.history;
-        log.push(format!("{} {words}", writes[writer.write]));
+        log.push(format!("{} {words}", writes[writer.write].name));
     }
 
     async fn unfenced(&mut self) {
@@ -243,15 +282,10 @@ impl<'p, S> Stage<'p, S> {
     async fn read(&mut self) {
         if let Some(value) = self.within(self.probe.read.call(self.store, ())).await {
             self.history.reads.push((self.history.log.len(), value));
-            let known = self.history.writes.iter().map(|write| write.value);
-            let strange = if self.history.adds {
-                value & !known.sum::<u64>() != 0
-            } else {
-                value != 0 && !known.collect::<Vec<_>>().contains(&value)
-            };
-            self.history.log.push(format!("the store has {value}"));
-            if strange {
-                self.errors.push(format!("the store has {value}, which no write of the play makes: is the resource fresh?"));
+            self.history.log.push(format!("the store has {value:x}"));
+            if self.history.shown(value).is_none() {
+                let error = "the store has what no write of the play makes: is the resource fresh?";
+                self.errors.push(error.to_owned());
             }
         }
     }
@@ -281,8 +315,8 @@ impl<'p, S> Stage<'p, S> {
 /// Returns the words for where a write waits.
 fn place(writer: &Running<'_>) -> String {
     match writer.gate.place() {
-        Some(place) => format!("\"{place}\""),
-        None if writer.steps == 0 => "its start".to_owned(),
-        None => format!("its await {}", writer.steps),
+        Some(place) => format!("at \"{place}\""),
+        None if writer.steps == 0 => "before its start".to_owned(),
+        None => format!("at its await {}", writer.steps),
     }
 }
