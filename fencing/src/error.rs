@@ -90,7 +90,7 @@ impl<E: fmt::Display> fmt::Display for FenceError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stale(stale) => stale.fmt(f),
-            Self::Damaged(invalid) => write!(f, "the store has lost its {invalid}"),
+            Self::Damaged(invalid) => write!(f, "the store can compare with no token: {invalid}"),
             Self::Store(error) => write!(f, "the store of the fenced data: {error}"),
         }
     }

@@ -32,6 +32,10 @@ use crate::{FenceError, FencingToken, StaleToken};
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectStore, PutMode, PutOptions, UpdateVersion};
+use std::ops::Range;
+
+/// More than the writers that can meet at one object. Some stores may refuse a condition for ever.
+const TRIES: Range<u8> = 0..100;
 
 /// Replaces the content of the object, if no greater token has been presented. An equal token is
 /// admitted. The attributes of an object that exists are kept.
@@ -55,10 +59,11 @@ pub async fn put(
     content: &[u8],
 ) -> Result<(), FenceError<Error>> {
     let sealed = Bytes::from(seal(token, content));
+    let mut tries = TRIES;
     loop {
         let header = GetOptions::new().with_range(Some(0..HEADER as u64));
         let (_, _, same) = admit(store, path, token, header).await?;
-        if put_if(store, path, &sealed, same).await? {
+        if put_if(store, path, &sealed, same, &mut tries).await? {
             return Ok(());
         }
     }
@@ -80,10 +85,11 @@ pub async fn get(
     path: &Path,
     token: FencingToken,
 ) -> Result<Bytes, FenceError<Error>> {
+    let mut tries = TRIES;
     loop {
         let (seen, content, same) = admit(store, path, token, GetOptions::new()).await?;
         let raised = || Bytes::from(seal(token, &content));
-        if seen == Some(token) || put_if(store, path, &raised(), same).await? {
+        if seen == Some(token) || put_if(store, path, &raised(), same, &mut tries).await? {
             return Ok(content);
         }
     }
@@ -113,16 +119,19 @@ async fn admit(
     Ok((Some(greatest), sealed.slice(HEADER..), same))
 }
 
-/// Returns whether the condition was true, and so the put is done.
+/// Returns whether the condition was true, and so the put is done; fails after the last try.
 async fn put_if(
     store: &(impl ObjectStore + ?Sized),
     path: &Path,
     sealed: &Bytes,
     condition: PutOptions,
+    tries: &mut Range<u8>,
 ) -> Result<bool, FenceError<Error>> {
     match store.put_opts(path, sealed.clone().into(), condition).await {
         Ok(_) => Ok(true),
-        Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
+        Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) if tries.next().is_some() => {
+            Ok(false)
+        }
         Err(error) => Err(error.into()),
     }
 }

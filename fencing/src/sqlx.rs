@@ -19,8 +19,9 @@ use sqlx::{
 };
 
 /// Admits the rest of the transaction to what the lock `name` guards, if no greater token has been
-/// presented. Call it first in the transaction; [`sql::CREATE_TABLE`](crate::sql::CREATE_TABLE) is
-/// its table. An equal token is admitted, so one holder has many transactions.
+/// presented. Call it first in the transaction, and not in a savepoint, whose rollback would admit others.
+/// An equal token is admitted, so one holder has many transactions. The table is
+/// [`sql::CREATE_TABLE`](crate::sql::CREATE_TABLE).
 ///
 /// It raises the greatest token and locks its row until the transaction ends, so another holder's
 /// call waits until then. What the transaction reads from here on, no earlier holder can change any

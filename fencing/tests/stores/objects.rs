@@ -101,6 +101,17 @@ async fn a_store_without_conditional_puts_is_refused() {
     assert_eq!(get(&store, &path(), token(7)).await.unwrap(), "first");
 }
 
+#[tokio::test]
+async fn a_store_that_refuses_every_condition_is_given_up() {
+    let store = TagsOfContent::default();
+    put(&store, &path(), token(7), b"write").await.unwrap();
+    *store.refuse_all.lock().await = true;
+    let error = put(&store, &path(), token(8), b"write").await.unwrap_err();
+    assert!(matches!(error, FenceError::Store(Error::Precondition { .. })), "{error}");
+    let error = get(&store, &path(), token(8)).await.unwrap_err();
+    assert!(matches!(error, FenceError::Store(Error::Precondition { .. })), "{error}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_storm_of_paused_holders_loses_nothing_with_the_kit() {
     for store in both_kinds() {

@@ -57,6 +57,7 @@ pub(crate) struct TagsOfContent {
     pub(crate) before_put: Mutex<Option<FencingToken>>,
     /// Answers the next put as if its reply had been lost, and a retry had met its own write.
     pub(crate) lose_reply: Mutex<bool>,
+    pub(crate) refuse_all: Mutex<bool>,
 }
 
 impl fmt::Display for TagsOfContent {
@@ -87,7 +88,7 @@ impl ObjectStore for TagsOfContent {
             PutMode::Create => !tags.contains_key(at),
             PutMode::Update(version) => tags.get(at) == version.e_tag.as_ref(),
         };
-        if !is_same {
+        if !is_same || *self.refuse_all.lock().await {
             return Err(failed(at.to_string()));
         }
         tags.insert(at.clone(), tag);
