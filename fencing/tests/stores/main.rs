@@ -6,6 +6,7 @@ mod cases;
 mod file;
 mod objects;
 mod postgres;
+mod probed;
 mod redis;
 mod sqlite;
 mod storm;
