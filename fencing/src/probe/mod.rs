@@ -1,5 +1,74 @@
-//! A probe for fenced stores: plays what has gone wrong in others against yours, and names the rule that
-//! it breaks.
+//! A probe for fenced stores: it plays against yours the ways in which others have failed, and names
+//! the rule that is broken.
+//!
+//! You give it closures: one that makes a store for a fresh resource, one that reads, and your own
+//! write or update. It writes as holders with older and newer tokens, one after another, in turns
+//! and at once, and then compares what was answered and what is stored with the five rules of
+//! [the document](https://docs.rs/quorumlock/latest/quorumlock/guide/fencing/).
+//!
+//! ```
+//! use quorumlock_fencing::FenceCheck;
+//! use quorumlock_fencing::probe::{Attempt, FenceProbe, ProbeError, Rule, StoreError};
+//! use std::time::Duration;
+//! use tokio::sync::Mutex;
+//!
+//! #[derive(Default)]
+//! struct Account {
+//!     fence: FenceCheck<String>,
+//!     content: u64,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), ProbeError> {
+//! let open = async |_name: String| Ok(Mutex::new(Account::default()));
+//! let read = async |store: &Mutex<Account>| Ok(store.lock().await.content);
+//!
+//! let right = async |store: &Mutex<Account>, attempt: Attempt| {
+//!     let mut account = store.lock().await;
+//!     account.fence.admit("account", attempt.token)?;
+//!     attempt.pass("checked").await?;
+//!     account.content = attempt.applied_to(account.content);
+//!     Ok(())
+//! };
+//! let probe = FenceProbe::new(open, read).update(right).patience(Duration::ZERO);
+//! println!("{}", probe.play(0..500).await?);
+//!
+//! // The check and the write are not in one critical section.
+//! let wrong = async |store: &Mutex<Account>, attempt: Attempt| {
+//!     store.lock().await.fence.admit("account", attempt.token)?;
+//!     attempt.pass("checked").await?;
+//!     let mut account = store.lock().await;
+//!     account.content = attempt.applied_to(account.content);
+//!     Ok(())
+//! };
+//! let probe = FenceProbe::new(open, read).update(wrong).patience(Duration::ZERO);
+//! let Err(ProbeError::Broken(violation)) = probe.play(0..500).await else { panic!() };
+//! assert_eq!(violation.rule, Rule::OneStep);
+//! assert!(violation.to_string().contains("is held at \"checked\""));
+//! // The seed of the violation repeats it.
+//! assert_eq!(probe.play([violation.seed]).await.unwrap_err(), ProbeError::Broken(violation));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Schedules
+//!
+//! A play has one case and one schedule, and its seed determines both. A write takes a step at a
+//! time: to its next [`Attempt::pass`], or to its next await that has to wait. Between two steps the
+//! schedule may hold it, as a pause of its process does, and let the other one go on. A write that
+//! the store itself keeps from going on, by a lock on a row, counts as blocked after a
+//! [patience](FenceProbe::patience), and the schedule goes on with the other one: a right store does
+//! not end the probe in a deadlock.
+//!
+//! How many awaits have to wait may vary with a store behind a connection. Points named by `pass`
+//! make a schedule exact, and its report readable. Between two points at which it never waits,
+//! nothing else is played: put a point between your check and your write.
+//!
+//! # Limits
+//!
+//! What a probe does not find may still be there: a crash of the machine, a failover to a replica
+//! that lags, a schedule that no seed has drawn. The store restarts, and cleans up, while no write is on
+//! its way. Writes with one token are played one after another.
 
 mod draw;
 mod gate;
@@ -22,7 +91,10 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Plays the cases in which fences fail against a store, in schedules that a seed determines.
+/// Plays the cases in which fences fail against a store, in schedules that a seed determines: see
+/// [the module](self).
+///
+/// `S` is whatever the closures need to reach the store of one play: a name, a path, a connection.
 pub struct FenceProbe<'p, S> {
     open: Box<dyn Open<S> + 'p>,
     read: Call<'p, S, (), u64>,

@@ -252,7 +252,10 @@ pub(crate) fn probe(hole: Hole, updates: bool) -> FenceProbe<'static, Planted> {
             }
             Ok(())
         })
-        .cleanup(async |store| Ok(store.forget(Hole::DroppedByCleanup)))
+        .cleanup(async |store| {
+            store.forget(Hole::DroppedByCleanup);
+            Ok(())
+        })
         .patience(Duration::ZERO);
     match hole {
         Hole::TokenStartsAgain | Hole::TokenStartsAgainAtRestart => {

@@ -26,8 +26,14 @@ async fn a_critical_section_breaks_no_rule() {
     .write(async |store, attempt| store.write(attempt, false).await)
     .update(async |store, attempt| store.write(attempt, true).await)
     .unfenced(async |_, _| Err(StoreError::Failed("no token".to_owned())))
-    .restart(async |store| Ok(store.restart().await))
-    .cleanup(async |store| Ok(store.cleanup().await))
+    .restart(async |store| {
+        store.restart().await;
+        Ok(())
+    })
+    .cleanup(async |store| {
+        store.cleanup().await;
+        Ok(())
+    })
     .tokens(async |_| Ok(FencingToken::try_from(wins.fetch_add(1, Ordering::Relaxed))?))
     .patience(Duration::ZERO);
     let report = probe.play(0..PLAYS).await.unwrap();

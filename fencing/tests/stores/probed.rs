@@ -30,7 +30,7 @@ const WRITE: &str = "UPDATE probed SET content = $2 WHERE name = $1";
 async fn assert_whole<S>(what: &str, probe: &FenceProbe<'_, S>, seeds: Range<u64>) {
     let report = probe.play(seeds).await.unwrap();
     assert!(report.errors.is_empty(), "{what}: {report}");
-    println!("{what}\n{report}\n");
+    eprintln!("{what}\n{report}\n");
 }
 
 async fn assert_broken<S>(what: &str, probe: &FenceProbe<'_, S>) {
@@ -111,7 +111,10 @@ async fn postgres_by_sqlx() {
     assert_broken(what, &on_postgres(&pool, false)).await;
 
     let server = Mutex::new(server);
-    let probe = on_postgres(&pool, true).restart(async |_| Ok(server.lock().unwrap().restart()));
+    let probe = on_postgres(&pool, true).restart(async |_| {
+        server.lock().unwrap().restart();
+        Ok(())
+    });
     assert_whole(what, &probe, 0..30).await;
 }
 
@@ -159,7 +162,10 @@ async fn postgres_by_tokio_postgres() {
     let what = "PostgreSQL by tokio-postgres";
     assert_whole(what, &probe(true), 0..200).await;
     assert_broken(what, &probe(false)).await;
-    let restarts = probe(true).restart(async |_| Ok(server.lock().unwrap().restart()));
+    let restarts = probe(true).restart(async |_| {
+        server.lock().unwrap().restart();
+        Ok(())
+    });
     assert_whole(what, &restarts, 0..30).await;
 }
 
@@ -201,7 +207,10 @@ async fn redis_as_the_store() {
         )
         .write(async move |name, attempt| set(name, attempt, fenced, false).await)
         .update(async move |name, attempt| set(name, attempt, fenced, true).await)
-        .restart(async |_| Ok(server.lock().unwrap().restart()))
+        .restart(async |_| {
+            server.lock().unwrap().restart();
+            Ok(())
+        })
     };
     assert_whole("Redis", &probe(true), 0..200).await;
     assert_broken("Redis", &probe(false)).await;
