@@ -1,10 +1,9 @@
-//! What a write passes on its way, and what wakes it.
+//! What holds a write on its way, and what wakes it.
 
-use super::StoreError;
 use super::judge::DIGIT;
+use super::{StoreError, StoreResult};
 use crate::FencingToken;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
@@ -41,116 +40,71 @@ impl Attempt {
     /// # Cancel safety
     ///
     /// The probe itself drops a write that waits here, as if its process had ended.
-    pub async fn pass(&self, place: &'static str) -> Result<(), StoreError> {
-        self.gate.arrive(place);
+    pub async fn pass(&self, place: &'static str) -> StoreResult {
+        self.gate.state().place = Some(place);
+        // The write may be in a task of its own, and its arrival is the end of a step.
+        self.gate.wake_by_ref();
         poll_fn(|cx| {
             let mut state = self.gate.state();
-            state.waker = Some(cx.waker().clone());
-            if state.closed { Poll::Pending } else { Poll::Ready(()) }
+            state.held = Some(cx.waker().clone());
+            if state.place.is_some() { Poll::Pending } else { Poll::Ready(()) }
         })
         .await;
-        self.gate.fail(place)
+        let mut state = self.gate.state();
+        state.fails_in = state.fails_in.wrapping_sub(1);
+        let fails = state.fails_in == 0;
+        if fails {
+            Err(StoreError::Failed(format!("the probe fails it at \"{place}\"")))
+        } else {
+            Ok(())
+        }
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Gate {
-    state: Mutex<State>,
-    pub(super) signal: Arc<Signal>,
-}
+pub(super) struct Gate(Mutex<State>);
 
 #[derive(Debug, Default)]
-struct State {
-    place: &'static str,
-    closed: bool,
-    waker: Option<Waker>,
-    fails_in: Option<u64>,
+pub(super) struct State {
+    /// Whether the write can take a step.
+    pub(super) woken: bool,
+    /// The point at which it waits.
+    pub(super) place: Option<&'static str>,
+    /// The pass of that number fails.
+    fails_in: u64,
+    held: Option<Waker>,
+    probe: Option<Waker>,
 }
 
 impl Gate {
-    /// Returns a gate that fails the pass of that number, if one is given.
-    pub(super) fn new(fails_in: Option<u64>) -> Arc<Self> {
-        let state = State { fails_in, ..State::default() };
-        Arc::new(Self { state: Mutex::new(state), signal: Arc::new(Signal::default()) })
+    pub(super) fn new(fails_in: u64) -> Self {
+        Self(Mutex::new(State { woken: true, fails_in, ..State::default() }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn arrive(&self, place: &'static str) {
-        let mut state = self.state();
-        (state.place, state.closed) = (place, true);
-        drop(state);
-        // The write may be in a task of its own, and its arrival is the end of a step.
-        self.signal.wake_by_ref();
-    }
-
-    /// Lets the write pass the point at which it waits.
+    /// Lets the write pass the point at which it waits, and take a step.
     pub(super) fn open(&self) {
-        let mut state = self.state();
-        state.closed = false;
-        let waker = state.waker.take();
-        drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    fn fail(&self, place: &'static str) -> Result<(), StoreError> {
-        let mut state = self.state();
-        state.fails_in = state.fails_in.map(|passes| passes.wrapping_sub(1));
-        match state.fails_in {
-            Some(0) => Err(StoreError::Failed(format!("the probe failed it at \"{place}\""))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns the point at which the write waits.
-    pub(super) fn place(&self) -> Option<&'static str> {
-        let state = self.state();
-        state.closed.then_some(state.place)
+        self.state().place = None;
+        let held = self.state().held.take();
+        held.into_iter().for_each(Waker::wake);
+        self.state().woken = false;
     }
 }
 
-/// Whether a write was woken, so that it can take a step.
-#[derive(Debug, Default)]
-pub(super) struct Signal {
-    woken: AtomicBool,
-    listener: Mutex<Option<Waker>>,
-}
-
-impl Signal {
-    pub(super) fn set(&self, woken: bool) {
-        self.woken.store(woken, Ordering::SeqCst);
-    }
-
-    pub(super) fn is_set(&self) -> bool {
-        self.woken.load(Ordering::SeqCst)
-    }
-
-    fn listener(&self) -> MutexGuard<'_, Option<Waker>> {
-        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Wake for Signal {
+impl Wake for Gate {
     fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.set(true);
-        let listener = self.listener().take();
-        if let Some(listener) = listener {
-            listener.wake();
-        }
+        self.state().woken = true;
+        let probe = self.state().probe.take();
+        probe.into_iter().for_each(Waker::wake);
     }
 }
 
-/// Waits until one of them is set. Returns false after `patience`.
-pub(super) async fn any_set(signals: &[&Signal], patience: Duration) -> bool {
-    let any = || signals.iter().any(|signal| signal.is_set());
+/// Waits until one of the writes can take a step. Returns false after `patience`.
+pub(super) async fn any_woken(gates: &[Arc<Gate>], patience: Duration) -> bool {
+    let any = || gates.iter().any(|gate| gate.state().woken);
     // Tasks that run beside the probe get their turns, even with no patience at all.
     for _ in 0..4 {
         if any() {
@@ -158,14 +112,9 @@ pub(super) async fn any_set(signals: &[&Signal], patience: Duration) -> bool {
         }
         yield_now().await;
     }
-    if patience.is_zero() {
-        return any();
-    }
-    let set = poll_fn(|cx| {
-        for signal in signals {
-            *signal.listener() = Some(cx.waker().clone());
-        }
+    let woken = poll_fn(|cx| {
+        gates.iter().for_each(|gate| gate.state().probe = Some(cx.waker().clone()));
         if any() { Poll::Ready(()) } else { Poll::Pending }
     });
-    timeout(patience, set).await.is_ok()
+    any() || !patience.is_zero() && timeout(patience, woken).await.is_ok()
 }

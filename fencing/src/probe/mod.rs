@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use quorumlock_fencing::FenceCheck;
-//! use quorumlock_fencing::probe::{Attempt, FenceProbe, ProbeError, Rule, StoreError};
+//! use quorumlock_fencing::probe::{Attempt, FenceProbe, ProbeError, Rule};
 //! use std::time::Duration;
 //! use tokio::sync::Mutex;
 //!
@@ -42,11 +42,11 @@
 //!     Ok(())
 //! };
 //! let probe = FenceProbe::new(open, read).update(wrong).patience(Duration::ZERO);
-//! let Err(ProbeError::Broken(violation)) = probe.play(0..500).await else { panic!() };
-//! assert_eq!(violation.rule, Rule::OneStep);
-//! assert!(violation.to_string().contains("is held at \"checked\""));
-//! // The seed of the violation repeats it.
-//! assert_eq!(probe.play([violation.seed]).await.unwrap_err(), ProbeError::Broken(violation));
+//! let broken = probe.play(0..500).await.unwrap_err();
+//! assert_eq!(broken.rule, Some(Rule::OneStep));
+//! assert!(broken.to_string().contains("is held at \"checked\""));
+//! // Its seed repeats it.
+//! assert_eq!(probe.play(broken.seed).await.unwrap_err(), broken);
 //! # Ok(())
 //! # }
 //! ```
@@ -78,15 +78,18 @@ mod script;
 mod stage;
 
 pub use gate::Attempt;
-pub use report::{ProbeError, Report, Rule, Violation};
+pub use report::{Plays, ProbeError, Report, Rule};
 pub use script::Case;
 
 use crate::{FencingToken, StaleToken};
 use draw::Draw;
-use report::Tally;
+use judge::History;
+use script::{Act, CASES};
 use stage::Stage;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
+use std::iter::repeat_n;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -96,7 +99,7 @@ use std::time::Duration;
 ///
 /// `S` is whatever the closures need to reach the store of one play: a name, a path, a connection.
 pub struct FenceProbe<'p, S> {
-    open: Box<dyn Open<S> + 'p>,
+    open: Call<'p, (), String, S>,
     read: Call<'p, S, (), u64>,
     write: Option<Call<'p, S, Attempt, ()>>,
     update: Option<Call<'p, S, Attempt, ()>>,
@@ -109,38 +112,8 @@ pub struct FenceProbe<'p, S> {
     opened: AtomicU64,
 }
 
-type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + 'a>>;
-type Call<'p, S, A, T> = Box<dyn Callable<S, A, T> + 'p>;
-
-/// An `AsyncFn` of the user, in a box.
-trait Callable<S, A, T> {
-    fn call<'a>(&'a self, store: &'a S, argument: A) -> Work<'a, T>
-    where
-        A: 'a;
-}
-
-impl<S, A, T, F: AsyncFn(&S, A) -> Result<T, StoreError>> Callable<S, A, T> for F {
-    fn call<'a>(&'a self, store: &'a S, argument: A) -> Work<'a, T>
-    where
-        A: 'a,
-    {
-        Box::pin(self(store, argument))
-    }
-}
-
-trait Open<S> {
-    fn open(&self, name: String) -> Work<'_, S>;
-}
-
-impl<S, F: AsyncFn(String) -> Result<S, StoreError>> Open<S> for F {
-    fn open(&self, name: String) -> Work<'_, S> {
-        Box::pin(self(name))
-    }
-}
-
-fn plain<'p, S, T>(call: impl AsyncFn(&S) -> Result<T, StoreError> + 'p) -> Call<'p, S, (), T> {
-    Box::new(async move |store: &S, (): ()| call(store).await)
-}
+/// What a closure of the user returns.
+pub type StoreResult<T = ()> = Result<T, StoreError>;
 
 /// Why a closure of the user did not do its work. `?` makes one of any error: [`Stale`](Self::Stale)
 /// if the error is or was caused by a [`StaleToken`], else [`Failed`](Self::Failed).
@@ -167,16 +140,34 @@ impl<E: Error + 'static> From<E> for StoreError {
     }
 }
 
+type Work<'a, T> = Pin<Box<dyn Future<Output = StoreResult<T>> + 'a>>;
+type Call<'p, S, A, T> = Box<dyn Callable<S, A, T> + 'p>;
+
+/// An `AsyncFn` of the user, in a box.
+trait Callable<S, A: 'static, T> {
+    fn call<'a>(&'a self, store: &'a S, argument: A) -> Work<'a, T>;
+}
+
+impl<S, A: 'static, T, F: AsyncFn(&S, A) -> StoreResult<T>> Callable<S, A, T> for F {
+    fn call<'a>(&'a self, store: &'a S, argument: A) -> Work<'a, T> {
+        Box::pin(self(store, argument))
+    }
+}
+
+fn plain<'p, S, T>(call: impl AsyncFn(&S) -> StoreResult<T> + 'p) -> Call<'p, S, (), T> {
+    Box::new(async move |store: &S, (): ()| call(store).await)
+}
+
 impl<'p, S> FenceProbe<'p, S> {
     /// Returns a probe of the stores that `open` makes. Each play has one of its own, of which the
     /// resource's name (letters, digits and dashes) is new; `read` returns what is stored there, and
     /// 0 before the first write.
     pub fn new(
-        open: impl AsyncFn(String) -> Result<S, StoreError> + 'p,
-        read: impl AsyncFn(&S) -> Result<u64, StoreError> + 'p,
+        open: impl AsyncFn(String) -> StoreResult<S> + 'p,
+        read: impl AsyncFn(&S) -> StoreResult<u64> + 'p,
     ) -> Self {
         Self {
-            open: Box::new(open),
+            open: Box::new(async move |(): &(), name| open(name).await),
             read: plain(read),
             write: None,
             update: None,
@@ -190,38 +181,32 @@ impl<'p, S> FenceProbe<'p, S> {
         }
     }
 
-    /// Probes this write, which replaces what is stored by the value of the attempt.
+    /// Probes this write, which replaces what is stored by [the value](Attempt::value) of the attempt.
     #[must_use]
-    pub fn write(
-        mut self,
-        write: impl AsyncFn(&S, Attempt) -> Result<(), StoreError> + 'p,
-    ) -> Self {
+    pub fn write(mut self, write: impl AsyncFn(&S, Attempt) -> StoreResult + 'p) -> Self {
         self.write = Some(Box::new(write));
         self
     }
 
-    /// Probes this update, which reads what is stored, updates the value of the attempt, and writes the
-    /// sum back. Only an update can break rule 4.
+    /// Probes this update, which reads what is stored, and writes back what
+    /// [the attempt makes of it](Attempt::applied_to). Only an update can break rule 4.
     #[must_use]
-    pub fn update(
-        mut self,
-        update: impl AsyncFn(&S, Attempt) -> Result<(), StoreError> + 'p,
-    ) -> Self {
+    pub fn update(mut self, update: impl AsyncFn(&S, Attempt) -> StoreResult + 'p) -> Self {
         self.update = Some(Box::new(update));
         self
     }
 
-    /// Probes a writer that has no token, such as a migration or a console. What it writes or updates,
-    /// as the other writes do, must not be stored.
+    /// Probes a writer that has no token, such as a migration or a console. It writes the value that it
+    /// is given, or appends it as an update does, and the store must not take it.
     #[must_use]
-    pub fn unfenced(mut self, write: impl AsyncFn(&S, u64) -> Result<(), StoreError> + 'p) -> Self {
+    pub fn unfenced(mut self, write: impl AsyncFn(&S, u64) -> StoreResult + 'p) -> Self {
         self.unfenced = Some(Box::new(write));
         self
     }
 
-    /// Restarts the store between writes. What it keeps of the data, it must keep of the fence.
+    /// Restarts the store between writes. What has been acknowledged must be there afterwards.
     #[must_use]
-    pub fn restart(mut self, restart: impl AsyncFn(&S) -> Result<(), StoreError> + 'p) -> Self {
+    pub fn restart(mut self, restart: impl AsyncFn(&S) -> StoreResult + 'p) -> Self {
         self.restart = Some(plain(restart));
         self
     }
@@ -229,18 +214,15 @@ impl<'p, S> FenceProbe<'p, S> {
     /// Lets the store forget what it can between writes: runs its cleanup, advances its clock,
     /// releases the lock.
     #[must_use]
-    pub fn cleanup(mut self, cleanup: impl AsyncFn(&S) -> Result<(), StoreError> + 'p) -> Self {
+    pub fn cleanup(mut self, cleanup: impl AsyncFn(&S) -> StoreResult + 'p) -> Self {
         self.cleanup = Some(plain(cleanup));
         self
     }
 
-    /// Takes tokens from this source, which wins the lock, and releases it, on each call. Without a
-    /// source, the probe makes up tokens of any size.
+    /// Takes tokens from this source, which wins the lock, and releases it, on each call: each token
+    /// must be greater than the one before. Without a source, the probe makes up tokens of any size.
     #[must_use]
-    pub fn tokens(
-        mut self,
-        win: impl AsyncFn(&S) -> Result<FencingToken, StoreError> + 'p,
-    ) -> Self {
+    pub fn tokens(mut self, win: impl AsyncFn(&S) -> StoreResult<FencingToken> + 'p) -> Self {
         self.tokens = Some(plain(win));
         self
     }
@@ -259,8 +241,8 @@ impl<'p, S> FenceProbe<'p, S> {
     ///
     /// # Errors
     ///
-    /// [`ProbeError::Broken`] with the first rule that was broken, and the play that shows it.
-    /// [`ProbeError::Untested`] if errors of the store kept a case from being played even once.
+    /// [`ProbeError`] with the first rule that was broken. Without a rule, if errors of the store kept
+    /// a case from being played even once, or if there was nothing to play.
     ///
     /// # Cancel safety
     ///
@@ -270,69 +252,101 @@ impl<'p, S> FenceProbe<'p, S> {
     ///
     /// Outside a Tokio runtime with its time enabled.
     pub async fn play(&self, seeds: impl IntoIterator<Item = u64>) -> Result<Report, ProbeError> {
-        let cases = self.cases();
-        let is_left_out = |case: &Case| cases.iter().all(|(played, _)| played != case);
-        let mut tally = Tally::new(Case::ALL.into_iter().filter(is_left_out).collect());
+        let (cases, mut report) = (self.cases(), Report::default());
+        let is_left_out = |case: &Case| cases.iter().all(|(played, ..)| played != case);
+        report.left_out = CASES.iter().map(|(case, ..)| *case).filter(is_left_out).collect();
+        let mut shown = BTreeMap::new();
         for seed in seeds {
             let Some(index) = seed.checked_rem(cases.len() as u64) else { break };
-            let (case, updates) = cases[index as usize];
-            match self.play_one(seed, case, updates).await {
-                Ok((blocked, errors)) => tally.count((case, updates), seed, blocked, &errors),
-                Err(violation) => {
-                    // A store that refuses nothing breaks nearly every rule: the first cause counts.
-                    let plain = self.play_one(seed, Case::StaleAfterNew, updates).await;
-                    return Err(ProbeError::Broken(plain.err().unwrap_or(violation)));
-                }
+            let (case, script, updates) = cases[index as usize];
+            let played = self.play_one(seed, case, script, updates).await;
+            if let Err(broken) = played {
+                // A store that refuses nothing breaks nearly every rule: the first cause counts.
+                let (case, _, script) = CASES[0];
+                self.play_one(seed, case, script, updates).await?;
+                return Err(broken);
             }
+            let (blocked, error) = played?;
+            let plays = report.cases.entry(case).or_default();
+            report.blocked += blocked;
+            plays.all += 1;
+            plays.whole += u64::from(error.is_none());
+            plays.error = plays.error.take().or(error.clone());
+            let shown = shown.entry((case, updates)).or_insert_with(|| error.clone());
+            *shown = shown.take().and(error);
         }
-        tally.conclude()
+        let untested = shown.into_iter().find_map(|((case, _), error)| Some((case, error?)));
+        let (case, text) = match untested {
+            Some((case, error)) => (
+                Some(case),
+                format!(
+                    "each play of {case:?} had an error of the store, which is no StoreError::Stale: {error}"
+                ),
+            ),
+            None if report.cases.is_empty() => {
+                (None, "nothing was played: give seeds, and a write or an update".to_owned())
+            }
+            None => return Ok(report),
+        };
+        Err(ProbeError { rule: None, case, seed: None, text })
     }
 
-    /// Plays on a store of its own. Returns how often it blocked a write, and its errors.
+    /// Plays on a store of its own. Returns how often it blocked a write, and its first error.
     async fn play_one(
         &self,
         seed: u64,
         case: Case,
+        script: &[&[Act]],
         updates: bool,
-    ) -> Result<(u64, Vec<String>), Violation> {
-        let resource =
-            format!("probe-{:x}-{}", self.run, self.opened.fetch_add(1, Ordering::Relaxed));
-        let store = match self.open.open(resource).await {
-            Ok(store) => store,
-            Err(error) => return Ok((0, vec![format!("{error:?}")])),
+    ) -> Result<(u64, Option<String>), ProbeError> {
+        let number = self.opened.fetch_add(1, Ordering::Relaxed);
+        let write = if updates { &self.update } else { &self.write };
+        let (store, write) =
+            match (self.open.call(&(), format!("probe-{:x}-{number}", self.run)).await, write) {
+                (Ok(store), Some(write)) => (store, write),
+                (opened, _) => return Ok((0, opened.err().map(|error| format!("{error:?}")))),
+            };
+        let mut stage = Stage {
+            probe: self,
+            store: &store,
+            write,
+            draw: Draw::new(seed),
+            tokens: Vec::new(),
+            history: History { updates, ..History::default() },
+            errors: Vec::new(),
+            blocked: 0,
+            longest: 0,
         };
-        let Some(write) = (if updates { &self.update } else { &self.write }) else {
-            return Ok((0, Vec::new()));
-        };
-        let mut draw = Draw::new(seed);
-        let (numbers, script) = (script::tokens(&mut draw), case.script(&mut draw));
-        let mut stage = Stage::new(self, &store, write, updates, draw);
-        stage.take_tokens(numbers).await;
-        for act in script {
-            stage.perform(act).await;
-            if let Some((rule, breach)) = stage.history.breach() {
-                let schedule = stage.history.log;
-                return Err(Violation { rule, case, seed, breach, schedule });
+        stage.take_tokens().await;
+        for act in script.iter().copied().flatten() {
+            stage.perform(*act).await;
+            if let Some(breach) = stage.history.breach() {
+                return Err(ProbeError::broken(breach, case, seed, &stage.history.log));
             }
         }
-        Ok((stage.blocked, stage.errors))
+        let error = stage.errors.first().map(|error| format!("seed {seed}: {error}"));
+        Ok((stage.blocked, error))
     }
 
     /// Returns the cases for which there are closures, each for writes and for updates.
-    fn cases(&self) -> Vec<(Case, bool)> {
-        let kinds = [self.write.is_some().then_some(false), self.update.is_some().then_some(true)];
-        let kinds = || kinds.into_iter().flatten();
-        // A schedule hits by chance, and some cases have many.
-        let often = Case::ALL.into_iter().flat_map(|case| (0..case.weight()).map(move |_| case));
-        let both = often.flat_map(|case| kinds().map(move |updates| (case, updates)));
-        both.filter(|(case, updates)| match case {
-            Case::RaiseBeforeRead => *updates,
-            Case::Restart => self.restart.is_some(),
-            Case::Cleanup => self.cleanup.is_some(),
-            Case::Unfenced => self.unfenced.is_some(),
-            Case::Tokens => self.tokens.is_some(),
-            _ => true,
-        })
-        .collect()
+    fn cases(&self) -> Vec<(Case, &'static [&'static [Act]], bool)> {
+        let mut cases = Vec::new();
+        for (case, weight, script) in CASES {
+            for updates in [false, true] {
+                let is_given = match case {
+                    Case::RaiseBeforeRead => updates,
+                    Case::Restart => self.restart.is_some(),
+                    Case::Cleanup => self.cleanup.is_some(),
+                    Case::Unfenced => self.unfenced.is_some(),
+                    Case::Tokens => self.tokens.is_some(),
+                    _ => true,
+                };
+                let write = if updates { &self.update } else { &self.write };
+                if is_given && write.is_some() {
+                    cases.extend(repeat_n((case, script, updates), weight));
+                }
+            }
+        }
+        cases
     }
 }

@@ -8,15 +8,15 @@ use std::fmt;
 /// The rules of fencing, in the order of [the document](https://docs.rs/quorumlock/latest/quorumlock/guide/fencing/).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
-    /// 1: remember the greatest token that was presented, as durably as the data.
+    /// Remember the greatest token that was presented, as durably as the data.
     Remember = 1,
-    /// 2: refuse a smaller token, and accept an equal or a greater one.
+    /// Refuse a smaller token, and accept an equal or a greater one.
     RefuseSmaller,
-    /// 3: check and write in one step.
+    /// Check and write in one step.
     OneStep,
-    /// 4: raise before you read.
+    /// Raise before you read.
     RaiseFirst,
-    /// 5: demand a token of every writer.
+    /// Demand a token of every writer.
     EveryWriter,
 }
 
@@ -24,101 +24,41 @@ pub enum Rule {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Plays of each case, and how many of them had no error of the store.
+    /// Plays of each case.
     pub cases: BTreeMap<Case, Plays>,
     /// Cases that were not played, since a closure that they need was not given.
     pub left_out: Vec<Case>,
-    /// The first error of each case: none of these is a refusal.
-    pub errors: Vec<String>,
     /// How often the store kept a write from taking a step, so that the other one went on.
     pub blocked: u64,
 }
 
 /// Plays of one case.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plays {
-    /// All of them.
+    /// All plays.
     pub all: u64,
-    /// Those without an error of the store.
+    /// Plays without an error of the store.
     pub whole: u64,
+    /// The first error of the store, and its seed. It is no refusal, and breaks no rule.
+    pub error: Option<String>,
 }
 
-/// A rule that the store broke, and the play that shows it.
+/// Why a probe did not end well: the store broke a rule, or nothing was shown.
+///
+/// Its text is a whole report: the rule, the play as a line for each thing that happened, and the seed
+/// that repeats it. So is its `Debug`, which `unwrap` prints.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Violation {
-    /// The rule.
-    pub rule: Rule,
-    /// The case that was played.
-    pub case: Case,
-    /// The seed that repeats the play, with the same closures.
-    pub seed: u64,
-    /// How the rule was broken.
-    pub breach: String,
-    /// The play, a line for each thing that happened.
-    pub schedule: Vec<String>,
-}
-
-/// Why a probe did not end well. Its text is a whole report, also as `Debug`, which `unwrap` prints.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ProbeError {
-    /// The store broke a rule.
-    Broken(Violation),
-    /// No play of this case was without an error of the store, so the case shows nothing.
-    #[non_exhaustive]
-    Untested {
-        /// The case.
-        case: Case,
-        /// Its first error.
-        error: String,
-    },
-    /// Nothing was played: neither a write nor an update was given, or no seed.
-    Unplayed,
-}
-
-/// Counts plays.
-pub(super) struct Tally {
-    report: Report,
-    whole: BTreeMap<(Case, bool), Result<(), String>>,
-}
-
-impl Tally {
-    pub(super) const fn new(left_out: Vec<Case>) -> Self {
-        let report = Report { cases: BTreeMap::new(), left_out, errors: Vec::new(), blocked: 0 };
-        Self { report, whole: BTreeMap::new() }
-    }
-
-    /// Counts a play, of writes or of updates, and its errors.
-    pub(super) fn count(
-        &mut self,
-        (case, updates): (Case, bool),
-        seed: u64,
-        blocked: u64,
-        errors: &[String],
-    ) {
-        self.report.blocked += blocked;
-        let plays = self.report.cases.entry(case).or_default();
-        plays.all += 1;
-        let Some(error) = errors.first().map(|error| format!("{case}, seed {seed}: {error}"))
-        else {
-            plays.whole += 1;
-            self.whole.insert((case, updates), Ok(()));
-            return;
-        };
-        if plays.all - plays.whole == 1 {
-            self.report.errors.push(error.clone());
-        }
-        self.whole.entry((case, updates)).or_insert(Err(error));
-    }
-
-    pub(super) fn conclude(self) -> Result<Report, ProbeError> {
-        for ((case, _), whole) in &self.whole {
-            whole.clone().map_err(|error| ProbeError::Untested { case: *case, error })?;
-        }
-        if self.whole.is_empty() { Err(ProbeError::Unplayed) } else { Ok(self.report) }
-    }
+pub struct ProbeError {
+    /// The rule that the store broke. `None` if a case was not played even once without an error of
+    /// the store, so that it shows nothing; or if there was nothing to play.
+    pub rule: Option<Rule>,
+    /// The case.
+    pub case: Option<Case>,
+    /// A seed that repeats the play, with the same closures.
+    pub seed: Option<u64>,
+    pub(super) text: String,
 }
 
 impl fmt::Display for Rule {
@@ -136,57 +76,40 @@ impl fmt::Display for Rule {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:24} {:>8} {:>14}", "case", "plays", "without error")?;
-        for (case, Plays { all, whole }) in &self.cases {
-            writeln!(f, "{:24} {all:>8} {whole:>14}", case.to_string())?;
+        for (case, Plays { all, whole, error }) in &self.cases {
+            let error = error.as_ref().map_or(String::new(), |error| format!("; {error}"));
+            writeln!(f, "{all:6} plays of {case:?}, {whole} without an error of the store{error}")?;
         }
-        for case in &self.left_out {
-            writeln!(f, "{:24} not played: its closure was not given", case.to_string())?;
-        }
-        for error in &self.errors {
-            writeln!(f, "error: {error}")?;
-        }
-        write!(f, "blocked by the store: {} times", self.blocked)
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rule, case, seed, breach, schedule } = self;
-        writeln!(f, "{rule} is broken: {breach}")?;
-        writeln!(f, "the play ({case}):")?;
-        for (number, line) in (1..).zip(schedule) {
-            writeln!(f, "{number:4}. {line}")?;
-        }
-        write!(f, "repeat it with play([{seed}])")
+        writeln!(f, "not played, as a closure was not given: {:?}", self.left_out)?;
+        write!(f, "{:6} times, the store blocked a write", self.blocked)
     }
 }
 
 impl fmt::Display for ProbeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Broken(violation) => violation.fmt(f),
-            Self::Untested { case, error } => write!(
-                f,
-                "no play of \"{case}\" was without an error, so it shows nothing; a refusal is StoreError::Stale. {error}"
-            ),
-            Self::Unplayed => {
-                f.write_str("nothing was played: give a write or an update, and seeds")
-            }
-        }
-    }
-}
-
-impl fmt::Debug for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        f.write_str(&self.text)
     }
 }
 
 impl fmt::Debug for ProbeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        f.write_str(&self.text)
     }
 }
 
 impl Error for ProbeError {}
+
+impl ProbeError {
+    pub(super) fn broken(
+        (rule, breach): (Rule, String),
+        case: Case,
+        seed: u64,
+        log: &[String],
+    ) -> Self {
+        let lines: String = (1..).zip(log).map(|(at, line)| format!("{at:4}. {line}\n")).collect();
+        let text = format!(
+            "{rule} is broken: {breach}\nthe play of {case:?}:\n{lines}repeat it with play([{seed}])"
+        );
+        Self { rule: Some(rule), case: Some(case), seed: Some(seed), text }
+    }
+}

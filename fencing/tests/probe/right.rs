@@ -10,10 +10,14 @@ const PLAYS: u64 = 10_000;
 
 fn assert_whole(report: &Report, left_out: &[Case]) {
     let plays = report.cases.values();
-    assert!(plays.clone().all(|plays| plays.all > 500 && plays.whole == plays.all), "{report}");
+    assert!(
+        plays
+            .clone()
+            .all(|plays| plays.all > 300 && plays.whole == plays.all && plays.error.is_none()),
+        "{report}"
+    );
     assert_eq!(plays.map(|plays| plays.all).sum::<u64>(), PLAYS, "{report}");
     assert_eq!(report.left_out, left_out, "{report}");
-    assert!(report.errors.is_empty(), "{report}");
 }
 
 #[tokio::test]
