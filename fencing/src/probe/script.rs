@@ -58,7 +58,7 @@ use Act::{Alone, Cleanup, Cut, Held, Perhaps, Read, Restart, Turns, Unfenced, Wi
 /// What is done in each case; and how many times as often as others it is played, as only some
 /// schedules of it hit.
 pub(super) const CASES: [(Case, usize, &[&[Act]]); 10] = [
-    (Case::StaleAfterNew, 1, &[&[Alone(OLD), Alone(NEW)], THEN]),
+    (Case::StaleAfterNew, 1, &[RISE, THEN]),
     (Case::StaleInFlight, 2, &[&[Perhaps(FIRST), Held(OLD, NEW)], THEN]),
     (Case::TwoAtOnce, 3, &[&[Perhaps(FIRST), Turns(OLD, NEW)], THEN]),
     (Case::RaiseBeforeRead, 2, &[&[Perhaps(FIRST), Held(NEW, OLD)], THEN]),
@@ -69,6 +69,7 @@ pub(super) const CASES: [(Case, usize, &[&[Act]]); 10] = [
     (Case::Unfenced, 1, &[&[Alone(NEW), Unfenced, Read]]),
     (Case::Tokens, 1, &[&[Win, Win, Restart, Win, Cleanup, Win]]),
 ];
+const RISE: &[Act] = &[Alone(OLD), Alone(MIDDLE), Alone(OLD), Alone(NEW), Alone(MIDDLE)];
 const BEFORE: &[Act] = &[Alone(OLD), Alone(NEW), Alone(MIDDLE)];
 const CUT: &[Act] = &[Cut(NEW), Read, Alone(OLD), Read, Alone(MIDDLE), Read];
 const THEN: &[Act] = &[Read, Alone(OLD), Read, Alone(NEW), Read];
