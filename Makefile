@@ -2,7 +2,7 @@
 .PHONY: help lint lint-sources lint-packages package test verify night steady test-servers test-upgrade fix demo model prove planted simulate crowd chaos judge loom fuzz mutants bench bench-quick instructions \
 	docker-up docker-down docker-command
 SEEDS ?= 1000000
-SHIPPED = -p quorumlock -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
+SHIPPED = -p quorumlock -p quorumlock-fencing -p quorumlock-cli -p quorumlock-core -p quorumlock-embedded
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

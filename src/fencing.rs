@@ -1,9 +1,3 @@
 #![doc = include_str!("../docs/fencing.md")]
 
-mod check;
-mod error;
-mod token;
-
-pub use check::FenceCheck;
-pub use error::{InvalidToken, StaleToken};
-pub use token::FencingToken;
+pub use quorumlock_fencing::{FenceCheck, FencingToken, InvalidToken, StaleToken};

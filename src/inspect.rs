@@ -251,7 +251,7 @@ impl Holder {
     /// Returns the term of the holder, if it leads an [`election`](crate::Redlock::election).
     #[must_use]
     pub fn term(&self) -> Option<FencingToken> {
-        self.owner()?.term.map(FencingToken::new)
+        self.owner()?.term.map(FencingToken::of_win)
     }
 
     /// Returns the process that has acquired it; of a lock that is read, those of the readers.

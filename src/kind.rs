@@ -122,7 +122,7 @@ impl Kind for Fenced {
 
     fn won_with(token: Option<FencingToken>, _: Option<u8>) -> Self {
         // A fenced acquire always has one. The least token would be refused.
-        Self(token.unwrap_or(FencingToken::LEAST))
+        Self(token.unwrap_or(FencingToken::MIN))
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::election::Leader;
 use crate::error::*;
 use crate::failure::Blocked;
+use crate::fencing::FencingToken;
 use crate::inspect::{Holder, Inspection};
 use crate::preflight::{Finding, FindingKind, NodePreflight, Permission, Persistence};
 use crate::report::{
@@ -133,7 +134,7 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         text(InspectError::Unconfirmed(nodes)),
         text(InspectError::Unclear(Box::new(inspection(name, label, false)))),
         text(WrongContext::NoThread { problem: name.to_string() }),
-        text(InvalidToken::new(name, "digits only")),
+        text(name.parse::<FencingToken>().unwrap_err()),
         text(NotReady { waited, status: status(name) }),
     ]
 }

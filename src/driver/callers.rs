@@ -153,7 +153,7 @@ impl Callers {
             }
             Request::Adopt { .. } if self.closing => {}
             Request::Adopt { request, lock, driver, resource, kind, reply } => {
-                let token = lock.fenced.as_ref().map(|fenced| FencingToken::new(fenced.number));
+                let token = lock.fenced.as_ref().map(|fenced| FencingToken::of_win(fenced.number));
                 let adopter = Adopter { driver, resource, kind, token, began: now, reply };
                 self.waiting.insert(request, Caller::Adopter(adopter.into()));
                 machine.handle_adopt(now, request, *lock);
@@ -254,7 +254,7 @@ impl Callers {
                 }
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) {
-                        let token = ballot.map(FencingToken::new);
+                        let token = ballot.map(FencingToken::of_win);
                         let hold = (attempt, now, deadline);
                         let holds = (&mut self.holds, &*self.idle_locks);
                         acquirer.acquired(holds, hold, token, machine.slot(attempt));

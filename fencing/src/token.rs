@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A number greater than that of every earlier win of the same resource.
 ///
 /// Send it along with each write, and let the resource refuse a number smaller than the greatest
-/// that it has seen: [`fencing`](crate::fencing) shows how. It ranges from 1 to 2^53 - 1, so it
+/// that it has seen: [the crate's page](crate) shows how. It ranges from 1 to 2^53 - 1, so it
 /// survives JSON, JavaScript, Lua and PostgreSQL's `bigint`. Tokens of *different* resources say
 /// nothing about each other.
 ///
@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// read back with [`FromStr`] or [`TryFrom`]:
 ///
 /// ```
-/// use quorumlock::FencingToken;
+/// use quorumlock_fencing::FencingToken;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let token: FencingToken = "1795158604154900".parse()?;
@@ -36,13 +36,17 @@ impl FencingToken {
     /// 2^53 - 1.
     const GREATEST: u64 = (1 << 53) - 1;
 
-    pub(crate) const LEAST: Self = Self(NonZeroU64::MIN);
+    /// The smallest token: 1.
+    pub const MIN: Self = Self(NonZeroU64::MIN);
 
-    pub(crate) const fn new(number: NonZeroU64) -> Self {
+    /// For quorumlock alone, whose masters grant no number above the greatest token.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_win(number: NonZeroU64) -> Self {
         Self(number)
     }
 
-    /// Returns the number: microseconds since 1970 or a little above, below 2^53.
+    /// Returns the number, below 2^53. Of a quorumlock, it is microseconds since 1970 or a little above.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0.get()

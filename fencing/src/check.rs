@@ -15,8 +15,8 @@ use std::hash::Hash;
 /// data, and hold the lock until the write is done.
 ///
 /// ```
-/// use quorumlock::fencing::FenceCheck;
-/// use quorumlock::FencingToken;
+/// use quorumlock_fencing::FenceCheck;
+/// use quorumlock_fencing::FencingToken;
 /// use std::sync::Mutex;
 ///
 /// #[derive(Default)]
@@ -49,8 +49,8 @@ use std::hash::Hash;
 /// transaction or file, and rebuild the check from them before the first write:
 ///
 /// ```
-/// use quorumlock::fencing::FenceCheck;
-/// use quorumlock::FencingToken;
+/// use quorumlock_fencing::FenceCheck;
+/// use quorumlock_fencing::FencingToken;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut check = FenceCheck::new();
