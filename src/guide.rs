@@ -14,7 +14,8 @@
 //! | [`acl`] | the rights that a client needs |
 //! | [`cli`] | the command `quorumlock`: options, exit codes, signals, cron, systemd |
 //! | [`observability`] | spans, events and metrics, dashboard and alerts |
-//! | [`coming_from`] | redsync, node-redlock, Redisson, ShedLock, Curator: what is called how here |
+//! | [`coming_from`] | redsync, node-redlock, Redisson, ShedLock, Curator, rueidislock: what is called how here |
+//! | [`serverless`] | a lock in a function whose process is frozen between calls |
 //! | [`interop`] | other Redlock clients on the same masters |
 //! | [`safety`] | what is guaranteed, on what assumptions, and what shows it |
 //! | [`guarantees`] | each guarantee: why it holds, its exceptions, its tests |
@@ -81,10 +82,6 @@ pub mod guarantees {}
 pub mod guide {}
 
 #[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/how-likely.md")]
-pub mod how_likely {}
-
-#[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../docs/interop.md")]
 pub mod interop {}
 
@@ -111,3 +108,7 @@ pub mod replacing_a_master {}
 #[doc = include_str!("guide/links.md")]
 #[doc = include_str!("../SAFETY.md")]
 pub mod safety {}
+
+#[doc = include_str!("guide/links.md")]
+#[doc = include_str!("../docs/serverless.md")]
+pub mod serverless {}

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 400;
 
 /// Source folders of each published package.
-pub(crate) const FOLDERS: [&str; 4] = ["src", "cli/src", "core/src", "embedded/src"];
+pub(crate) const FOLDERS: [&str; 5] = ["src", "cli/src", "core/src", "embedded/src", "fencing/src"];
 
 /// Folders of test binaries with modules. A module that is not declared would not be tested.
 const ROOMS: [&str; 7] = [

@@ -1,4 +1,4 @@
-//! The figures of `docs/how-likely.md` compared with the crate itself, with rates that are scaled up until hours show
+//! The figures of *How likely* in `SAFETY.md` compared with the crate itself, with rates that are scaled up until hours show
 //! what takes centuries: what `scripts/how-likely` computes for them is what happens in virtual time.
 
 use crate::support::seed::{Rng, Seed};
