@@ -8,9 +8,9 @@ use std::pin::pin;
 /// How long each guard is held.
 const WORK: Duration = Duration::from_millis(10);
 
-/// What is held at one moment in 51 of the longest pause of a client that polls is left for one such pause, once it is
-/// given back (`core/src/waiting/left.rs`). Such a client meets that.
-const BOUND: Duration = Duration::from_millis(52 * 250);
+/// What is held at one moment in 57 of the longest pause of a client that polls is left for such a pause and an eighth,
+/// once it is given back (`core/src/waiting/left.rs`). Such a client meets that.
+const BOUND: Duration = Duration::from_millis(60 * 250);
 
 type Acquiring = Pin<Box<dyn Future<Output = Box<dyn Any + Send>> + Send>>;
 type What = fn(&Redlock) -> Acquiring;
@@ -162,7 +162,7 @@ async fn a_client_that_polls_has_its_turn_at_a_permit() {
 
 #[tokio::test(start_paused = true)]
 async fn what_one_process_alone_wants_loses_one_part_in_fifty_at_most() {
-    const SPAN: Duration = Duration::from_millis(2 * 51 * 250);
+    const SPAN: Duration = Duration::from_millis(2 * 57 * 250);
     for (what, tasks) in [(LOCK, 1), (LOCK, 4), (WARM, 1), (WRITER, 1), (PERMIT, 1), (PERMIT, 4)] {
         let masters = Deaf::All.masters();
         let process = Deaf::All.client(&masters, true).await;
@@ -193,10 +193,10 @@ async fn what_is_left_to_others_is_there_for_one_that_does_not_wait() {
     let masters = Deaf::All.masters();
     let redlock = Deaf::All.client(&masters, true).await;
     for (had, wants, waits) in [
-        (KEPT, LOCK, 250),
+        (KEPT, LOCK, 281),
         (KEPT, ONCE, 0),
         (KEPT, SHORTLY, 100),
-        (SLOT, PERMIT, 250),
+        (SLOT, PERMIT, 281),
         (SLOT, SLOT_ONCE, 0),
     ] {
         had_at_the_moment(&redlock, had).await;
@@ -219,5 +219,5 @@ async fn what_is_left_to_others_is_left_whatever_master_comes_back() {
     masters[2].restart(Memory::Kept).unwrap();
     drop(wanted.await);
     let waited = now().since(asked);
-    assert!(waited >= 250 * MS && waited < 260 * MS, "{waited:?}");
+    assert!(waited >= 281 * MS && waited < 291 * MS, "{waited:?}");
 }
