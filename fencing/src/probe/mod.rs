@@ -4,7 +4,7 @@
 //! You give it closures: one that makes a store for a fresh resource, one that reads, and your own
 //! write or update. It writes as holders with older and newer tokens, one after another, in turns
 //! and at once, and then compares what was answered and what is stored with the five rules of
-//! [the document](https://docs.rs/quorumlock/latest/quorumlock/guide/fencing/).
+//! [the document](https://docs.rs/quorumlock/latest/quorumlock/fencing/).
 //!
 //! ```
 //! use quorumlock_fencing::FenceCheck;

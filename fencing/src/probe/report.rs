@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 
-/// The rules of fencing, in the order of [the document](https://docs.rs/quorumlock/latest/quorumlock/guide/fencing/).
+/// The rules of fencing, in the order of [the document](https://docs.rs/quorumlock/latest/quorumlock/fencing/).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// Remember the greatest token that was presented, as durably as the data.
