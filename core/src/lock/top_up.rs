@@ -9,7 +9,7 @@ impl Locks {
     /// Sends the ordinary acquire command with the same token to a node that lacks the key in a
     /// round that was won, or that was warming up when the lock was won. Its answer does not count,
     /// not even `Granted`: it may refer to a key that an earlier, late SET put there, and whose life
-    /// it does not prolong. Counting it leads to two holders in 20 steps (`SAFETY.md`). The node
+    /// it does not prolong. Counting it leads to two holders of several resources (`SAFETY.md`). The node
     /// counts when it says *held* later.
     pub(crate) fn top_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize) {
         self.send_top_up(cx, id, node, true);

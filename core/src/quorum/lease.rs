@@ -1,6 +1,6 @@
 //! The effect of one extension round on a lock that is held.
 //!
-//! Each rule is listed in `SAFETY.md`, with the shortest way to two holders that a model checker
+//! Each rule is listed in `proof/model/results.md`, with the shortest way to two holders that a model checker
 //! found without it. An extension sets nothing and shortens nothing. It counts only masters that
 //! answered *held* before the old deadline, and that could vote when they were asked.
 
