@@ -1,6 +1,6 @@
 //! One configured master: its name in errors, the way to it, and our identity there.
 //!
-//! Of a `ConnectionInfo`, its TCP settings and its choice of protocol are not adopted.
+//! Of a `ConnectionInfo`, its choice of protocol is not adopted: RESP2 says all that is needed.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use quorumlock_core::coordinator::wire::Login;
 
 mod brought;
 mod into_node;
+mod not_adopted;
 mod parse_error;
 
 pub(crate) use brought::Brought;
@@ -92,6 +93,7 @@ pub(crate) fn identity(info: &ConnectionInfo) -> Result<(String, Login), String>
         ConnectionAddr::Unix(path) => path.display().to_string(),
         _ => return Err(not_supported()),
     };
+    not_adopted::check(info)?;
     let settings = info.redis_settings();
     let database = settings.db();
     if database < 0 {

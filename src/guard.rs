@@ -3,6 +3,7 @@
 mod detach_error;
 mod downgrade;
 mod give_back;
+mod not_after;
 mod wanted;
 
 pub use detach_error::DetachError;

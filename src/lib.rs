@@ -141,6 +141,10 @@ pub use preflight::Preflight;
 pub use quorumlock_core::coordinator::RestartGuard;
 #[doc(inline)]
 pub use quorumlock_core::quorum::{Backoff, ClockDrift, FencingWindow};
+/// The redis crate of which an [`IntoNode`] accepts addresses and clients: use it by this path, and the
+/// versions match.
+#[doc(no_inline)]
+pub use redis;
 pub use redlock::Redlock;
 pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantGuard};
 pub use released::Released;

@@ -1,14 +1,14 @@
 //! What names a master in a call.
 
-use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
+use redis::{Client, ConnectionInfo, IntoConnectionInfo, RedisResult};
 
-/// The address of a master: whatever the `redis` crate takes as one, and a reference to whatever is
-/// text.
+/// The address of a master: whatever the `redis` crate takes as one, a reference to whatever is
+/// text, and a reference to a `redis::Client` or a `redis::ConnectionInfo`.
 ///
-/// These are a URL (`&str`, `String`, `&String`, `url::Url`), a `(host, port)`, a
-/// `redis::ConnectionAddr` or a `redis::ConnectionInfo` (of a `redis::Client`, a clone of its
-/// `get_connection_info()`). So lists of them are taken by value and by reference. `Form` is
-/// inferred: it says by which of the two rules a type is an address.
+/// The first are a URL (`&str`, `String`, `url::Url`), a `(host, port)`, a `redis::ConnectionAddr`
+/// or a `redis::ConnectionInfo`. So lists of them are taken by value and by reference. `Form` is
+/// inferred: it says by which of the rules a type is an address. The `redis` crate is that of
+/// version 1, [`quorumlock::redis`](crate::redis).
 ///
 /// ```
 /// # use quorumlock::Redlock;
@@ -18,6 +18,23 @@ use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
 /// let _ = Redlock::builder().nodes(urls);
 /// let _ = Redlock::builder().nodes([("10.0.0.1", 6379), ("10.0.0.2", 6379)]);
 /// ```
+///
+/// Of a `redis::Client` only the connection info is taken, and never a connection: each master has
+/// one connection of ours, and safety relies on the order of the commands on it.
+///
+/// ```
+/// # use quorumlock::{Redlock, redis};
+/// # fn main() -> redis::RedisResult<()> {
+/// let clients = [redis::Client::open("redis://10.0.0.1")?, redis::Client::open("redis://10.0.0.2")?];
+/// let _ = Redlock::builder().nodes(&clients);
+/// # Ok(()) }
+/// ```
+///
+/// A connection info also has settings of the connection. Those that are not adopted are an
+/// [`InvalidSetting`](crate::InvalidSetting) of `connect`, which names the setting and what to do
+/// instead: keepalive, linger time and user timeout of the TCP settings, the name of the library, and
+/// the TLS parameters. The version of the protocol, `TCP_NODELAY` and `skip_set_lib_name` may be
+/// whatever they are: they make no difference here.
 ///
 /// Another type is an address if it implements `redis::IntoConnectionInfo`. A port alone is none:
 ///
@@ -29,7 +46,9 @@ use redis::{ConnectionInfo, IntoConnectionInfo, RedisResult};
     message = "`{Self}` is not the address of a master",
     label = "not the address of a master",
     note = "an address is a URL, such as \"redis://10.0.0.1:6379\", or a `(host, port)`",
-    note = "`nodes` adds several masters, `node` adds one"
+    note = "`nodes` adds several masters, `node` adds one",
+    note = "types of the redis crate are addresses if they are of redis 1.x, as `quorumlock::redis` is; a \
+            client is passed by reference"
 )]
 pub trait IntoNode<Form> {
     #[doc(hidden)]
@@ -44,6 +63,10 @@ pub struct AsRedis;
 #[derive(Debug)]
 pub struct ByReference;
 
+/// The third rule: it is a reference to what has the address, which is copied.
+#[derive(Debug)]
+pub struct ByCopy;
+
 impl<A: IntoConnectionInfo> IntoNode<AsRedis> for A {
     fn into_info(self) -> RedisResult<ConnectionInfo> {
         self.into_connection_info()
@@ -53,5 +76,17 @@ impl<A: IntoConnectionInfo> IntoNode<AsRedis> for A {
 impl<A: AsRef<str>> IntoNode<ByReference> for &A {
     fn into_info(self) -> RedisResult<ConnectionInfo> {
         self.as_ref().into_connection_info()
+    }
+}
+
+impl IntoNode<ByCopy> for &ConnectionInfo {
+    fn into_info(self) -> RedisResult<ConnectionInfo> {
+        Ok(self.clone())
+    }
+}
+
+impl IntoNode<ByCopy> for &Client {
+    fn into_info(self) -> RedisResult<ConnectionInfo> {
+        self.get_connection_info().into_info()
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-use redis::IntoConnectionInfo;
+use redis::{IntoConnectionInfo, RedisResult};
 
 /// Takes an address through all steps, as the builder does.
 fn address(input: impl IntoConnectionInfo) -> Result<Address, String> {
@@ -104,6 +104,63 @@ fn tls_without_the_feature_names_the_feature() {
         tls_params: None,
     };
     assert_eq!(address(by_hand).err().unwrap(), fix);
+}
+
+#[test]
+fn a_setting_that_would_be_dropped_is_refused_by_its_name() {
+    use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
+
+    let tcp = TcpSettings::default;
+    let with_tcp = |settings| info().set_tcp_settings(settings);
+    let keepalive = TcpKeepalive::new().with_time(std::time::Duration::from_secs(9));
+    let span = std::time::Duration::from_secs(3);
+    let named = redis::RedisConnectionInfo::default().set_lib_name("app", "1.0");
+    for (info, setting, instead) in [
+        (with_tcp(tcp().set_keepalive(keepalive)), "TCP setting keepalive", "node_with_connector"),
+        (with_tcp(tcp().set_linger_time(span)), "TCP setting linger_time", "node_with_connector"),
+        #[cfg(target_os = "linux")]
+        (with_tcp(tcp().set_user_timeout(span)), "TCP setting user_timeout", "node_with_connector"),
+        (info().set_redis_settings(named), "library name", "RedlockBuilder::label"),
+    ] {
+        let client = redis::Client::open(info).unwrap();
+        let refusal = address(client.get_connection_info().clone()).err().unwrap();
+        assert!(refusal.starts_with(&format!("the {setting} ")), "{refusal}");
+        assert!(refusal.ends_with(instead), "{refusal}");
+    }
+}
+
+#[test]
+fn a_setting_that_makes_no_difference_is_accepted() {
+    let settings = redis::RedisConnectionInfo::default()
+        .set_protocol(redis::ProtocolVersion::RESP3)
+        .set_skip_set_lib_name();
+    let tcp = redis::io::tcp::TcpSettings::default().set_nodelay(true);
+    for info in [info().set_redis_settings(settings), info().set_tcp_settings(tcp)] {
+        assert_eq!(&*address(info).unwrap().name, "master:6379");
+    }
+}
+
+#[test]
+fn a_client_is_an_address_by_its_connection_info() {
+    let named = |info: RedisResult<ConnectionInfo>| address(info.unwrap()).unwrap();
+    for (url, name) in [
+        ("redis://me:pw@master:6380/2", "master:6380"),
+        ("unix:///run/redis.sock?user=me&pass=pw&db=2", "/run/redis.sock"),
+        #[cfg(feature = "tls")]
+        ("rediss://me:pw@master:6380/2#insecure", "master:6380"),
+    ] {
+        let client = redis::Client::open(url).unwrap();
+        for found in [named((&client).into_info()), named(client.get_connection_info().into_info())]
+        {
+            assert_eq!(&*found.name, name);
+            assert_eq!(found.login, address(url).unwrap().login);
+        }
+    }
+}
+
+/// Returns what a program has that sets up its connections itself.
+fn info() -> ConnectionInfo {
+    "redis://master".into_connection_info().unwrap()
 }
 
 #[test]

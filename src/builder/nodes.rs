@@ -15,7 +15,8 @@ impl<R> RedlockBuilder<R> {
     /// below it, and costs one command more.
     ///
     /// Each address is a [`IntoNode`]: usually a URL (`redis://[user][:password@]host[:port][/db]`,
-    /// `rediss://` with the feature `tls`, `unix:///path?db=0&user=…&pass=…`).
+    /// `rediss://` with the feature `tls`, `unix:///path?db=0&user=…&pass=…`), or a `&redis::Client`,
+    /// of which only the connection info is taken.
     /// [`connect`](RedlockBuilder::connect) reports a mistake in it.
     ///
     /// ```

@@ -1,5 +1,5 @@
 //! Time that counts suspend, and the only place that reads it. The wall clock next to it is for
-//! fencing tokens alone.
+//! fencing tokens, and for stores that compare a deadline with a clock of their own.
 //!
 //! A closed laptop lid or a hypervisor's freeze stops `CLOCK_MONOTONIC`, and with it tokio's
 //! timers, while the masters go on expiring keys. On that clock, a lock that others hold by now
@@ -43,7 +43,6 @@ impl Clock {
     }
 
     /// Reads the wall clock.
-    #[cfg(feature = "embedded")]
     pub(crate) fn wall(self) -> SystemTime {
         (self.wall)()
     }

@@ -10,7 +10,7 @@ use quorumlock_core::quorum::Instant;
 use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 
 /// The outcome of the driver, set once it has ended.
@@ -58,6 +58,11 @@ impl Handle {
 
     pub(crate) fn now(&self) -> Instant {
         self.0.clock.now()
+    }
+
+    /// Returns the time of the wall clock, which may be set at any moment.
+    pub(crate) fn wall(&self) -> SystemTime {
+        self.0.clock.wall()
     }
 
     pub(crate) fn next_request(&self) -> RequestId {

@@ -199,3 +199,34 @@ async fn a_win_not_picked_up_in_time_leaves_no_lock_despite_a_delay() {
         assert_eq!(holders(&masters).len(), 0, "looked at: {looked_at}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_store_with_a_clock_gets_the_deadline_and_none_once_it_is_lost() {
+    let (_masters, redlock) = five_and_client().await;
+    let (wall, apart) = (|| Clock::tokio().wall(), 30 * MS);
+    let guard = redlock.acquire(KEY).ttl(TTL).await.unwrap();
+    let first = wall() + guard.remaining();
+    for passed in [Duration::ZERO, MS, SECOND] {
+        sleep(passed).await;
+        assert_eq!(guard.not_after(Duration::ZERO).unwrap(), first, "the same, whenever asked");
+        assert_eq!(guard.not_after(apart).unwrap(), first - apart);
+    }
+    guard.extend().await.unwrap();
+    let extended = wall() + guard.remaining();
+    assert_eq!(guard.lease().not_after(apart).unwrap(), extended - apart);
+    assert!(extended > first, "an extension moves it");
+    sleep(guard.remaining() - MS).await;
+    assert_eq!(guard.not_after(Duration::ZERO).unwrap(), wall() + MS);
+    assert!(guard.not_after(apart).unwrap() < wall(), "less than that is left");
+    assert_lapsed_as(&guard, &guard.lost().await);
+    let released = redlock.acquire(KEY).await.unwrap();
+    let lease = released.lease();
+    released.release().await.unwrap();
+    assert_eq!(lease.not_after(apart).unwrap_err().reason, LossReason::Released);
+}
+
+/// Asserts that a store gets no time from the guard of a lock that has lapsed.
+fn assert_lapsed_as(guard: &Guard, lost: &Lost) {
+    assert_eq!(lost.reason, LossReason::Lapsed);
+    assert_eq!(guard.not_after(Duration::ZERO).unwrap_err().held_for, lost.held_for);
+}
