@@ -59,8 +59,8 @@ fix: ## fix what lint finds, where that can be automated
 	cargo fmt --all
 	cargo fmt --manifest-path proof/judge/Cargo.toml
 
-demo: ## watch a lock survive the loss of two of five masters; needs nothing but cargo; ARGS=--on-nodes plays it on those in QUORUMLOCK_NODES
-	@echo "Builds the demo (a minute the first time on two cores; cargo shows how far it is), then plays it for 23 seconds."
+demo: ## watch a lock survive the loss of two of five masters, and a store refuse a late write; needs nothing but cargo; ARGS=--without-fence has it accept that, ARGS=--on-nodes plays it on those in QUORUMLOCK_NODES
+	@echo "Builds the demo (a minute the first time on two cores; cargo shows how far it is), then plays it for 27 seconds."
 	@cargo build --locked --profile demo --package demo
 	@cargo run --quiet --locked --profile demo --package demo -- $(ARGS)
 

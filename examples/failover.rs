@@ -3,10 +3,14 @@
 //! It runs on five masters in this process, with the feature `embedded`, or on five redis-servers, which
 //! it starts. Only with `--on-nodes` it runs on the masters that `QUORUMLOCK_NODES` names, with the
 //! restart guard off: that variable may be exported for other work. However it exits, it ends what it
-//! has started. With `--without-lock`, one worker enters without the lock, to show that the verdict can
-//! be bad. Exit code: 0 for a good verdict, 1 for a bad one, 2 if it cannot run, 130 if it is
-//! interrupted.
+//! has started. At last a holder is paused for longer than its ttl, and a store refuses its late write.
+//!
+//! Two options show that the verdict can be bad. With `--without-lock`, one worker enters without the
+//! lock. With `--without-fence`, the store checks no fencing token. Exit code: 0 for a good verdict, 1
+//! for a bad one, 2 if it cannot run, 130 if it is interrupted.
 
+#[path = "support/account.rs"]
+mod account;
 #[path = "support/floor.rs"]
 mod floor;
 #[path = "support/gate.rs"]
@@ -19,6 +23,8 @@ mod news;
 mod nodes;
 #[path = "support/panel.rs"]
 mod panel;
+#[path = "support/paused.rs"]
+mod paused;
 #[path = "support/script.rs"]
 mod script;
 #[path = "support/server.rs"]
@@ -56,6 +62,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 type Failure = Box<dyn Error + Send + Sync>;
 
+/// What the play does without, to show that the verdict can be bad.
+#[derive(Clone, Copy, Default)]
+struct Without {
+    lock: bool,
+    fence: bool,
+}
+
 enum Ending {
     Good,
     Bad,
@@ -64,19 +77,21 @@ enum Ending {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let (mut without_lock, mut wanted) = (false, None);
+    let (mut without, mut wanted) = (Without::default(), None);
     for option in std::env::args().skip(1) {
         match &*option {
-            "--without-lock" => without_lock = true,
+            "--without-fence" => without.fence = true,
+            "--without-lock" => without.lock = true,
             "--on-nodes" => wanted = Some(Kind::Named),
             "--on-servers" => wanted = Some(Kind::Servers),
             other => {
-                eprintln!("{other} is none of --on-nodes, --on-servers and --without-lock");
+                let known = "--on-nodes, --on-servers, --without-fence and --without-lock";
+                eprintln!("{other} is none of {known}");
                 return ExitCode::from(2);
             }
         }
     }
-    match run(wanted, without_lock).await {
+    match run(wanted, without).await {
         Ok(Ending::Good) => ExitCode::SUCCESS,
         Ok(Ending::Bad) => ExitCode::from(1),
         Ok(Ending::Interrupted) => ExitCode::from(130),
@@ -90,10 +105,10 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(wanted: Option<Kind>, without_lock: bool) -> Result<Ending, Failure> {
+async fn run(wanted: Option<Kind>, without: Without) -> Result<Ending, Failure> {
     let mut signals = Signals::listen()?;
     let masters = Arc::new(Masters::choose(wanted).await?);
-    say(&plan(&masters, without_lock))?;
+    say(&plan(&masters, without))?;
     let (news, heard) = News::channel();
     let floor = Arc::new(Floor::new(news));
     let scene = Arc::new(Scene {
@@ -103,7 +118,7 @@ async fn run(wanted: Option<Kind>, without_lock: bool) -> Result<Ending, Failure
     });
     let mut show = Show::new(scene.clone(), heard);
     let ending = tokio::select! {
-        played = show.during(play(&scene, without_lock)) => match played {
+        played = show.during(play(&scene, without)) => match played {
             Ok(Ok(())) => {
                 show.end()?;
                 let good = verdict::print(&floor.tally())?;
@@ -125,19 +140,20 @@ async fn run(wanted: Option<Kind>, without_lock: bool) -> Result<Ending, Failure
     ending
 }
 
-async fn play(scene: &Scene, without_lock: bool) -> Result<(), Failure> {
+async fn play(scene: &Scene, without: Without) -> Result<(), Failure> {
     let Scene { masters, witness, floor } = scene;
     script::all_answer(masters, witness).await?;
     let coordinators = [connect(masters).await?, connect(masters).await?];
     let mut workers = JoinSet::new();
     for worker in 1..=WORKERS {
-        let uninvited = without_lock && worker == WORKERS;
+        let uninvited = without.lock && worker == WORKERS;
         let redlock = (!uninvited).then(|| coordinators[worker % 2].clone());
         workers.spawn(workers::work(floor.clone(), worker, redlock));
     }
     script::play(scene).await?;
     floor.close();
     workers.join_all().await;
+    paused::play(floor, masters, &coordinators[0], !without.fence).await?;
 
     let news = "the end; masters still lost get a second to confirm deletions";
     floor.news.tell(Tone::Calm, news);
@@ -159,7 +175,7 @@ async fn connect(masters: &Masters) -> Result<Redlock, ConnectError> {
     masters.all().iter().fold(builder, |builder, master| master.add_to(builder)).connect().await
 }
 
-fn plan(masters: &Masters, without_lock: bool) -> String {
+fn plan(masters: &Masters, without: Without) -> String {
     let lost = if masters.can_be_killed() { "killed" } else { "cut off from the workers" };
     let mut plan = format!(
         "\
@@ -169,13 +185,17 @@ quorumlock: six workers compete for one lock, on
   Whoever holds the lock reads a counter, works, and writes it back plus one.
   Two masters are {lost} while the lock is asked for;
   one comes back; then two more are lost while a worker holds the lock, so that
-  there is no quorum until one of them is back.
+  there is no quorum until one of them is back. At last, a holder is paused for
+  longer than its ttl, and writes late.
   {} seconds. Ctrl-C ends this, and all that it has started.
 ",
         masters.kind,
-        script::OVER_AT + 2
+        script::OVER_AT + paused::LASTS + 2
     );
-    if without_lock {
+    if without.fence {
+        plan.push_str("  --without-fence: the store checks no token; this has to end badly.\n");
+    }
+    if without.lock {
         plan.push_str(
             "  --without-lock: worker 6 goes in without asking; this has to end badly.\n",
         );

@@ -2,7 +2,7 @@
 
 use crate::news::{News, Tone};
 use crate::tally::{Ledger, Tally, millis};
-use quorumlock::Lease;
+use quorumlock::{FencedLease, Lease};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,6 +27,8 @@ pub(crate) struct Floor {
     struck: Notify,
     ledger: Mutex<Ledger>,
     lease: Mutex<Option<Lease>>,
+    /// A holder of the last scene, which is shown instead of the workers inside.
+    guest: Mutex<Option<(&'static str, FencedLease)>>,
     pub(crate) news: News,
 }
 
@@ -54,6 +56,7 @@ impl Floor {
             struck: Notify::new(),
             ledger: Mutex::new(Ledger::new()),
             lease: Mutex::new(None),
+            guest: Mutex::new(None),
             news,
         }
     }
@@ -145,13 +148,31 @@ impl Floor {
         locked(&self.ledger).end_of_stall();
     }
 
+    pub(crate) fn present(&self, guest: &'static str, lease: FencedLease) {
+        *locked(&self.guest) = Some((guest, lease));
+    }
+
+    pub(crate) fn dismiss(&self) {
+        *locked(&self.guest) = None;
+    }
+
+    pub(crate) fn note_refusal(&self) {
+        locked(&self.ledger).tally.late_write_refused = true;
+    }
+
     pub(crate) fn inside(&self) -> Option<String> {
+        if let Some((guest, _)) = &*locked(&self.guest) {
+            return Some((*guest).to_owned());
+        }
         let inside = self.inside.load(SeqCst);
         (inside != 0).then(|| names(inside))
     }
 
     /// Remaining validity of the lock that was won last.
     pub(crate) fn validity_left(&self) -> Duration {
+        if let Some((_, lease)) = &*locked(&self.guest) {
+            return lease.remaining();
+        }
         locked(&self.lease).as_ref().map(Lease::remaining).unwrap_or_default()
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Tally {
     pub(crate) longest_stall: Duration,
     /// Time from the deadline until the holder of a lost lock was notified.
     pub(crate) notified_after: Option<Duration>,
+    /// Whether the store has refused the write of the holder that was paused.
+    pub(crate) late_write_refused: bool,
 }
 
 impl Tally {

@@ -32,6 +32,12 @@ pub(crate) fn print(tally: &Tally) -> io::Result<bool> {
             "from the deadline to the holder's notice",
         ),
         ("longest stall", millis(stall), stall < LONGEST_STALL, "no worker inside, with a quorum"),
+        (
+            "late write",
+            if tally.late_write_refused { "refused" } else { "accepted" }.to_owned(),
+            tally.late_write_refused,
+            "of a holder paused for longer than its ttl",
+        ),
         ("failed acquires", tally.failed.to_string(), tally.failed == 0, "an error, and no lock"),
     ];
     let good = rows.iter().all(|row| row.2);

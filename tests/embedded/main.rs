@@ -16,6 +16,8 @@ mod cron;
 #[cfg(feature = "embedded")]
 mod deadlocks;
 #[cfg(feature = "embedded")]
+mod demo;
+#[cfg(feature = "embedded")]
 mod elections;
 #[cfg(feature = "embedded")]
 mod escaped;
