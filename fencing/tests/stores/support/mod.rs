@@ -2,7 +2,8 @@
 
 pub(crate) mod objects;
 pub(crate) mod other;
-pub(crate) mod pg;
+#[path = "../../../../tests/support/postgresql.rs"]
+pub(crate) mod postgresql;
 pub(crate) mod sql;
 
 use quorumlock_fencing::{FenceError, FencingToken};
