@@ -4,7 +4,7 @@ use super::client::owner;
 use super::clock::{Time, millis, nanos};
 use super::invariants::{Left, Verdict, Won};
 use super::judge::KEYS;
-use super::master::{ALIVE, QUEUE};
+use super::master::{ALIVE, Master, QUEUE};
 use super::plan::{Asked, Mode, RESOURCES};
 use super::seed::Rng;
 use super::setup::Setup;
@@ -112,9 +112,22 @@ impl World {
             let waiting: Vec<String> = waiting.into_iter().map(str::to_owned).collect();
             let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
             let longest = self.setup.gets_in_within(self.misses_answers(key));
-            self.invariants.gets_in.judge(key, now, self.wins, (&waiting, longest))?;
+            let kept = self.kept_for(key);
+            let judged = (waiting.as_slice(), longest);
+            self.invariants.gets_in.judge(key, now, self.wins, kept.as_deref(), judged)?;
         }
         Ok(())
+    }
+
+    /// Returns the waiter for which most masters keep a key.
+    fn kept_for(&self, key: &str) -> Option<String> {
+        let now = self.agenda.now;
+        let kept = |master: &Master| master.value(key, now)?.strip_prefix(NEXT).map(str::to_owned);
+        let all: Vec<String> = self.masters.iter().filter_map(kept).collect();
+        let most = |name: &&String| {
+            all.iter().filter(|other| other == name).count() * 2 > self.masters.len()
+        };
+        all.iter().find(most).cloned()
     }
 
     /// Returns whether a round of a waiter in turn may end before an answer that is late: it lasts for a
