@@ -1,6 +1,6 @@
 //! Clients that wait for each other, as `list`, `watch` and `doctor --deadlocks` report them.
 
-use crate::cli::{self, Finished, PATIENCE, run};
+use crate::cli::{self, Finished, PATIENCE, Running, run};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use quorumlock::{AcquireError, Guard, Redlock};
@@ -98,15 +98,17 @@ async fn waiters_for_each_other_are_found_and_nothing_is_broken(waits: Waits) {
     assert!(as_json[1]["slot"].is_u64() && as_json[1]["possible_deadlock"].is_null());
     permit.release().await.unwrap();
 
-    let doctor = run(&mut cli::on(&masters, &["doctor", "--deadlocks"]));
+    // Each looks twice, a second apart.
+    let doctors = [&["doctor", "--deadlocks"][..], &["doctor", "--deadlocks", "--json"]]
+        .map(|words| Running::start(&mut cli::on(&masters, words)));
+    let [doctor, in_json] = doctors.map(Running::finish);
     assert_eq!(doctor.code, Some(1), "{doctor:?}");
     assert_eq!(
         doctor.stdout.lines().filter(|line| line.starts_with(FOUND) && two(line)).count(),
         1
     );
-    let doctor = run(&mut cli::on(&masters, &["doctor", "--deadlocks", "--json"]));
-    let found = &json_lines(&doctor)[0];
-    assert_eq!((doctor.code, &found["ok"]), (Some(1), &json!(false)), "{doctor:?}");
+    let found = &json_lines(&in_json)[0];
+    assert_eq!((in_json.code, &found["ok"]), (Some(1), &json!(false)), "{in_json:?}");
     assert_eq!(found["deadlocks_known"], true, "{found}");
     let named = found["possible_deadlocks"][0].as_array().unwrap();
     assert!(

@@ -153,8 +153,9 @@ fn colors_are_for_terminals_unless_asked_for_otherwise() {
 fn doctor_shows_on_a_terminal_that_it_waits_for_an_answer() {
     let masters = Masters::start(3);
     masters[2].stop();
+    let piped = Running::start(&mut cli::on(&masters, &["doctor"]));
     let shown = on_a_terminal(masters.urls(), "doctor", &[]).stdout;
-    let piped = run(&mut cli::on(&masters, &["doctor"]));
+    let piped = piped.finish();
     masters[2].cont();
     assert!(shown.contains("\r\x1b[Kasking the masters: "), "{shown:?}");
     let (progress, rest) = shown.rsplit_once("\r\x1b[K").unwrap();
