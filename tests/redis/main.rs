@@ -12,7 +12,6 @@ mod blocking;
 mod config;
 mod conformance;
 mod credentials;
-mod crowd;
 #[cfg(feature = "embedded")]
 mod demo;
 #[cfg(feature = "config")]
@@ -24,7 +23,6 @@ mod fencing_docs;
 mod flushed_scripts;
 mod foreign_tokens;
 mod foreign_types;
-mod hand_over;
 mod healthy_cycles;
 mod idle_connections;
 mod interop;
@@ -42,9 +40,7 @@ mod read_scripts;
 mod release_ways;
 mod rolling_restart;
 mod rotation;
-mod rw_crowd;
 mod rw_throughput;
-mod semaphore;
 mod semaphore_processes;
 mod server_kinds;
 mod shutdown;
