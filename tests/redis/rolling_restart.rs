@@ -60,7 +60,7 @@ async fn run(count: usize, is_durable: bool, is_long: bool) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_lock_is_lost_and_no_leader_changes_while_others_wait() {
-    run(5, false, false).await;
+    run(3, false, false).await;
 }
 
 /// Twenty runs for each of three and five masters, with and without persistence: half an hour.
