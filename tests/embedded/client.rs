@@ -15,6 +15,7 @@ mod hand_over;
 mod independence;
 mod joint_membership;
 mod keep_alive;
+mod kept_keys;
 mod late_after_release;
 mod late_sets;
 mod list;

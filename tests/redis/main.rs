@@ -27,7 +27,6 @@ mod healthy_cycles;
 mod idle_connections;
 mod interop;
 mod joint_change;
-mod kept_keys;
 mod late_sets;
 mod migration_docs;
 mod misconfigured;

@@ -1,5 +1,6 @@
 //! Findings of `preflight()` at real masters: fit ones, unfit ones and silent ones. It leaves
 //! nothing behind on any of them.
+//! On a real clock: they say of themselves what only a server knows.
 
 use crate::support::normalised::{without_ports, without_times};
 use crate::support::prelude::*;

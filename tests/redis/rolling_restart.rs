@@ -1,5 +1,6 @@
 //! A rolling restart of real masters, under locks of every kind that are held and waited for. The same
 //! in virtual time: `tests/embedded/rolling_restart.rs`.
+//! On a real clock: it is servers that end, come back and report their uptime, and threads that hold locks.
 
 use crate::support::prelude::*;
 use crate::support::rolling::{Restarts, TTL, restart_all};
