@@ -37,13 +37,19 @@ impl Backend for InContainers {
         let cluster = Self { shared, len };
         let killed = cluster.shared.killed.lock().unwrap().clone();
         join_all(killed.into_iter().map(|node| cluster.restart(node))).await;
-        for node in 0..len {
-            for command in [&["FLUSHALL"][..], &["CONFIG", "RESETSTAT"]] {
-                let done: String =
-                    cluster.read(node, redis::cmd(command[0]).arg(&command[1..])).await;
-                assert_eq!(done, "OK");
+        // A claim has time limits, and new containers stand still for seconds at times.
+        eventually("all answer in time", 12 * SOON, async || {
+            let began = Instant::now();
+            for node in 0..len {
+                for command in [&["FLUSHALL"][..], &["CONFIG", "RESETSTAT"]] {
+                    let done: String =
+                        cluster.read(node, redis::cmd(command[0]).arg(&command[1..])).await;
+                    assert_eq!(done, "OK");
+                }
             }
-        }
+            began.elapsed() < SECOND / 5
+        })
+        .await;
         cluster
     }
 }
@@ -103,8 +109,7 @@ async fn every_claim_holds_in_containers() {
     let started = began.elapsed();
     let count = CLAIMS.len();
     let failed = tokio::task::spawn_blocking(move || {
-        // A stall of all containers fails a claim that has a time limit, once.
-        let failed = CLAIMS.iter().filter(|claim| !holds(**claim) && !holds(**claim));
+        let failed = CLAIMS.iter().filter(|claim| !holds(**claim));
         failed.map(|(name, _)| name).collect::<Vec<_>>()
     });
     let failed = failed.await.unwrap();

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
-const TTL: Duration = Duration::from_secs(2);
+/// Docker takes seconds to kill on a busy machine, and containers stand still for a while.
+const TTL: Duration = Duration::from_secs(6);
 /// Time for masters that have returned to be redialled.
 const SOON: Duration = Duration::from_secs(5);
 /// Longest delay of a loss notification on a busy machine.
@@ -38,12 +39,10 @@ fn deadline(guard: &Guard) -> Instant {
 }
 
 /// Extends for as long as `killing` takes, and a little longer. Returns the deadline of the last
-/// extension that was won, or of the acquisition, and how many were won and how many not; `None` if that
-/// deadline has passed meanwhile.
-async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> Option<(Instant, u32, u32)> {
-    let (mut until, mut won, mut not_won) = (deadline(guard), 0, 0);
-    let (mut after, mut has_lapsed) = (0, false);
-    while after < 3 && !has_lapsed {
+/// extension that was won, or of the acquisition, and how many were won and how many not.
+async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> (Instant, u32, u32) {
+    let (mut until, mut won, mut not_won, mut after) = (deadline(guard), 0, 0, 0);
+    while after < 3 {
         after += u32::from(killing.is_finished());
         let asked = Instant::now();
         match guard.extend().await {
@@ -54,36 +53,20 @@ async fn extend_during<T>(guard: &Guard, killing: JoinHandle<T>) -> Option<(Inst
                 assert!(until >= asked + TTL / 2, "a full ttl from the round, less the drift");
             }
             Err(ExtendError::Unextended(_)) => not_won += 1,
-            Err(ExtendError::Lost(lost))
-                if lost.reason == LossReason::Lapsed && Instant::now() >= until =>
-            {
-                has_lapsed = true;
-            }
             Err(error) => panic!("{error}"),
         }
         tokio::time::sleep(5 * MS).await;
     }
     killing.await.expect("the masters are killed");
-    (!has_lapsed).then_some((until, won, not_won))
+    (until, won, not_won)
 }
 
 /// The masters lose their memory when they die, and the guard against early returns is off: they
 /// are restarted when every lock that they may have granted has expired.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lock_extended_while_masters_die_is_kept_or_lost_on_time() {
-    for _ in 0..3 {
-        let Some(masters) = Containers::start(Profile::Volatile).await else { return };
-        if is_kept_or_lost_on_time(Arc::new(masters)).await {
-            return;
-        }
-        tell("no extension was won for a ttl: once more");
-    }
-    panic!("each time no extension was won for a ttl while a master was killed");
-}
-
-/// Returns `false` if the lock lapsed while a master was killed: of the third where Docker takes longer than a ttl, and
-/// of the others where all containers stand still for one.
-async fn is_kept_or_lost_on_time(masters: Arc<Containers>) -> bool {
+    let Some(masters) = Containers::start(Profile::Volatile).await else { return };
+    let masters = Arc::new(masters);
     let connect = || masters.builder().ttl(TTL).max_ttl(TTL).connect();
     let (redlock, rival) = (connect().await.unwrap(), connect().await.unwrap());
     let guard = redlock.acquire("r").await.unwrap();
@@ -94,15 +77,13 @@ async fn is_kept_or_lost_on_time(masters: Arc<Containers>) -> bool {
     };
 
     for node in 0..2 {
-        let during = extend_during(&guard, kill(node)).await;
-        let Some((_, won, not_won)) = during else { return false };
+        let (_, won, not_won) = extend_during(&guard, kill(node)).await;
         guard.extend().await.expect("a minority of the masters is dead");
         assert!(rival.try_acquire("r").await.unwrap_err().is_contended());
         tell(&format!("{} killed: {won} extensions won, {not_won} not; kept", node + 1));
     }
 
-    let during = extend_during(&guard, kill(2)).await;
-    let Some((until, won, not_won)) = during else { return false };
+    let (until, won, not_won) = extend_during(&guard, kill(2)).await;
     let dead_since = Instant::now();
     assert!(won > 0 && not_won > 0, "two of five extended a lock");
     assert!(guard.is_valid(), "a failed extension takes nothing away");
@@ -129,5 +110,4 @@ async fn is_kept_or_lost_on_time(masters: Arc<Containers>) -> bool {
     let released = next.release().await;
     assert!(released.is_ok(), "{released:?}");
     eventually("no key is left", SOON, async || masters.count_keys().await == 0).await;
-    true
 }

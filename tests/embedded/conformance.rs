@@ -1,4 +1,4 @@
-//! The conformance suite against embedded masters, on ports and in memory.
+//! The conformance suite against embedded masters, on ports, which needs a real clock, and in memory.
 
 use crate::support::conformance::{Backend, Cluster};
 use crate::support::prelude::*;
@@ -10,7 +10,7 @@ use redis::{AsyncConnectionConfig, Client, Cmd, IntoConnectionInfo, RedisConnect
 /// Masters reached over TCP, like a server.
 struct OnPorts(Masters);
 
-/// Masters without a port.
+/// Masters without a port, in virtual time.
 struct InMemory(Masters);
 
 impl Backend for OnPorts {
@@ -25,7 +25,9 @@ impl Backend for InMemory {
     type Cluster = Self;
 
     async fn masters(n: usize) -> Self {
-        Self(Masters::start_in_memory(n).unwrap())
+        let masters = Masters::start_in_virtual_time(n).unwrap();
+        masters.iter().for_each(|master| master.set_latency(MS));
+        Self(masters)
     }
 }
 
@@ -64,7 +66,7 @@ impl Cluster for InMemory {
     }
 
     fn builder_in(&self, database: i64) -> RedlockBuilder {
-        self.0.iter().fold(builder(), |builder, master| {
+        self.0.iter().fold(crate::masters::builder(), |builder, master| {
             let name = master.url().into_connection_info().unwrap();
             builder.node_with_connector(name.set_redis_settings(login(database)), master.dialer())
         })
@@ -99,5 +101,5 @@ mod on_ports {
 }
 
 mod in_memory {
-    crate::support::conformance::conformance!(crate::conformance::InMemory);
+    crate::support::conformance::each_claim!(in_virtual_time crate::conformance::InMemory);
 }

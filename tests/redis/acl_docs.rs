@@ -226,7 +226,7 @@ async fn without_channels_a_release_notifies_no_waiter_and_waiters_poll() {
 /// A right that no lock depends on still has a use: without it no client learns the kind of server.
 #[tokio::test]
 async fn without_info_what_must_not_be_a_master_is_taken_for_one() {
-    let master = Server::start();
+    let master = Server::start_for_a_replica();
     let port = master.port().to_string();
     let replica =
         Server::start_with(&["--replicaof", "127.0.0.1", &port, "--replica-read-only", "no"]);

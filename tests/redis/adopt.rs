@@ -139,8 +139,10 @@ async fn what_comes_too_late_is_lost() {
 
 #[tokio::test]
 async fn both_sides_killed_at_every_step_leave_nothing_for_longer_than_a_ttl() {
-    let masters = Masters::start(3);
+    // Masters of its own for each step: all wait for the end at the same time.
+    let mut killed = Vec::new();
     for step in ["acquire", "begin to detach", "detach"] {
+        let masters = Masters::start(3);
         let mut first = Process::start(&masters);
         first.does("acquire");
         match step {
@@ -149,9 +151,10 @@ async fn both_sides_killed_at_every_step_leave_nothing_for_longer_than_a_ttl() {
             _ => {}
         }
         first.kill();
-        is_free_after_a_ttl(&masters, step).await;
+        killed.push((step, masters));
     }
     for step in ["begin to adopt", "adopt", "begin to release", "release"] {
+        let masters = Masters::start(3);
         let (mut first, mut second) = (Process::start(&masters), Process::start(&masters));
         let number = first.does("acquire");
         let adopt = format!("adopt {}", first.does("detach"));
@@ -166,6 +169,9 @@ async fn both_sides_killed_at_every_step_leave_nothing_for_longer_than_a_ttl() {
         }
         first.kill();
         second.kill();
+        killed.push((step, masters));
+    }
+    for (step, masters) in killed {
         is_free_after_a_ttl(&masters, step).await;
     }
 }

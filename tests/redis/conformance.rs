@@ -1,4 +1,5 @@
 //! The conformance suite against redis-server processes.
+//! On a real clock: the same in virtual time is in `tests/embedded/conformance.rs`.
 
 use crate::support::conformance::{Backend, Cluster};
 use crate::support::prelude::*;

@@ -1,5 +1,6 @@
 //! Masters that forget their scripts, or refuse to write for a while, under a held lock: nothing is
 //! lost, and debts are paid.
+//! On a real clock: it is servers that refuse to write, and why differs between them.
 
 use crate::support::prelude::*;
 use quorumlock::kind::Kind;

@@ -1,4 +1,5 @@
 //! Connections that a server closes: since they were idle, or because an operator has killed them.
+//! On a real clock: the server counts the seconds.
 
 use crate::support::prelude::*;
 use redis::cmd;

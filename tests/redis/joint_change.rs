@@ -22,7 +22,7 @@ const TTL: Duration = Duration::from_secs(2);
 const SLOW: Duration = Duration::from_millis(10);
 /// A client's notes of its lists remain for the longest ttl, its drift and a heartbeat's time.
 const LAPSED: Duration = Duration::from_secs(30);
-const PHASE: Duration = Duration::from_millis(1_500);
+const PHASE: Duration = Duration::from_millis(700);
 const CLIENTS: usize = 2;
 
 const E: usize = 4;

@@ -1,5 +1,6 @@
 //! Findings of `preflight()` at real masters: fit ones, unfit ones and silent ones. It leaves
 //! nothing behind on any of them.
+//! On a real clock: they say of themselves what only a server knows.
 
 use crate::support::normalised::{without_ports, without_times};
 use crate::support::prelude::*;
@@ -96,7 +97,7 @@ async fn a_connected_handle_asks_the_same_over_connections_of_its_own() {
 
 #[tokio::test]
 async fn a_replica_and_its_master_are_found() {
-    let master = Server::start();
+    let master = Server::start_for_a_replica();
     let replica = Server::start_with(&["--replicaof", "127.0.0.1", &master.port().to_string()]);
     let synced = async || {
         let info = witness::info(&replica, "replication").await;

@@ -1,5 +1,6 @@
 //! Findings of `preflight()` for users with restricted rights, and their cost. It leaves nothing
 //! behind on any master.
+//! On a real clock: the rights are those of a server.
 
 use crate::support::prelude::*;
 use quorumlock::Redlock;

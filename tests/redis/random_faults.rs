@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const OPERATION_TIMEOUT: Duration = Duration::from_millis(50);
 
-const FAULTS_FOR: Duration = Duration::from_secs(5);
+const FAULTS_FOR: Duration = Duration::from_millis(2_500);
 
 const SOON: Duration = Duration::from_secs(20);
 

@@ -1,6 +1,7 @@
 //! The ways in which masters are asked to release, on real servers. The tests check what each
 //! receives. They also check that nothing is left behind if scripts are forgotten and masters are
 //! replaced by other kinds of server in the meantime.
+//! On a real clock: each kind of server has commands of its own.
 
 use crate::support::prelude::*;
 use crate::support::seed::Seed;

@@ -1,5 +1,6 @@
 //! A rolling restart of real masters, under locks of every kind that are held and waited for. The same
 //! in virtual time: `tests/embedded/rolling_restart.rs`.
+//! On a real clock: it is servers that end, come back and report their uptime, and threads that hold locks.
 
 use crate::support::prelude::*;
 use crate::support::rolling::{Restarts, TTL, restart_all};
@@ -60,7 +61,7 @@ async fn run(count: usize, is_durable: bool, is_long: bool) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_lock_is_lost_and_no_leader_changes_while_others_wait() {
-    run(5, false, false).await;
+    run(3, false, false).await;
 }
 
 /// Twenty runs for each of three and five masters, with and without persistence: half an hour.

@@ -102,7 +102,7 @@ fn figures(samples: &Samples) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_and_writers_of_any_mix_all_get_in() {
-    let results = play(Duration::from_secs(2)).await;
+    let results = play(Duration::from_millis(600)).await;
     let of =
         |name: &str| results.iter().find_map(|(mix, done)| (*mix == name).then_some(done)).unwrap();
     let (plain, readers) = (of("plain").writes.len(), of("1:0").reads.len());

@@ -1,5 +1,6 @@
 //! How processes share the permits of a semaphore: several of them, each with many tasks, at work at
 //! the same time on one set of masters.
+//! On a real clock: they are processes.
 
 use crate::processes::{self, Processes, say};
 use crate::support::docker::tell;

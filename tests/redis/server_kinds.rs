@@ -36,7 +36,7 @@ fn failures(node: &NodePreflight) -> Vec<FindingKind> {
 
 #[tokio::test]
 async fn six_preflights_cut_off_neither_a_subscriber_nor_a_replica() {
-    let master = Server::start();
+    let master = Server::start_for_a_replica();
     let replica = Server::start_with(&["--replicaof", "127.0.0.1", &master.port().to_string()]);
     let up = async || witness::info(&replica, "replication").await["master_link_status"] == "up";
     eventually("the replica is attached", PATIENCE, up).await;

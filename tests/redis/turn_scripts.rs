@@ -177,7 +177,7 @@ fn without_times(answer: Answer) -> Answer {
 
 #[test]
 fn an_embedded_master_does_what_a_real_one_does() {
-    const STEPS: usize = 2_000;
+    const STEPS: usize = 1_000;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let masters = runtime.block_on(async { quorumlock::embedded::Masters::start(1).unwrap() });
     let server = Server::start();

@@ -1,13 +1,11 @@
-//! Acquires that wait in turn, on real masters: the order in which they are served, what the dead, restarts
-//! and forgotten scripts cost waiters, and what it all costs the masters.
+//! Acquires that wait in turn, on real masters: the order in which they are served, what the dead and
+//! forgotten scripts cost waiters, and what it all costs the masters.
 //! On a real clock: the waiters are processes, and the order is what servers report.
 
 mod cost;
-mod crowd;
 pub(crate) mod dead;
 mod order;
 mod processes;
-mod restarts;
 mod shares;
 
 use crate::support::prelude::*;

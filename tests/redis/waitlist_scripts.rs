@@ -190,7 +190,7 @@ fn embedded() -> quorumlock::embedded::Masters {
 
 #[test]
 fn an_embedded_master_does_what_a_real_one_does() {
-    const STEPS: usize = 3_000;
+    const STEPS: usize = 1_500;
     let (masters, server) = (embedded(), Server::start());
     let mut both = [Master::at(&masters[0].url()), Master::at(&server.url())];
     let seed = Seed::from_env("QUORUMLOCK_SEED");

@@ -1,5 +1,6 @@
 //! The example `web_service`, as its readers run it: two instances, as processes, on the same masters and
 //! the same store.
+//! On a real clock: they are killed and stopped.
 
 use crate::support::example;
 use crate::support::prelude::*;

@@ -61,6 +61,11 @@ impl Server {
         Self::start_at(&program, if is_older { &[] } else { &arguments }, None)
     }
 
+    /// Starts one whose first replica does not wait five seconds for a second one.
+    pub(crate) fn start_for_a_replica() -> Self {
+        Self::start_with(&["--repl-diskless-sync-delay", "0"])
+    }
+
     /// Starts one whose clock can be set. If there is no libfaketime, returns `None` and prints a
     /// line that says so.
     pub(crate) fn start_with_clock() -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Clients that wait for each other, as `list`, `watch` and `doctor --deadlocks` report them.
 
-use crate::cli::{self, Finished, PATIENCE, run};
+use crate::cli::{self, Finished, PATIENCE, Running, run};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
 use quorumlock::{AcquireError, Guard, Redlock};
@@ -78,16 +78,26 @@ async fn waiters_for_each_other_are_found_and_nothing_is_broken(waits: Waits) {
     let masters = Masters::start(3);
     let [a, b, c] = two_and_one(&masters, waits).await;
 
-    let listed = run(&mut cli::on(&masters, &["list"]));
+    // A permit is in no cycle, whatever the name of its semaphore.
+    let permit = c.redlock.semaphore("a", 2).acquire().ttl(LONG).await.unwrap();
+    // Doctor looks twice, a second apart.
+    let looks = [
+        &["list"][..],
+        &["list", "--json"],
+        &["doctor", "--deadlocks"],
+        &["doctor", "--deadlocks", "--json"],
+    ];
+    let looks = looks.map(|words| Running::start(&mut cli::on(&masters, words)));
+    let [listed, as_json, doctor, in_json] = looks.map(Running::finish);
+    permit.release().await.unwrap();
+
     let lines: Vec<&str> = listed.stdout.lines().filter(|line| line.starts_with(FOUND)).collect();
     let two = |line: &str| {
         line.contains("\"a\" (of-a) waits for \"b\"")
             && line.contains("\"b\" (of-b) waits for \"a\"")
     };
     assert!(lines.len() == 1 && two(lines[0]), "{listed:?}");
-    // A permit is in no cycle, whatever the name of its semaphore.
-    let permit = c.redlock.semaphore("a", 2).acquire().ttl(LONG).await.unwrap();
-    let as_json = json_lines(&run(&mut cli::on(&masters, &["list", "--json"])));
+    let as_json = json_lines(&as_json);
     let of = |lock: &Value| lock["possible_deadlock"].as_array().map_or(0, Vec::len);
     let cycles: Vec<_> = as_json.iter().map(|lock| (lock["resource"].as_str(), of(lock))).collect();
     assert_eq!(
@@ -96,17 +106,14 @@ async fn waiters_for_each_other_are_found_and_nothing_is_broken(waits: Waits) {
         "{as_json:?}"
     );
     assert!(as_json[1]["slot"].is_u64() && as_json[1]["possible_deadlock"].is_null());
-    permit.release().await.unwrap();
 
-    let doctor = run(&mut cli::on(&masters, &["doctor", "--deadlocks"]));
     assert_eq!(doctor.code, Some(1), "{doctor:?}");
     assert_eq!(
         doctor.stdout.lines().filter(|line| line.starts_with(FOUND) && two(line)).count(),
         1
     );
-    let doctor = run(&mut cli::on(&masters, &["doctor", "--deadlocks", "--json"]));
-    let found = &json_lines(&doctor)[0];
-    assert_eq!((doctor.code, &found["ok"]), (Some(1), &json!(false)), "{doctor:?}");
+    let found = &json_lines(&in_json)[0];
+    assert_eq!((in_json.code, &found["ok"]), (Some(1), &json!(false)), "{in_json:?}");
     assert_eq!(found["deadlocks_known"], true, "{found}");
     let named = found["possible_deadlocks"][0].as_array().unwrap();
     assert!(

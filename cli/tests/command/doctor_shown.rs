@@ -59,8 +59,8 @@ fn a_finding_of_several_masters_is_one_line_with_their_names() {
 
 pub(crate) fn guarded<'a>(command: &'a mut Command, max_ttl: &str) -> &'a mut Command {
     command.env("QUORUMLOCK_RESTART_GUARD", "on").env("QUORUMLOCK_TTL", "1s");
-    command.env("QUORUMLOCK_FENCING_WINDOW_BACK", "500ms");
-    command.env("QUORUMLOCK_FENCING_WINDOW_AHEAD", "500ms");
+    command.env("QUORUMLOCK_FENCING_WINDOW_BACK", "250ms");
+    command.env("QUORUMLOCK_FENCING_WINDOW_AHEAD", "250ms");
     command.env("QUORUMLOCK_MAX_TTL", max_ttl)
 }
 
@@ -153,8 +153,10 @@ fn colors_are_for_terminals_unless_asked_for_otherwise() {
 fn doctor_shows_on_a_terminal_that_it_waits_for_an_answer() {
     let masters = Masters::start(3);
     masters[2].stop();
-    let shown = on_a_terminal(masters.urls(), "doctor", &[]).stdout;
-    let piped = run(&mut cli::on(&masters, &["doctor"]));
+    let soon = ("QUORUMLOCK_OPERATION_TIMEOUT", "400ms");
+    let piped = Running::start(cli::on(&masters, &["doctor"]).env(soon.0, soon.1));
+    let shown = on_a_terminal(masters.urls(), "doctor", &[soon]).stdout;
+    let piped = piped.finish();
     masters[2].cont();
     assert!(shown.contains("\r\x1b[Kasking the masters: "), "{shown:?}");
     let (progress, rest) = shown.rsplit_once("\r\x1b[K").unwrap();

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const TTL: Duration = Duration::from_secs(4);
+const TTL: Duration = Duration::from_secs(2);
 
 /// Candidates whose commands write down their terms as long as they run.
 struct Candidates<'a> {
@@ -51,7 +51,7 @@ impl<'a> Candidates<'a> {
                 this.path(number).display()
             );
             let value = format!("candidate {number}");
-            let options = ["--value", &value, "--ttl", "4s"];
+            let options = ["--value", &value, "--ttl", "2s"];
             this.all.push(Running::start(&mut elect(masters, &options, &script)));
         }
         this

@@ -118,42 +118,45 @@ async fn every_look_at_locks_has_a_line_for_each_and_the_very_names_in_json() {
 async fn a_lock_that_is_not_had_is_reported_in_as_many_lines_whatever_its_name() {
     let (masters, named) = (Masters::start(3), named());
     held(&masters, &named).await;
-    for (name, label) in named.iter().take(3).chain(named.get_key_value(FORGED)) {
-        let holder = format!("{:?} is held by {}, expires in ", Escaped(name), Escaped(label));
-        let refused = run(&mut cli::on(&masters, &["run", "-n", name, "--", "true"]));
-        let shown = lines(&refused.stderr);
-        assert_eq!((refused.code, shown.len()), (Some(111), 2), "{refused:?}");
-        assert!(shown[0].starts_with(&format!("quorumlock: {holder}")), "{refused:?}");
-        let refused = run(&mut cli::on(&masters, &["--json", "run", "-n", name, "--", "true"]));
-        let read = json(&refused.stderr);
-        assert_eq!((read.len(), &read[0]["resource"]), (1, &name.as_str().into()), "{refused:?}");
-        assert_eq!(read[0]["holder"]["label"], label.as_str());
+    // Most of it is waiting.
+    std::thread::scope(|scope| {
+        for (name, label) in named.iter().take(3).chain(named.get_key_value(FORGED)) {
+            scope.spawn(|| reported_in_as_many_lines(&masters, name, label));
+        }
+    });
+}
 
-        let mut waits = cli::on(&masters, &["-v", "run", "--timeout", "1s", name, "--", "true"]);
-        let waited = Running::start(&mut waits).finish();
-        let shown = lines(&waited.stderr);
-        let waiting =
-            format!("quorumlock: waiting for {:?}: held by {}", Escaped(name), Escaped(label));
-        assert!(shown.iter().any(|line| line.starts_with(&waiting)), "{waited:?}");
-        assert!(
-            shown.iter().all(|line| line.starts_with("quorumlock: ") || line.starts_with("  "))
-        );
+fn reported_in_as_many_lines(masters: &Masters, name: &str, label: &str) {
+    let holder = format!("{:?} is held by {}, expires in ", Escaped(name), Escaped(label));
+    let refused = run(&mut cli::on(masters, &["run", "-n", name, "--", "true"]));
+    let shown = lines(&refused.stderr);
+    assert_eq!((refused.code, shown.len()), (Some(111), 2), "{refused:?}");
+    assert!(shown[0].starts_with(&format!("quorumlock: {holder}")), "{refused:?}");
+    let refused = run(&mut cli::on(masters, &["--json", "run", "-n", name, "--", "true"]));
+    let read = json(&refused.stderr);
+    assert_eq!((read.len(), &read[0]["resource"]), (1, &name.into()), "{refused:?}");
+    assert_eq!(read[0]["holder"]["label"], label);
 
-        let taken = run(&mut cli::on(&masters, &["force-release", "-y", name]));
-        assert_eq!(lines(&taken.stdout).len(), 2, "{taken:?}");
-        let free = run(&mut cli::on(&masters, &["--json", "force-release", "-y", name]));
-        assert_eq!(json(&free.stdout)[0]["was"]["resource"], name.as_str());
+    let mut waits = cli::on(masters, &["-v", "run", "--timeout", "1s", name, "--", "true"]);
+    let waited = Running::start(&mut waits).finish();
+    let shown = lines(&waited.stderr);
+    let waiting =
+        format!("quorumlock: waiting for {:?}: held by {}", Escaped(name), Escaped(label));
+    assert!(shown.iter().any(|line| line.starts_with(&waiting)), "{waited:?}");
+    assert!(shown.iter().all(|line| line.starts_with("quorumlock: ") || line.starts_with("  ")));
 
-        let script = "printf %s \"$QUORUMLOCK_RESOURCE\"";
-        let ran = run(&mut cli::on(&masters, &["-v", "run", name, "--", "sh", "-c", script]));
-        assert_eq!((ran.code, &ran.stdout), (Some(0), name), "{ran:?}");
-        assert!(
-            lines(&ran.stderr).contains(&&*format!("quorumlock: acquired {:?}", Escaped(name)))
-        );
-        let led = run(&mut cli::on(&masters, &["-v", "elect", name, "--value", "v", "--", "true"]));
-        let leads = format!("quorumlock: leads {:?} in term ", Escaped(name));
-        assert!(lines(&led.stderr).iter().any(|line| line.starts_with(&leads)), "{led:?}");
-    }
+    let taken = run(&mut cli::on(masters, &["force-release", "-y", name]));
+    assert_eq!(lines(&taken.stdout).len(), 2, "{taken:?}");
+    let free = run(&mut cli::on(masters, &["--json", "force-release", "-y", name]));
+    assert_eq!(json(&free.stdout)[0]["was"]["resource"], name);
+
+    let script = "printf %s \"$QUORUMLOCK_RESOURCE\"";
+    let ran = run(&mut cli::on(masters, &["-v", "run", name, "--", "sh", "-c", script]));
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), name), "{ran:?}");
+    assert!(lines(&ran.stderr).contains(&&*format!("quorumlock: acquired {:?}", Escaped(name))));
+    let led = run(&mut cli::on(masters, &["-v", "elect", name, "--value", "v", "--", "true"]));
+    let leads = format!("quorumlock: leads {:?} in term ", Escaped(name));
+    assert!(lines(&led.stderr).iter().any(|line| line.starts_with(&leads)), "{led:?}");
 }
 
 #[test]

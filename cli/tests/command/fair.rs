@@ -39,7 +39,7 @@ async fn commands_run_in_the_order_in_which_they_came() {
     assert!(shown.stdout.starts_with("\"r\" is held by web-3, expires in "), "{shown:?}");
     assert!(shown.stdout.lines().next().unwrap().ends_with(", 3 waiting"), "{shown:?}");
 
-    let gives_up = ["--fair", "--verbose", "--timeout", "4s"];
+    let gives_up = ["--fair", "--verbose", "--timeout", "1s"];
     let last = run(&mut shell(&masters, &gives_up, "exit 7"));
     assert_eq!(last.code, Some(111), "{last:?}");
     let is_told = |line: &str| {

@@ -16,8 +16,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Long enough that a busy machine extends in time.
-const TTL: Duration = Duration::from_secs(6);
-const TTL_OPTION: [&str; 2] = ["--ttl", "6s"];
+const TTL: Duration = Duration::from_secs(2);
+const TTL_OPTION: [&str; 2] = ["--ttl", "2s"];
 
 /// A command of two processes that write down the time as long as they live.
 struct Stamps {
@@ -112,14 +112,14 @@ fn at_max_hold_the_command_is_gone_before_its_given_deadline() {
         stamps.path("deadline").display(),
         stamps.script(STUBBORN)
     );
-    let options = [&TTL_OPTION[..], &["--json", "--max-hold", "6s"]].concat();
+    let options = [&TTL_OPTION[..], &["--json", "--max-hold", "2s"]].concat();
     let output = run(&mut shell(&masters, &options, &script));
     assert_eq!(output.code, Some(113), "{output:?}");
     let value: Value = serde_json::from_str(&output.stderr).unwrap();
     assert_eq!((&value["error"], &value["reason"]), (&"lost".into(), &"max_hold".into()));
     assert_eq!((&value["resource"], &value["command_signal"]), (&"r".into(), &9.into()));
     let held_for = value["held_for_ms"].as_u64().unwrap();
-    assert!((2_000..6_000).contains(&held_for), "{value}");
+    assert!((700..2_000).contains(&held_for), "{value}");
     let deadline = std::fs::read_to_string(stamps.path("deadline")).unwrap();
     let deadline: u128 = deadline.trim().parse().unwrap();
     // An extension may give back what the drift had taken off, and not more.
@@ -131,7 +131,7 @@ fn at_max_hold_the_command_is_gone_before_its_given_deadline() {
 fn a_child_that_heeds_sigterm_gets_its_grace_and_last_words() {
     let masters = Masters::start(3);
     let script = "trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done";
-    let output = run(&mut shell(&masters, &["--ttl", "6s", "--max-hold", "6s"], script));
+    let output = run(&mut shell(&masters, &["--ttl", "2s", "--max-hold", "2s"], script));
     assert_eq!((output.code, &*output.stdout), (Some(113), "bye\n"), "{output:?}");
     let line = "quorumlock: max_hold reached for \"r\"; the command ended with code 0\n";
     // The shell may say before it that a signal ended its sleep.
@@ -313,7 +313,7 @@ fn a_watchdog_that_is_killed_is_reported_and_the_command_goes_on() {
     pid_in(&ready);
     kill_process(watchdog_of(running.pid()).unwrap(), Signal::KILL).unwrap();
     // Each extension would write to the watchdog.
-    thread::sleep(Duration::from_secs(4));
+    thread::sleep(TTL * 2 / 3);
     std::fs::write(&done, "").unwrap();
     let output = running.finish();
     assert_eq!(output.code, Some(6), "{output:?}");

@@ -1,4 +1,4 @@
-//! The command, run as a process on real masters.
+//! The command, run as a process on real masters, and so on a real clock.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -10,6 +10,7 @@ use crate::support::witness;
 use quorumlock::{Redlock, Released};
 use redis::cmd;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::process::Command;
 use std::time::Duration;
 
@@ -134,13 +135,17 @@ fn the_script_on_the_page_goes_from_one_to_the_next_and_ends_if_the_answer_is_no
     let script = script.replace(listed, &nodes.join(" ")).replace("sleep 10 ", "sleep 0 ");
     let ours = std::path::Path::new(env!("CARGO_BIN_EXE_quorumlock")).parent().unwrap();
     let path = format!("{}:{}", ours.display(), std::env::var("PATH").unwrap());
-    let play = |environment: &[(&str, &str)]| {
+    let play = |environment: &[(&OsStr, &OsStr)]| {
         let mut shell = cli::beside(&masters, "sh");
         let script = format!("set -e\nrestart() {{ echo \"restarts $1\"; }}\n{script}");
         shell.args(["-c", &script]).env("PATH", &path).current_dir(&folder);
         run(shell.envs(environment.iter().copied()))
     };
-    let played = play(&[]);
+    // The script waits until no master is reported as young.
+    let mut young = Command::new("sh");
+    let envs = guarded(&mut young, "1s").get_envs();
+    let briefly: Vec<_> = envs.filter_map(|(name, value)| Some((name, value?))).collect();
+    let played = play(&briefly);
     let restarts = played.stdout.lines().filter_map(|line| line.strip_prefix("restarts "));
     assert_eq!(restarts.collect::<Vec<_>>(), nodes, "{played:?}");
     assert_eq!(played.code, Some(0), "{played:?}");
@@ -150,7 +155,7 @@ fn the_script_on_the_page_goes_from_one_to_the_next_and_ends_if_the_answer_is_no
         cli.args(["-p", &master.port().to_string()]).args(denied);
         assert_eq!(run(&mut cli).stdout.trim(), "OK");
     }
-    let ended = play(&[]);
+    let ended = play(&briefly);
     assert!(ended.code != Some(0) && !ended.stdout.contains("restarts"), "{ended:?}");
 }
 

@@ -122,7 +122,7 @@ fn a_file_that_cannot_be_is_a_mistake_before_anything_is_locked() {
     }
     // One that goes away later costs a warning, and not the lock.
     let (option, gone) = (["--metrics-file", path.to_str().unwrap()], folder.path().to_owned());
-    let script = format!("rm -r {}; sleep 3; echo ran", gone.display());
+    let script = format!("rm -r {}; sleep 1.5; echo ran", gone.display());
     let ended = run(&mut shell(&masters, &option, &script));
     assert_eq!((ended.code, &*ended.stdout), (Some(0), "ran\n"), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");

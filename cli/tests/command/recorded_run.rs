@@ -6,6 +6,8 @@ use crate::doctor_shown::on_a_terminal;
 use crate::support::masters::Masters;
 use crate::support::normalised::{without_addresses, without_times};
 use crate::support::poll::eventually_blocking;
+use std::process::Command;
+use std::thread;
 
 /// One command of the recording, and what it printed.
 fn recorded(command: &str) -> String {
@@ -39,26 +41,44 @@ fn comparable(text: &str, masters: &Masters) -> String {
     shown
 }
 
+const LINE: &str = "run --timeout 2s nightly -- true";
+
+/// How a second run is started, and what it has shown.
+type Second = fn(&Masters) -> String;
+
 #[test]
 fn a_second_run_is_shown_as_recorded() {
+    let piped: Second = |masters| refused(&mut cli::on(masters, &[])).stderr;
+    let in_json: Second = |masters| refused(&mut cli::on(masters, &["--json"])).stderr;
+    let on_a_terminal: Second = |masters| {
+        let shown = on_a_terminal(masters.urls(), LINE, &[]);
+        assert_eq!(shown.code, Some(111), "{shown:?}");
+        shown.stdout
+    };
+    // Each waits alone: how many wait is shown.
+    thread::scope(|scope| {
+        for (command, second) in [
+            (LINE.to_owned(), on_a_terminal),
+            (format!("{LINE} 2>&1 | cat"), piped),
+            (format!("--json {LINE}"), in_json),
+        ] {
+            scope.spawn(move || assert_recorded(&command, second));
+        }
+    });
+}
+
+fn refused(command: &mut Command) -> cli::Finished {
+    let refused = run(command.args(LINE.split(' ')));
+    assert_eq!(refused.code, Some(111), "{refused:?}");
+    refused
+}
+
+fn assert_recorded(command: &str, second: Second) {
     let masters = Masters::start(3);
     let hold = ["run", "--label", "web-3", "nightly", "--", "sleep", "600"];
     let _holder = Running::start(&mut cli::on(&masters, &hold));
     let is_held = || run(&mut cli::on(&masters, &["inspect", "nightly"])).stdout.contains("web-3");
     eventually_blocking("web-3 has the lock", cli::PATIENCE, is_held);
-
-    let line = "run --timeout 2s nightly -- true";
-    let words: Vec<&str> = line.split(' ').collect();
-    let shown = on_a_terminal(masters.urls(), line, &[]);
-    assert_eq!(shown.code, Some(111), "{shown:?}");
-    let piped = run(&mut cli::on(&masters, &words));
-    let json = run(cli::on(&masters, &["--json"]).args(&words));
-    for (command, now) in [
-        (line.to_owned(), shown.stdout),
-        (format!("{line} 2>&1 | cat"), piped.stderr),
-        (format!("--json {line}"), json.stderr),
-    ] {
-        let (then, now) = (recorded(&command), now.trim_end().to_owned());
-        assert_eq!(comparable(&then, &masters), comparable(&now, &masters), "{command}:\n{now}");
-    }
+    let (then, now) = (recorded(command), second(&masters).trim_end().to_owned());
+    assert_eq!(comparable(&then, &masters), comparable(&now, &masters), "{command}:\n{now}");
 }

@@ -60,8 +60,8 @@ impl Scene {
         [
             ("QUORUMLOCK_RESTART_GUARD", "on"),
             ("QUORUMLOCK_TTL", "1s"),
-            ("QUORUMLOCK_FENCING_WINDOW_BACK", "500ms"),
-            ("QUORUMLOCK_FENCING_WINDOW_AHEAD", "500ms"),
+            ("QUORUMLOCK_FENCING_WINDOW_BACK", "100ms"),
+            ("QUORUMLOCK_FENCING_WINDOW_AHEAD", "100ms"),
             ("QUORUMLOCK_MAX_TTL", self.max_ttl),
         ]
     }

@@ -158,7 +158,7 @@ async fn on_a_terminal_control_c_reaches_the_command_once() {
         &inner,
         format!(
             "trap 'echo x >> {1}' INT; echo $$ > {0}; i=0\n\
-             while [ $i -lt 40 ]; do sleep 0.05; [ -e {1} ] && i=$((i+1)); done; exit 7\n",
+             while [ $i -lt 10 ]; do sleep 0.05; [ -e {1} ] && i=$((i+1)); done; exit 7\n",
             ready.display(),
             count.display()
         ),

@@ -38,10 +38,10 @@ async fn a_command_that_heeds_others_ends_once_another_one_waits() {
 
 #[test]
 fn a_command_that_heeds_no_other_keeps_the_lock() {
-    let masters = Masters::start(3);
     for options in [&[][..], &["--on-wanted", "ignore"]] {
+        let masters = Masters::start(3);
         let (first, files) = holder(&masters, options);
-        let next = run(&mut shell(&masters, &["--timeout", "1500ms"], "echo ran"));
+        let next = run(&mut shell(&masters, &["--timeout", "500ms"], "echo ran"));
         assert_eq!((next.code, &*next.stdout), (Some(111), ""), "{next:?}");
         assert!(is_alive(pid_in(&files.path().join("ready"))));
         first.signal(Signal::TERM);

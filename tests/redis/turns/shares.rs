@@ -104,11 +104,11 @@ fn processes_that_wait_in_turn_have_equal_shares() {
     const PROCESSES: usize = 8;
     let masters = Masters::start(5);
     let mut processes = Processes::start(&masters, PROCESSES + 1);
-    let plain = share(&masters, &mut processes, &[(Way::Plain, 1); PROCESSES], 15);
-    let fair = share(&masters, &mut processes, &[(Way::Fair, 1); PROCESSES], 15);
+    let plain = share(&masters, &mut processes, &[(Way::Plain, 1); PROCESSES], 8);
+    let fair = share(&masters, &mut processes, &[(Way::Fair, 1); PROCESSES], 8);
     let mut ways = vec![(Way::Fair, 1); PROCESSES];
     ways.push((Way::Hammers, 1));
-    let beside = share(&masters, &mut processes, &ways, 8);
+    let beside = share(&masters, &mut processes, &ways, 5);
     tell(&format!("plain: {plain}\nfair: {fair}\nbeside one that hammers: {beside}"));
     assert!(fair.share >= 0.8, "{fair}");
     assert!(beside.share >= 0.6, "{beside}");

@@ -3,7 +3,8 @@
 use super::{Backend, Cluster, LONG, SHORT, SOON, all, assert_contended};
 use quorumlock::error::LossReason;
 use quorumlock::{AcquireError, Released};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 pub(crate) async fn a_release_deletes_our_key_from_every_master<B: Backend>() {
     let cluster = B::masters(5).await;

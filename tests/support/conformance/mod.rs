@@ -241,6 +241,19 @@ macro_rules! conformance {
 }
 pub(crate) use conformance;
 
+/// Makes a test of each claim in virtual time.
+macro_rules! in_virtual_time {
+    ($backend:ty: $($module:ident { $($claim:ident,)+ })+) => {
+        $(mod $module {
+            $(#[tokio::test(start_paused = true)]
+            async fn $claim() {
+                crate::support::conformance::$module::$claim::<$backend>().await;
+            })+
+        })+
+    };
+}
+pub(crate) use in_virtual_time;
+
 /// Returns every [`Claim`] about the named back end, to be run one after another.
 macro_rules! claims {
     ($backend:ty) => {

@@ -2,9 +2,9 @@
 
 use super::{Backend, Cluster, LONG, SHORT, SOON, eventually};
 use quorumlock::{ReadGuard, Redlock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 const TABLE: &str = "table:7";
 const HINT: &str = "quorumlock:wants:table:7";

@@ -4,7 +4,8 @@
 use super::{Backend, Cluster, LONG, SHORT, SOON, all, assert_contended, eventually};
 use quorumlock::report::{Answer, Refusal};
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 pub(crate) async fn an_acquire_sets_one_token_with_the_ttl_on_every_master<B: Backend>() {
     let cluster = B::masters(5).await;

@@ -4,9 +4,9 @@ use super::{Backend, Cluster, LONG, SHORT, SOON, assert_contended, eventually};
 use quorumlock::{Guard, Redlock, Released};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 const PRINTER: &str = "printer";
 const QUEUE: &str = "quorumlock:queue:printer";

@@ -1,15 +1,15 @@
-//! Permits of a semaphore on real masters: how many there are, which waiter gets the next one, and
+//! Permits of a semaphore: how many there are, which waiter gets the next one, and
 //! what it costs.
 
+use super::prelude::*;
 use crate::support::docker::tell;
-use crate::support::prelude::*;
 use futures::future::join_all;
 use quorumlock::report::Obstacle;
 use quorumlock::{AcquireError, Holder, Inspection, NodeState, Redlock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 async fn clients(masters: &Masters, count: usize) -> Vec<Redlock> {
     let connecting = (0..count).map(|_| masters.builder().operation_timeout(900 * MS).connect());
@@ -43,7 +43,7 @@ impl<'a> Commands<'a> {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_permit_that_is_free_costs_what_a_lock_costs() {
     let (masters, redlock) = five().await;
     let semaphore = redlock.semaphore("import", 10);
@@ -59,7 +59,7 @@ async fn a_permit_that_is_free_costs_what_a_lock_costs() {
     witness::assert_no_keys_now(&masters).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_miss_costs_one_more_attempt_and_one_look_and_a_full_one_no_second_attempt() {
     let masters = Masters::start(5);
     let clients = clients(&masters, 2).await;
@@ -91,7 +91,7 @@ async fn a_miss_costs_one_more_attempt_and_one_look_and_a_full_one_no_second_att
     witness::eventually_no_keys(&masters, SOON).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_waiter_learns_which_permit_is_free() {
     let masters = Masters::start(5);
     let clients = clients(&masters, 2).await;
@@ -118,7 +118,7 @@ async fn a_waiter_learns_which_permit_is_free() {
     assert!(latency < SOON, "{latency:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_permit_of_a_client_that_is_gone_expires_by_itself_and_alone() {
     let masters = Masters::start(3);
     let clients = clients(&masters, 2).await;
@@ -136,7 +136,7 @@ async fn the_permit_of_a_client_that_is_gone_expires_by_itself_and_alone() {
     assert!(matches!(full.obstacle, Obstacle::Permits { all: 2, .. }), "{full:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_inspection_shows_the_holder_of_each_permit_and_one_can_be_taken_away() {
     let masters = Masters::start(3);
     let clients = clients(&masters, 2).await;
@@ -240,7 +240,7 @@ impl Shared {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn clients_share_permits_and_never_hold_more_than_there_are() {
     let masters = Masters::start(5);
     let shared = Shared { clients: 4, tasks: 4, permits: 3, each: 20, works: 10 * MS };

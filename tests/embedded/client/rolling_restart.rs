@@ -1,10 +1,11 @@
 //! Masters that come back empty, one after the other, under a leader beside two waiters in turn.
 
-use super::{queues, stand};
+use super::prelude::*;
 use crate::support::docker::tell;
-use crate::support::prelude::*;
-use quorumlock::{FencingWindow, Redlock, Released};
-use std::time::{Duration, Instant};
+use futures::future::join_all;
+use quorumlock::{FencingWindow, Redlock, Released, RestartGuard};
+use redis::cmd;
+use std::time::Duration;
 
 /// The ttl, and the longest that is allowed: two looks.
 const TTL: Duration = Duration::from_secs(2);
@@ -12,13 +13,31 @@ const TTL: Duration = Duration::from_secs(2);
 /// may be thought younger than it is.
 const QUARANTINE: Duration = Duration::from_millis(3_100);
 
+/// Returns the waiters in the queue of `r`, the first one first, master by master.
+async fn queues(masters: &Masters) -> Vec<Vec<String>> {
+    let all = cmd("ZRANGE").arg("quorumlock:queue:r").arg(0).arg(-1).to_owned();
+    let all = join_all(masters.iter().map(|master| witness::ask(master, &all))).await;
+    all.into_iter().map(Result::unwrap_or_default).collect()
+}
+
+/// Waits until all masters have so many waiters in the same order, and returns these.
+pub(super) async fn stand(masters: &Masters, waiters: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    eventually("all masters have the same queue", 2 * SOON, async || {
+        found = queues(masters).await;
+        found.iter().all(|queue| queue.len() == waiters && *queue == found[0])
+    })
+    .await;
+    found.swap_remove(0)
+}
+
 async fn client(masters: &Masters) -> Redlock {
-    let builder = Redlock::builder().nodes(masters.urls()).ttl(TTL).max_ttl(TTL);
+    let builder = masters.builder().restart_guard(RestartGuard::On).ttl(TTL).max_ttl(TTL);
     let builder = builder.fencing_window(FencingWindow { back: 500 * MS, ahead: 500 * MS });
     builder.operation_timeout(900 * MS).acquire_timeout(LONG).connect().await.unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn rolling_restarts_cost_a_leader_nothing_beside_waiters() {
     let masters = Masters::start(5);
     let [leader, first, second] =

@@ -1,7 +1,7 @@
 //! A key that is kept for the next in turn, and a queue, as inspections show them: written by hand, as
 //! the scripts of waiters in turn write them.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use futures::StreamExt;
 use quorumlock::report::Obstacle;
 use quorumlock::{AcquireError, LockState, NodeState};
@@ -11,14 +11,14 @@ use std::time::{Duration, SystemTime};
 const KEPT: &str = "quorumlock:next:0123456789abcdef0123456789abcdef";
 const ALIVE: &str = "quorumlock:alive:r";
 
-async fn keep(masters: &[Server]) {
+async fn keep(masters: &[Master]) {
     for server in masters {
         witness::set_foreign(server, "r", KEPT, LONG).await;
     }
 }
 
 /// Lets so many live in the queue of a master, and one whose time is over.
-async fn enqueue(server: &Server, living: usize) {
+async fn enqueue(server: &Master, living: usize) {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let mut command = cmd("ZADD");
     command.arg(ALIVE).arg((now - SECOND).as_millis() as u64).arg("dead");
@@ -28,7 +28,7 @@ async fn enqueue(server: &Server, living: usize) {
     witness::ask::<()>(server, &command).await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn it_is_no_holder_and_keeps_all_others_out() {
     let (masters, redlock) = three().await;
     keep(&masters[..2]).await;
@@ -63,7 +63,7 @@ async fn it_is_no_holder_and_keeps_all_others_out() {
     assert_eq!(witness::value(&masters[0], "r").await.as_deref(), Some(KEPT));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_inspection_says_how_many_wait_and_leaves_out_the_dead() {
     let (masters, redlock) = three().await;
     let waiting = async || redlock.inspect("r").await.unwrap().waiting();
@@ -83,11 +83,7 @@ async fn an_inspection_says_how_many_wait_and_leaves_out_the_dead() {
     );
     guard.release().await.unwrap();
 
-    for server in &masters[..2] {
-        let mut deny = cmd("ACL");
-        deny.arg(&["SETUSER", "default", "-zrangebyscore"]);
-        witness::ask::<()>(server, &deny).await.unwrap();
-    }
+    masters[..2].iter().for_each(|master| master.deny(&["zrangebyscore"]).unwrap());
     let reader = redlock.rw_lock("r").read().label("reader-7").await.unwrap();
     let inspection = redlock.inspect("r").await.unwrap();
     assert_eq!(inspection.waiting(), None);

@@ -1,21 +1,21 @@
-//! What a hand-over costs the masters where a crowd waits in turn, each waiter a process of its own: counted,
-//! so that a busy machine does not matter.
+//! What a hand-over costs the masters where a crowd waits in turn, each waiter with connections of its own, as if
+//! it were a process.
 
-use super::stand;
+use super::prelude::*;
+use super::rolling_restart::stand;
 use crate::support::docker::tell;
-use crate::support::prelude::*;
 use futures::future::join_all;
 use quorumlock::Redlock;
 use redis::cmd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MASTERS: usize = 5;
 const HOLD: Duration = Duration::from_millis(2);
 
 /// The sections that are counted.
-const SECTIONS: usize = 150;
+const SECTIONS: usize = 60;
 
 /// What one section costs all masters.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ struct Cost {
 /// Lets so many clients take turns, each of which asks again at once, and counts.
 async fn turns_of(waiters: usize) -> Cost {
     let masters = Masters::start(MASTERS);
+    masters.iter().for_each(|master| master.set_latency(MS));
     let connect = |_| masters.builder().operation_timeout(900 * MS).connect();
     let mut clients = join_all((0..=waiters).map(connect)).await.into_iter().map(Result::unwrap);
     let first = clients.next().unwrap();
@@ -75,7 +76,7 @@ async fn turns_of(waiters: usize) -> Cost {
     Cost { scripts: (scripts - looks) * each, sets: sets * each, listeners }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_turn_costs_the_same_where_fifty_wait_as_where_three_do() {
     let (few, many) = (turns_of(3).await, turns_of(50).await);
     tell(&format!("three: {few:?}\nfifty: {many:?}"));

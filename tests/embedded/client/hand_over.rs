@@ -1,11 +1,11 @@
 //! The hand-over of a lock: in order within a process, at once between processes. In the end every
 //! waiter gets it, whatever happens to other waiters and to the messages.
 
-use crate::support::prelude::*;
+use super::prelude::*;
 use futures::future::join_all;
 use quorumlock::{Backoff, Redlock, RedlockBuilder};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A rare poll: a waiter that is served sooner was notified.
@@ -16,15 +16,14 @@ fn seldom(masters: &Masters) -> RedlockBuilder {
     masters.builder().backoff(Backoff { base: SELDOM.0, cap: SELDOM.1 }).acquire_timeout(PATIENCE)
 }
 
+/// Returns how many listen at this master for a release of `r`.
+async fn listeners_at(master: &Master) -> usize {
+    let command = redis::cmd("PUBSUB").arg("NUMSUB").arg("quorumlock:free:0:r").to_owned();
+    witness::ask::<(String, usize)>(master, &command).await.unwrap().1
+}
+
 async fn listeners(masters: &Masters) -> usize {
-    let mut all = 0;
-    for master in masters.iter() {
-        let command = redis::cmd("PUBSUB").arg("CHANNELS").to_owned();
-        let channels: Vec<String> = witness::ask(master, &command).await.unwrap();
-        // The mailboxes of processes name their clients.
-        all += channels.iter().filter(|channel| !channel.contains('@')).count();
-    }
-    all
+    join_all(masters.iter().map(listeners_at)).await.into_iter().sum()
 }
 
 /// Acquires `r`, and records its number when it has it.
@@ -42,7 +41,7 @@ fn note(
     })
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn within_a_process_the_first_waiter_is_served_first() {
     let (masters, redlock) = five().await;
     let first = redlock.acquire("r").await.unwrap();
@@ -62,7 +61,7 @@ async fn within_a_process_the_first_waiter_is_served_first() {
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_waiter_that_goes_leaves_the_others_their_places() {
     let (masters, redlock) = three().await;
     let first = redlock.acquire("r").await.unwrap();
@@ -106,7 +105,7 @@ async fn slowest_hand_over(masters: &Masters, waiting: RedlockBuilder, listens: 
     slowest
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn between_processes_a_release_notifies_the_waiter() {
     let masters = Masters::start(5);
     let slowest = slowest_hand_over(&masters, seldom(&masters), 1).await;
@@ -114,7 +113,7 @@ async fn between_processes_a_release_notifies_the_waiter() {
     witness::eventually_no_keys(&masters, PATIENCE).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn with_wake_ups_off_it_is_found_by_polling_and_no_client_listens() {
     let masters = Masters::start(3);
     let polling = masters
@@ -126,14 +125,10 @@ async fn with_wake_ups_off_it_is_found_by_polling_and_no_client_listens() {
     assert!(found < Duration::from_secs(5), "{found:?}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn masters_that_deny_channels_make_it_slower_and_never_wrong() {
     let masters = Masters::start(3);
-    for master in masters.iter() {
-        let mut deny = redis::cmd("ACL");
-        deny.arg("SETUSER").arg("default").arg("resetchannels").arg("-subscribe").arg("-publish");
-        let _: String = witness::ask(master, &deny).await.unwrap();
-    }
+    masters.iter().for_each(|master| master.deny(&["subscribe", "publish"]).unwrap());
     let polling = masters
         .builder()
         .backoff(Backoff { base: 20 * MS, cap: 200 * MS })
@@ -144,7 +139,7 @@ async fn masters_that_deny_channels_make_it_slower_and_never_wrong() {
 }
 
 /// The connection that notifies the waiter is lost: another master notifies it, or a poll does.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_master_that_was_to_tell_and_dies_costs_a_poll_at_most() {
     let masters = Masters::start(5);
     let holder = masters.builder().connect().await.unwrap();
@@ -155,9 +150,7 @@ async fn a_master_that_was_to_tell_and_dies_costs_a_poll_at_most() {
     eventually("it listens", PATIENCE, listens).await;
     let mut teller = 0;
     for (node, master) in masters.iter().enumerate() {
-        let command = redis::cmd("PUBSUB").arg("CHANNELS").to_owned();
-        let channels: Vec<String> = witness::ask(master, &command).await.unwrap();
-        teller = if channels.is_empty() { teller } else { node };
+        teller = if listeners_at(master).await == 0 { teller } else { node };
     }
     masters.kill(teller);
     guard.release().await.unwrap();
