@@ -1,11 +1,8 @@
 //! Which rule a history breaks. It looks at nothing but what was answered, and in which order.
 
-use super::Rule;
+use super::{Rule, StoreError, StoreResult};
 use crate::FencingToken;
 use std::fmt;
-
-/// An update appends its value as a digit.
-pub(super) const DIGIT: u64 = 16;
 
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,81 +13,110 @@ pub(super) enum Outcome {
     Unknown,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Write {
-    pub(super) name: char,
     pub(super) token: Option<FencingToken>,
     pub(super) value: u64,
-    pub(super) outcome: Outcome,
-    /// The lines of the log at which it began and ended.
-    pub(super) begun: usize,
-    pub(super) ended: usize,
+    outcome: Outcome,
+    /// The line of the log at which it began.
+    begun: usize,
+    /// The line at which it ended, or was first read if its outcome is unknown.
+    known: usize,
 }
+
+impl Write {
+    pub(super) const fn new(token: Option<FencingToken>, value: u64) -> Self {
+        Self { token, value, outcome: Outcome::Unknown, begun: usize::MAX, known: usize::MAX }
+    }
+}
+
+/// The rule that is broken, and in which way.
+pub(super) type Breach = (Rule, String);
 
 /// What has happened in one play so far.
 #[derive(Default)]
 pub(super) struct History {
     /// Whether each value is appended to those before it, or replaces them.
     pub(super) updates: bool,
+    /// In the order of their values, from 1 on.
     pub(super) writes: Vec<Write>,
-    /// Values read while no write was on its way, and when.
-    pub(super) reads: Vec<(usize, u64)>,
-    /// When the store restarted, cleaned up or failed a write, and the words for it.
-    pub(super) upsets: Vec<(usize, &'static str)>,
-    pub(super) wins: Vec<FencingToken>,
+    /// When the store last restarted, cleaned up or failed a write, and the words for it.
+    pub(super) upset: (usize, &'static str),
+    won: Option<FencingToken>,
     pub(super) log: Vec<String>,
+    /// The first breach.
+    pub(super) breach: Option<Breach>,
 }
 
-/// The rule that is broken, and in which way.
-type Breach = Option<(Rule, String)>;
-
 impl History {
-    /// Returns the rule that the play has broken.
-    pub(super) fn breach(&self) -> Breach {
-        if let Some(pair) = self.wins.windows(2).find(|pair| pair[0] >= pair[1]) {
-            let what = format!("a win had token {}, and the next one {}", pair[0], pair[1]);
-            return Some((Rule::RefuseSmaller, what));
-        }
-        let answer = self.writes.iter().find_map(|write| self.answer(write));
-        answer.or_else(|| self.content(*self.reads.last()?))
+    pub(super) fn of(updates: bool) -> Self {
+        Self { updates, ..Self::default() }
     }
 
-    /// Checks the store's answer to a write.
-    fn answer(&self, write: &Write) -> Breach {
-        write.token?;
+    pub(super) fn begin(&mut self, value: u64) {
+        let write = &mut self.writes[value as usize - 1];
+        write.begun = self.log.len();
+        self.log.push(format!("{write} begins with {value}"));
+    }
+
+    /// Adds a line about a write to the log.
+    pub(super) fn tell(&mut self, value: u64, words: &str) {
+        self.log.push(format!("{} {words}", name(value)));
+    }
+
+    /// Notes the store's answer to a write, and checks it.
+    pub(super) fn end(&mut self, value: u64, outcome: Outcome, words: &str) {
+        let now = self.log.len();
+        self.tell(value, words);
+        let write = &mut self.writes[value as usize - 1];
+        write.outcome = outcome;
+        if outcome != Outcome::Unknown {
+            write.known = now;
+        }
+        let write = *write;
         let mut newer = self.writes.iter().filter(|newer| newer.token > write.token);
-        match write.outcome {
-            Outcome::Written => newer.find_map(|newer| self.stale(write, newer)),
-            Outcome::Refused if newer.all(|newer| newer.begun > write.ended) => {
-                let what =
-                    format!("{write} was refused, though no greater token had been presented");
-                Some((Rule::RefuseSmaller, what))
+        let breach = match outcome {
+            _ if write.token.is_none() => None,
+            Outcome::Written => newer
+                .find(|newer| newer.known < write.begun && newer.outcome != Outcome::Refused)
+                .map(|newer| self.stale(&write, newer)),
+            Outcome::Refused if newer.all(|newer| newer.begun > now) => {
+                let what = "was refused, though no greater token had been presented";
+                Some((Rule::RefuseSmaller, format!("{write} {what}")))
             }
             _ => None,
-        }
+        };
+        self.breach = self.breach.take().or(breach);
     }
 
-    /// Reports a write that was accepted, if it began after `newer` was written.
+    /// Reports a write that was accepted, though it began when `newer` was known to be written.
     fn stale(&self, write: &Write, newer: &Write) -> Breach {
-        let mut reads = self.reads.iter().filter(|(at, _)| *at < write.begun);
-        if newer.outcome == Outcome::Written && newer.ended < write.begun {
-            let what = format!("{write} was accepted after {newer} had been written");
-            Some(self.unless_upset(Rule::RefuseSmaller, what, newer.ended..write.begun))
-        } else if newer.outcome == Outcome::Unknown
-            && reads.any(|(_, value)| self.has(*value, newer))
-        {
-            let what = format!("{write} was accepted after {newer} had failed, yet been read");
-            Some((Rule::OneStep, what))
-        } else {
-            None
+        let what = format!("{write} was accepted after {newer} had");
+        match newer.outcome {
+            Outcome::Unknown => (Rule::OneStep, format!("{what} failed, yet been read")),
+            _ => self.unless_upset(Rule::RefuseSmaller, what + " been written", newer.known),
         }
     }
 
-    /// Checks a value that was read while no write was on its way.
-    fn content(&self, (at, value): (usize, u64)) -> Breach {
-        let shown = self.shown(value)?;
+    /// Notes a value that was read while no write was on its way, and checks it.
+    pub(super) fn read(&mut self, value: u64) -> StoreResult {
+        self.log.push(format!("the store has {value:x}"));
+        let Some(shown) = self.shown(value) else {
+            let error = format!("the store has {value:x}, which no write of the play makes");
+            return Err(StoreError::Failed(error));
+        };
+        self.breach = self.breach.take().or(self.content(&shown));
+        for write in shown {
+            let known = &mut self.writes[write.value as usize - 1].known;
+            *known = self.log.len().min(*known);
+        }
+        Ok(())
+    }
+
+    fn content(&self, shown: &[Write]) -> Option<Breach> {
         let over =
             |by: &Write, lost: &Write| (Rule::OneStep, format!("{by} was written over {lost}"));
-        for write in &shown {
+        for write in shown {
             if write.token.is_none() {
                 return Some((Rule::EveryWriter, format!("{write} was written")));
             } else if write.outcome == Outcome::Refused {
@@ -98,72 +124,72 @@ impl History {
             }
         }
         if let Some(pair) = shown.windows(2).find(|pair| pair[0].token > pair[1].token) {
-            return Some(over(pair[1], pair[0]));
+            return Some(over(&pair[1], &pair[0]));
         }
-        let mut acknowledged = self
-            .writes
-            .iter()
-            .filter(|write| write.outcome == Outcome::Written && write.begun < at);
-        let is_lost = |write: &&Write| match shown.last() {
-            Some(_) if self.updates => !self.has(value, write),
-            Some(last) if last.token == write.token => {
-                last.outcome == Outcome::Written && last.ended < write.begun
-            }
-            Some(last) => last.token < write.token,
-            None => true,
-        };
-        let lost = acknowledged.find(is_lost)?;
-        match shown
-            .iter()
-            .find(|by| !self.updates || by.begun < lost.ended && lost.begun < by.ended)
-        {
+        let last = shown.last().map(|last| (last.token, last.known));
+        let lost = self.writes.iter().find(|write| {
+            write.outcome == Outcome::Written
+                && !shown.contains(write)
+                && (self.updates || last < Some((write.token, write.begun)))
+        })?;
+        let at_once = |by: &&Write| by.begun < lost.known && lost.begun < by.known;
+        Some(match shown.iter().find(|by| !self.updates || at_once(by)) {
             Some(by) if by.token > lost.token => {
-                Some((Rule::RaiseFirst, format!("{by} read before it raised, so {lost} is lost")))
+                (Rule::RaiseFirst, format!("{by} read before it raised, so {lost} is lost"))
             }
-            Some(by) => Some(over(by, lost)),
+            Some(by) => over(by, lost),
             None => {
                 let what = format!("{lost} was acknowledged, and the store does not have it");
-                Some(self.unless_upset(Rule::OneStep, what, lost.ended..usize::MAX))
+                self.unless_upset(Rule::OneStep, what, lost.known)
             }
-        }
+        })
     }
 
     /// Returns the writes that a stored value shows, in their order: all of them if they are
     /// updates, else the last one. `None` if no writes of this play make that value.
-    pub(super) fn shown(&self, value: u64) -> Option<Vec<&Write>> {
-        let (earlier, last) =
-            if self.updates { (value / DIGIT, value % DIGIT) } else { (0, value) };
-        if value == 0 {
-            return Some(Vec::new());
-        }
-        let mut shown = self.shown(earlier)?;
-        shown.push(self.writes.iter().find(|write| write.value == last)?);
-        Some(shown)
+    fn shown(&self, value: u64) -> Option<Vec<Write>> {
+        let digits = format!("{value:x}");
+        let index = |digit: char| Some((digit.to_digit(16)? as usize).wrapping_sub(1));
+        let writes = digits.trim_start_matches('0').chars();
+        let shown: Option<Vec<_>> =
+            writes.map(|digit| self.writes.get(index(digit)?).copied()).collect();
+        shown.filter(|shown| self.updates || shown.len() <= 1)
     }
 
-    fn has(&self, value: u64, write: &Write) -> bool {
-        self.shown(value).is_some_and(|shown| shown.iter().any(|by| by.value == write.value))
-    }
-
-    /// Returns the rule, or the first one if something happened to the store at that time.
-    fn unless_upset(
-        &self,
-        rule: Rule,
-        what: String,
-        time: std::ops::Range<usize>,
-    ) -> (Rule, String) {
-        match self.upsets.iter().find(|(at, _)| time.contains(at)) {
-            Some((_, words)) => (Rule::Remember, format!("{what}, and {words}")),
-            None => (rule, what),
+    /// Notes the token of a win, and checks it.
+    pub(super) fn win(&mut self, token: FencingToken) {
+        self.log.push(format!("a win has token {token}"));
+        if let Some(won) = self.won.replace(token).filter(|won| *won >= token) {
+            let what = format!("a win had token {won}, and the next one {token}");
+            self.breach.get_or_insert((Rule::RefuseSmaller, what));
         }
     }
+
+    /// Notes that something has happened to the store.
+    pub(super) fn upset(&mut self, words: &'static str) {
+        self.upset = (self.log.len(), words);
+        self.log.push(words.to_owned());
+    }
+
+    /// Returns the rule, or the first one if something has happened to the store since then.
+    fn unless_upset(&self, rule: Rule, what: String, since: usize) -> Breach {
+        match self.upset {
+            (at, words) if at > since => (Rule::Remember, format!("{what}, and {words}")),
+            _ => (rule, what),
+        }
+    }
+}
+
+/// Returns A for the first write of a play, and so on.
+fn name(value: u64) -> char {
+    char::from(b'@' + value as u8)
 }
 
 impl fmt::Display for Write {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.token {
-            Some(token) => write!(f, "{} (token {token})", self.name),
-            None => write!(f, "{} (no token)", self.name),
+            Some(token) => write!(f, "{} (token {token})", name(self.value)),
+            None => write!(f, "{} (no token)", name(self.value)),
         }
     }
 }

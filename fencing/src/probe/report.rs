@@ -1,7 +1,8 @@
 //! What a probe reports.
 
 use super::Case;
-use std::collections::BTreeMap;
+use super::judge::Breach;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
 
@@ -26,8 +27,8 @@ pub enum Rule {
 pub struct Report {
     /// Plays of each case.
     pub cases: BTreeMap<Case, Plays>,
-    /// Cases that were not played, since a closure that they need was not given.
-    pub left_out: Vec<Case>,
+    /// Cases that were not played, since a call that they need was not given.
+    pub left_out: BTreeSet<Case>,
     /// How often the store kept a write from taking a step, so that the other one went on.
     pub blocked: u64,
 }
@@ -80,7 +81,7 @@ impl fmt::Display for Report {
             let error = error.as_ref().map_or(String::new(), |error| format!("; {error}"));
             writeln!(f, "{all:6} plays of {case:?}, {whole} without an error of the store{error}")?;
         }
-        writeln!(f, "not played, as a closure was not given: {:?}", self.left_out)?;
+        writeln!(f, "not played, as a call was not given: {:?}", self.left_out)?;
         write!(f, "{:6} times, the store blocked a write", self.blocked)
     }
 }
@@ -100,16 +101,37 @@ impl fmt::Debug for ProbeError {
 impl Error for ProbeError {}
 
 impl ProbeError {
-    pub(super) fn broken(
-        (rule, breach): (Rule, String),
-        case: Case,
-        seed: u64,
-        log: &[String],
-    ) -> Self {
+    pub(super) fn broken((rule, breach): Breach, case: Case, seed: u64, log: &[String]) -> Self {
         let lines: String = (1..).zip(log).map(|(at, line)| format!("{at:4}. {line}\n")).collect();
         let text = format!(
-            "{rule} is broken: {breach}\nthe play of {case:?}:\n{lines}repeat it with play([{seed}])"
+            "{rule} is broken: {breach}\nthe play of {case:?}:\n{lines}repeat it with the seed {seed}"
         );
         Self { rule: Some(rule), case: Some(case), seed: Some(seed), text }
+    }
+}
+
+impl Report {
+    /// Counts a play, with the first error of the store in it.
+    pub(super) fn count(&mut self, case: Case, seed: u64, error: Option<String>) {
+        let plays = self.cases.entry(case).or_default();
+        plays.all += 1;
+        plays.whole += u64::from(error.is_none());
+        plays.error = plays.error.take().or(error.map(|error| format!("seed {seed}: {error}")));
+    }
+
+    /// Returns the report, if it shows something of each case that was played.
+    pub(super) fn or_nothing_shown(self) -> Result<Self, ProbeError> {
+        let (case, text) = match self.cases.iter().find(|(_, plays)| plays.whole == 0) {
+            Some((case, Plays { error, .. })) => {
+                let error = error.as_deref().unwrap_or_default();
+                let text = format!(
+                    "each play of {case:?} had an error of the store, which is no StoreError::Stale: {error}"
+                );
+                (Some(*case), text)
+            }
+            None if self.cases.is_empty() => (None, "nothing was played: give seeds".to_owned()),
+            None => return Ok(self),
+        };
+        Err(ProbeError { rule: None, case, seed: None, text })
     }
 }
