@@ -2,10 +2,9 @@
 
 use super::{StoreError, StoreResult};
 use crate::FencingToken;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Wake;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 /// An update appends its value as a digit.
 const DIGIT: u64 = 16;
@@ -41,12 +40,12 @@ impl Attempt {
     ///
     /// The probe itself drops a write that waits here, as if its process had ended.
     pub async fn pass(&self, place: &'static str) -> StoreResult {
-        *self.gate.place() = Some(place);
+        let (open, opened) = oneshot::channel();
+        *self.gate.place() = Some((place, open));
         // The write may be in a task of its own, and its arrival is the end of a step.
         self.gate.stirred.notify_one();
-        self.gate.opened.notified().await;
-        match self.gate.passes.fetch_sub(1, Ordering::Relaxed) {
-            1 => Err(StoreError::Failed(format!("the probe fails it at \"{place}\""))),
+        match opened.await {
+            Ok(false) => Err(StoreError::Failed(format!("the probe fails it at \"{place}\""))),
             _ => Ok(()),
         }
     }
@@ -54,31 +53,15 @@ impl Attempt {
 
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// The point at which the write waits.
-    place: Mutex<Option<&'static str>>,
-    /// The pass of that number fails.
-    passes: AtomicU64,
-    opened: Notify,
+    /// The point at which the write waits, until it hears whether it passes.
+    place: Mutex<Option<(&'static str, oneshot::Sender<bool>)>>,
     /// Notified when the write can take a step.
     pub(super) stirred: Notify,
 }
 
 impl Gate {
-    pub(super) fn new(passes: u64) -> Arc<Self> {
-        let gate = Self { passes: passes.into(), ..Self::default() };
-        gate.stirred.notify_one();
-        Arc::new(gate)
-    }
-
-    pub(super) fn place(&self) -> MutexGuard<'_, Option<&'static str>> {
+    pub(super) fn place(&self) -> MutexGuard<'_, Option<(&'static str, oneshot::Sender<bool>)>> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets the write pass the point at which it waits, if it waits at one.
-    pub(super) fn open(&self) {
-        if self.place().take().is_some() {
-            self.opened.notify_one();
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use quorumlock_fencing::FenceCheck;
-//! use quorumlock_fencing::probe::{Attempt, ProbeError, Probed, Rule, StoreResult, play};
+//! use quorumlock_fencing::probe::{Attempt, Probed, Report, Rule, StoreResult, play};
 //! use tokio::sync::Mutex;
 //!
 //! struct Account {
@@ -40,7 +40,7 @@
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
-//! # async fn main() -> Result<(), ProbeError> {
+//! # async fn main() -> Result<(), Report> {
 //! let open = async |apart| Ok(Account { inside: Mutex::default(), apart });
 //! println!("{}", play(async |_| open(false).await, 0..500).await?);
 //!
@@ -48,7 +48,8 @@
 //! assert_eq!(broken.rule, Some(Rule::OneStep));
 //! assert!(broken.to_string().contains("is held at \"checked\""));
 //! // Its seed repeats it.
-//! assert_eq!(play(async |_| open(true).await, broken.seed).await.unwrap_err(), broken);
+//! let again = play(async |_| open(true).await, broken.seed).await.unwrap_err();
+//! assert_eq!(again.to_string(), broken.to_string());
 //! # Ok(())
 //! # }
 //! ```
@@ -81,23 +82,24 @@ mod stage;
 
 pub use cases::Case;
 pub use gate::Attempt;
-pub use report::{Plays, ProbeError, Report, Rule};
+pub use report::{Plays, Report, Rule};
 
 use crate::{FencingToken, StaleToken};
-use cases::{Act, CASES, FOUR_HOLDERS, Row};
+use cases::{Act, ROWS};
+use judge::History;
 use stage::Stage;
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
-use std::iter::{repeat_n, successors};
+use std::iter::successors;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long each thing that is done to a store may take.
-const LIMIT: Duration = Duration::from_secs(30);
+/// How long a play may take.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A store that is probed, with one resource: whatever reaches it, such as a name and a connection.
 ///
-/// Calls that are not given leave out the cases that need them, as does [`StoreError::NotGiven`].
+/// Calls that are not given leave out the plays that need them, as does [`StoreError::NotGiven`].
 #[allow(async_fn_in_trait, reason = "a probe runs in one task")]
 pub trait Probed {
     /// Returns whether [`write`](Self::write) is an update, which reads what is stored, and writes
@@ -151,7 +153,7 @@ pub type StoreResult<T = ()> = Result<T, StoreError>;
 pub enum StoreError {
     /// The store refused the token, since it had seen a greater one.
     Stale,
-    /// There is no such call. The cases that need it are left out.
+    /// There is no such call. The plays that need it are left out.
     NotGiven,
     /// Anything else, as text. It breaks no rule, and the report counts it.
     Failed(String),
@@ -174,7 +176,7 @@ impl<E: Error + 'static> From<E> for StoreError {
 ///
 /// # Errors
 ///
-/// [`ProbeError`] with the first rule that was broken. Without a rule, if errors of the store kept
+/// The report, with the first rule that was broken. Without a rule, if errors of the store kept
 /// a case from being played even once, or if there was no seed.
 ///
 /// # Cancel safety
@@ -187,60 +189,47 @@ impl<E: Error + 'static> From<E> for StoreError {
 pub async fn play<S: Probed>(
     open: impl AsyncFn(String) -> StoreResult<S>,
     seeds: impl IntoIterator<Item = u64>,
-) -> Result<Report, ProbeError> {
-    let rows: Vec<_> = CASES.iter().flat_map(|row| repeat_n(row, row.1)).collect();
-    let mut report = Report::default();
+) -> Result<Report, Report> {
+    let (mut rows, mut report) = (ROWS.map(Some), Report::default());
     for seed in seeds {
-        for below in 0..rows.len() {
-            let row = rows[(seed as usize % rows.len() + below) % rows.len()];
-            let played = play_one(&open, seed, row, &mut report).await;
-            if played.is_err() {
+        let from = seed as usize % ROWS.len();
+        for row in (from..ROWS.len()).chain(0..from) {
+            let Some((case, script)) = rows[row] else { continue };
+            let played = play_one(&open, seed, script).await;
+            if let Err(StoreError::NotGiven) = played {
+                rows[row] = None;
+                continue;
+            }
+            report.add(case, seed, played);
+            if report.rule.is_some() {
                 // A store that refuses nothing breaks nearly every rule: the first cause counts.
-                play_one(&open, seed, &CASES[0], &mut report).await?;
+                let (first, script) = ROWS[0];
+                report.add(first, seed, play_one(&open, seed, script).await);
+                return Err(report);
             }
-            if played? {
-                break;
-            }
+            break;
         }
     }
     report.or_nothing_shown()
 }
 
-/// Plays on a store of its own. Returns false if the case is left out.
+/// Plays on a store of its own.
 async fn play_one<S: Probed>(
     open: &impl AsyncFn(String) -> StoreResult<S>,
     seed: u64,
-    (case, _, needs, script): &Row,
-    report: &mut Report,
-) -> Result<bool, ProbeError> {
-    if report.left_out.contains(case) {
-        return Ok(false);
-    }
-    let name = format!("probe-{:x}", RandomState::new().hash_one(seed));
-    let store = match open(name).await {
-        Ok(store) => store,
-        Err(error) => {
-            report.count(*case, seed, Some(format!("{error:?}")));
-            return Ok(true);
-        }
-    };
-    let mut stage = Stage::new(&store, seed);
-    for act in FOUR_HOLDERS.iter().chain(script.iter().copied().flatten()) {
-        let late = |_| Err(StoreError::Failed(format!("no end within {LIMIT:?}")));
-        match timeout(LIMIT, stage.perform(*act)).await.unwrap_or_else(late) {
-            Err(StoreError::NotGiven) if act == needs => {
-                report.left_out.insert(*case);
-                return Ok(false);
+    script: &[&[Act]],
+) -> StoreResult<History> {
+    let play = async {
+        let store = open(format!("probe-{:x}", RandomState::new().hash_one(seed))).await?;
+        let mut stage = Stage::new(&store, seed).await?;
+        for act in script.iter().copied().flatten() {
+            stage.perform(*act).await?;
+            if stage.history.breach.is_some() {
+                break;
             }
-            Ok(()) => {}
-            Err(StoreError::NotGiven) if matches!(act, Act::Win | Act::Restart | Act::Cleanup) => {}
-            Err(error) => stage.fail(format!("{error:?}")),
         }
-        if let Some(breach) = stage.history.breach {
-            return Err(ProbeError::broken(breach, *case, seed, &stage.history.log));
-        }
-    }
-    report.blocked += stage.blocked;
-    report.count(*case, seed, stage.error);
-    Ok(true)
+        Ok(stage.history)
+    };
+    let late = |_| Err(StoreError::Failed(format!("no end within {LIMIT:?}")));
+    timeout(LIMIT, play).await.unwrap_or_else(late)
 }

@@ -1,11 +1,10 @@
-//! One play: writes that take steps in the order of a schedule, and a log of it in plain words.
+//! One play: writes that take steps in the order of a schedule.
 
 use super::cases::Act;
 use super::draw::Draw;
 use super::gate::{Attempt, Gate};
-use super::judge::{History, Outcome, Write};
+use super::judge::History;
 use super::{Probed, StoreError, StoreResult};
-use crate::FencingToken;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,13 +16,9 @@ use tokio::time::timeout;
 pub(super) struct Stage<'p, S> {
     store: &'p S,
     draw: Draw,
-    tokens: Vec<FencingToken>,
-    pub(super) history: History,
-    /// The first error of the store, except those that the probe itself made.
-    pub(super) error: Option<String>,
-    pub(super) blocked: u64,
     /// How many steps a write has taken at most.
     longest: u64,
+    pub(super) history: History,
 }
 
 /// A write on its way.
@@ -32,129 +27,106 @@ struct Running<'p> {
     work: Pin<Box<dyn Future<Output = StoreResult> + 'p>>,
     gate: Arc<Gate>,
     steps: u64,
-    may_fail: bool,
+    passes: u64,
+    /// If it may fail: the pass that fails, or 0 if none does.
+    fails_in: Option<u64>,
 }
 
 impl<'p, S: Probed> Stage<'p, S> {
-    pub(super) fn new(store: &'p S, seed: u64) -> Self {
-        let mut draw = Draw(seed);
-        let tokens = draw.tokens().into_iter().flat_map(FencingToken::try_from).collect();
-        let history = History::of(store.updates());
-        Self { store, draw, tokens, history, error: None, blocked: 0, longest: 0 }
+    /// Takes the holders' tokens from the store, or else draws them.
+    pub(super) async fn new(store: &'p S, seed: u64) -> StoreResult<Self> {
+        let history = History { updates: store.updates(), ..History::default() };
+        let mut stage = Self { store, draw: Draw(seed), longest: 0, history };
+        for number in stage.draw.tokens() {
+            match stage.perform(Act::Win).await {
+                Err(StoreError::NotGiven) => stage.history.tokens.push(number.try_into()?),
+                won => won?,
+            }
+        }
+        Ok(stage)
     }
 
     pub(super) async fn perform(&mut self, act: Act) -> StoreResult {
         match act {
-            Act::Perhaps(_) if self.draw.below(2) == 0 => {}
-            Act::Perhaps(holder) | Act::Alone(holder) => self.run(&[holder], &[], None).await?,
-            Act::Race(one, other, most) => {
-                let turns: Vec<_> = (0..=self.draw.below(most)).map(|_| self.steps()).collect();
-                self.run(&[one, other], &turns, None).await?;
-            }
+            Act::Alone(holder) => self.run(&[holder], 0, None).await,
+            Act::Race(one, other, turns) => self.run(&[one, other], turns, None).await,
             Act::Cut(holder) => {
-                let (step, is_dropped) = (self.steps(), self.draw.below(2) == 0);
-                let (steps, fails_in) = if is_dropped { (step, 0) } else { (u64::MAX, step) };
-                self.run(&[holder], &[steps], Some(fails_in)).await?;
+                let fails_in = self.steps() * self.draw.below(2);
+                self.run(&[holder], u64::from(fails_in == 0), Some(fails_in)).await
             }
-            Act::Read => self.history.read(self.store.read().await?)?,
-            Act::Restart => {
-                self.store.restart().await?;
-                self.history.upset("the store has restarted");
-            }
-            Act::Cleanup => {
-                self.store.cleanup().await?;
-                self.history.upset("the store has cleaned up");
-            }
-            Act::Updates if self.history.updates => {}
-            Act::Updates => return Err(StoreError::NotGiven),
-            Act::Win => {
-                let token = self.store.win().await?;
-                self.history.win(token);
-                self.tokens.remove(0);
-                self.tokens.push(token);
-            }
+            Act::Read => self.history.read(self.store.read().await?),
+            Act::Restart => self.history.upset("the store restarted", self.store.restart().await),
+            Act::Cleanup => self.history.upset("the store cleaned up", self.store.cleanup().await),
+            Act::Updates if self.history.updates => Ok(()),
+            Act::Updates => Err(StoreError::NotGiven),
+            Act::Win => self.store.win().await.map(|token| self.history.win(token)),
         }
-        Ok(())
     }
 
-    /// Notes an error of the store.
-    pub(super) fn fail(&mut self, error: String) {
-        self.history.log.push(error.clone());
-        self.error.get_or_insert(error);
-    }
-
-    /// Draws a number of steps: at most as many as a write has taken, if one was there before.
+    /// Draws a number of steps: at most as many as a write has taken.
     fn steps(&mut self) -> u64 {
         let most = if self.longest == 0 { 1 << self.draw.below(6) } else { self.longest };
         1 + self.draw.below(most)
     }
 
-    /// Runs the next writes to their ends. The first one takes so many steps, then the other one,
-    /// and so on. With `fails_in`, a write may fail: the pass of that number does, or its first turn
-    /// is its last.
-    async fn run(
-        &mut self,
-        holders: &[usize],
-        turns: &[u64],
-        fails_in: Option<u64>,
-    ) -> StoreResult {
-        let mut turns = turns.iter().copied();
-        let mut writers: VecDeque<_> =
-            holders.iter().map(|holder| self.writer(*holder, fails_in)).collect();
-        while let Some(writer) = writers.pop_front() {
-            let patience = if writers.is_empty() { Duration::MAX } else { self.store.patience() };
-            let steps = turns.next().unwrap_or(u64::MAX);
-            writers.extend(self.turn(writer, steps, patience).await?);
+    /// Runs a write of each holder to its end. The first one takes a few steps, then the other one,
+    /// and so on, for so many turns. With `fails_in`, a write may fail, and it has no second turn.
+    async fn run(&mut self, holders: &[usize], turns: u64, fails_in: Option<u64>) -> StoreResult {
+        let (mut holders, mut turns, mut held) = (holders.iter(), 0..turns, VecDeque::new());
+        loop {
+            let begun = holders.next().map(|holder| self.begin(*holder, fails_in));
+            let Some(mut writer) = begun.or_else(|| held.pop_front()) else { return Ok(()) };
+            let is_alone = holders.len() + held.len() == 0;
+            let patience = if is_alone { Duration::MAX } else { self.store.patience() };
+            let mut steps = turns.next().map_or(u64::MAX, |_| self.steps());
+            let answer = loop {
+                if let Some((_, open)) = writer.gate.place().take() {
+                    writer.passes += 1;
+                    let _ended_already = open.send(writer.fails_in != Some(writer.passes));
+                }
+                if timeout(patience, writer.gate.stirred.notified()).await.is_err() {
+                    self.history.blocked += 1;
+                    self.tell(&writer, "is blocked by the store");
+                    break None;
+                }
+                if let Poll::Ready(answer) = self.step(&mut writer) {
+                    break Some(answer);
+                }
+                steps -= 1;
+                if steps == 0 {
+                    self.tell(&writer, "is held");
+                    let ended = |_| Err(StoreError::Failed("its client has ended".to_owned()));
+                    break writer.fails_in.map(ended);
+                }
+            };
+            match answer {
+                Some(answer) => {
+                    self.history.end(writer.value, answer, writer.fails_in.is_some())?
+                }
+                None => held.push_back(writer),
+            }
         }
-        Ok(())
     }
 
-    fn writer(&mut self, holder: usize, fails_in: Option<u64>) -> Running<'p> {
-        let (token, value) =
-            (self.tokens.get(holder).copied(), 1 + self.history.writes.len() as u64);
-        let gate = Gate::new(fails_in.unwrap_or_default());
-        let work: Pin<Box<dyn Future<Output = _>>> = match token {
-            Some(token) => Box::pin(self.store.write(Attempt { token, value, gate: gate.clone() })),
-            None => Box::pin(self.store.unfenced(value)),
+    fn begin(&mut self, holder: usize, fails_in: Option<u64>) -> Running<'p> {
+        let token = self.history.tokens.get(holder).copied();
+        let (value, gate) = (self.history.begin(token), Arc::new(Gate::default()));
+        gate.stirred.notify_one();
+        let (store, held_by) = (self.store, Arc::clone(&gate));
+        let work = async move {
+            match token {
+                Some(token) => store.write(Attempt { token, value, gate: held_by }).await,
+                None => store.unfenced(value).await,
+            }
         };
-        self.history.writes.push(Write::new(token, value));
-        let may_fail = fails_in.is_some() || token.is_none();
         // Tokio's budget would make it wait now and then, whatever the schedule.
-        Running { value, work: Box::pin(unconstrained(work)), gate, steps: 0, may_fail }
-    }
-
-    /// Lets a write take so many steps. Returns it unless it has ended.
-    async fn turn(
-        &mut self,
-        mut writer: Running<'p>,
-        steps: u64,
-        patience: Duration,
-    ) -> StoreResult<Option<Running<'p>>> {
-        let mut pause = "is held";
-        for _ in 0..steps {
-            writer.gate.open();
-            if timeout(patience, writer.gate.stirred.notified()).await.is_err() {
-                self.blocked += 1;
-                pause = "is blocked by the store";
-                break;
-            }
-            if let Poll::Ready(result) = self.step(&mut writer) {
-                return self.end(&writer, result).map(|()| None);
-            }
-        }
-        self.tell(&writer, pause);
-        if writer.may_fail {
-            let ended = StoreError::Failed("its client has ended".to_owned());
-            return self.end(&writer, Err(ended)).map(|()| None);
-        }
-        Ok(Some(writer))
+        let work = Box::pin(unconstrained(work));
+        let fails_in = fails_in.or(token.is_none().then_some(0));
+        Running { value, work, gate, steps: 0, passes: 0, fails_in }
     }
 
     /// Lets a write go on to its next gate or await.
     fn step(&mut self, writer: &mut Running<'p>) -> Poll<StoreResult> {
-        if writer.steps == 0 {
-            self.history.begin(writer.value);
-        }
         writer.steps += 1;
         self.longest = self.longest.max(writer.steps);
         let waker = Waker::from(Arc::clone(&writer.gate));
@@ -165,28 +137,10 @@ impl<'p, S: Probed> Stage<'p, S> {
         polled
     }
 
-    fn end(&mut self, writer: &Running<'p>, result: StoreResult) -> StoreResult {
-        let (outcome, words) = match result {
-            Ok(()) => (Outcome::Written, "is written".to_owned()),
-            Err(StoreError::Stale) => (Outcome::Refused, "is refused as stale".to_owned()),
-            Err(StoreError::NotGiven) => return result,
-            Err(StoreError::Failed(error)) => {
-                if writer.may_fail {
-                    self.history.upset = (self.history.log.len(), "a write has failed");
-                } else {
-                    self.error.get_or_insert_with(|| error.clone());
-                }
-                (Outcome::Unknown, format!("fails: {error}"))
-            }
-        };
-        self.history.end(writer.value, outcome, &words);
-        Ok(())
-    }
-
     /// Adds a line about a write to the log, and where it waits.
     fn tell(&mut self, writer: &Running<'p>, words: &str) {
         let at = match *writer.gate.place() {
-            Some(place) => format!("at \"{place}\""),
+            Some((place, _)) => format!("at \"{place}\""),
             None => format!("after step {}", writer.steps),
         };
         self.history.tell(writer.value, &format!("{words} {at}"));

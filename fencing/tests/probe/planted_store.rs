@@ -1,9 +1,7 @@
 //! A store with a hole: each of them was found in a real project, or is next to one that was.
 
 use quorumlock_fencing::FencingToken;
-use quorumlock_fencing::probe::{
-    Attempt, ProbeError, Probed, Report, StoreError, StoreResult, play,
-};
+use quorumlock_fencing::probe::{Attempt, Probed, Report, StoreError, StoreResult, play};
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex as Cell};
@@ -261,6 +259,6 @@ pub(crate) async fn probe(
     hole: Hole,
     updates: bool,
     seeds: impl IntoIterator<Item = u64>,
-) -> Result<Report, ProbeError> {
+) -> Result<Report, Report> {
     play(async |_| Ok(Planted::new(hole, updates)), seeds).await
 }
