@@ -63,6 +63,11 @@ impl Gate {
     pub(super) fn place(&self) -> MutexGuard<'_, Option<(&'static str, oneshot::Sender<bool>)>> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Lets a write pass the point at which it waits, or fail there. Returns whether it was at one.
+    pub(super) fn open(&self, passes: bool) -> bool {
+        self.place().take().is_some_and(|(_, open)| open.send(passes).is_ok())
+    }
 }
 
 impl Wake for Gate {

@@ -46,11 +46,10 @@ impl Report {
         let error = match played {
             Ok(History { breach: Some((rule, what)), log, .. }) => {
                 (self.rule, self.case, self.seed) = (Some(rule), Some(case), Some(seed));
-                self.text = format!("{rule} is broken: {what}\nthe play of {case:?}:\n");
-                for (at, line) in (1..).zip(log) {
-                    self.text += &format!("{at:4}. {line}\n");
-                }
-                self.text += &format!("repeat it with the seed {seed}");
+                self.text = format!(
+                    "{rule} is broken: {what}\nthe play of {case:?}:\n  {}\nrepeat it with the seed {seed}",
+                    log.join("\n  ")
+                );
                 return;
             }
             Ok(history) => {
@@ -70,9 +69,7 @@ impl Report {
         let nothing_shown = self.cases.iter().find(|(_, plays)| plays.whole == 0);
         self.case = nothing_shown.map(|(case, _)| *case);
         self.text = match self.case {
-            Some(case) => {
-                format!("each play of {case:?} had an error that is no StoreError::Stale\n")
-            }
+            Some(case) => format!("each play of {case:?} failed, and not by StoreError::Stale\n"),
             None if self.cases.is_empty() => "nothing was played: give seeds\n".to_owned(),
             None => return Ok(self),
         };

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 pub(super) struct Stage<'p, S> {
     store: &'p S,
     draw: Draw,
-    /// How many steps a write has taken at most.
+    /// How many steps a write has taken at most before its last one.
     longest: u64,
     pub(super) history: History,
 }
@@ -27,9 +27,7 @@ struct Running<'p> {
     work: Pin<Box<dyn Future<Output = StoreResult> + 'p>>,
     gate: Arc<Gate>,
     steps: u64,
-    passes: u64,
-    /// If it may fail: the pass that fails, or 0 if none does.
-    fails_in: Option<u64>,
+    may_fail: bool,
 }
 
 impl<'p, S: Probed> Stage<'p, S> {
@@ -48,12 +46,9 @@ impl<'p, S: Probed> Stage<'p, S> {
 
     pub(super) async fn perform(&mut self, act: Act) -> StoreResult {
         match act {
-            Act::Alone(holder) => self.run(&[holder], 0, None).await,
-            Act::Race(one, other, turns) => self.run(&[one, other], turns, None).await,
-            Act::Cut(holder) => {
-                let fails_in = self.steps() * self.draw.below(2);
-                self.run(&[holder], u64::from(fails_in == 0), Some(fails_in)).await
-            }
+            Act::Alone(holder) => self.run(&[holder], 0, false).await,
+            Act::Race(one, other, turns) => self.run(&[one, other], turns, false).await,
+            Act::Cut(holder) => self.run(&[holder], 1, true).await,
             Act::Read => self.history.read(self.store.read().await?),
             Act::Restart => self.history.upset("the store restarted", self.store.restart().await),
             Act::Cleanup => self.history.upset("the store cleaned up", self.store.cleanup().await),
@@ -63,52 +58,56 @@ impl<'p, S: Probed> Stage<'p, S> {
         }
     }
 
-    /// Draws a number of steps: at most as many as a write has taken.
+    /// Draws a number of steps after which a write is still on its way, as far as is known.
     fn steps(&mut self) -> u64 {
         let most = if self.longest == 0 { 1 << self.draw.below(6) } else { self.longest };
         1 + self.draw.below(most)
     }
 
     /// Runs a write of each holder to its end. The first one takes a few steps, then the other one,
-    /// and so on, for so many turns. With `fails_in`, a write may fail, and it has no second turn.
-    async fn run(&mut self, holders: &[usize], turns: u64, fails_in: Option<u64>) -> StoreResult {
+    /// and so on, for so many turns. One that may fail does so where its turn ends: at a point that
+    /// it does not pass, or as it is dropped.
+    async fn run(&mut self, holders: &[usize], turns: u64, may_fail: bool) -> StoreResult {
         let (mut holders, mut turns, mut held) = (holders.iter(), 0..turns, VecDeque::new());
         loop {
-            let begun = holders.next().map(|holder| self.begin(*holder, fails_in));
+            let begun = holders.next().map(|holder| self.begin(*holder, may_fail));
             let Some(mut writer) = begun.or_else(|| held.pop_front()) else { return Ok(()) };
             let is_alone = holders.len() + held.len() == 0;
             let patience = if is_alone { Duration::MAX } else { self.store.patience() };
             let mut steps = turns.next().map_or(u64::MAX, |_| self.steps());
+            let waker = Waker::from(Arc::clone(&writer.gate));
             let answer = loop {
-                if let Some((_, open)) = writer.gate.place().take() {
-                    writer.passes += 1;
-                    let _ended_already = open.send(writer.fails_in != Some(writer.passes));
-                }
+                writer.gate.open(true);
                 if timeout(patience, writer.gate.stirred.notified()).await.is_err() {
                     self.history.blocked += 1;
                     self.tell(&writer, "is blocked by the store");
                     break None;
                 }
-                if let Poll::Ready(answer) = self.step(&mut writer) {
+                writer.steps += 1;
+                let polled = writer.work.as_mut().poll(&mut Context::from_waker(&waker));
+                if let Poll::Ready(answer) = polled {
                     break Some(answer);
                 }
+                self.longest = self.longest.max(writer.steps);
                 steps -= 1;
                 if steps == 0 {
                     self.tell(&writer, "is held");
-                    let ended = |_| Err(StoreError::Failed("its client has ended".to_owned()));
-                    break writer.fails_in.map(ended);
+                    if !may_fail {
+                        break None;
+                    } else if self.draw.below(2) == 0 || !writer.gate.open(false) {
+                        break Some(Err(StoreError::Failed("its client has ended".to_owned())));
+                    }
+                    steps = u64::MAX;
                 }
             };
             match answer {
-                Some(answer) => {
-                    self.history.end(writer.value, answer, writer.fails_in.is_some())?
-                }
+                Some(answer) => self.history.end(writer.value, answer, writer.may_fail)?,
                 None => held.push_back(writer),
             }
         }
     }
 
-    fn begin(&mut self, holder: usize, fails_in: Option<u64>) -> Running<'p> {
+    fn begin(&mut self, holder: usize, may_fail: bool) -> Running<'p> {
         let token = self.history.tokens.get(holder).copied();
         let (value, gate) = (self.history.begin(token), Arc::new(Gate::default()));
         gate.stirred.notify_one();
@@ -121,20 +120,7 @@ impl<'p, S: Probed> Stage<'p, S> {
         };
         // Tokio's budget would make it wait now and then, whatever the schedule.
         let work = Box::pin(unconstrained(work));
-        let fails_in = fails_in.or(token.is_none().then_some(0));
-        Running { value, work, gate, steps: 0, passes: 0, fails_in }
-    }
-
-    /// Lets a write go on to its next gate or await.
-    fn step(&mut self, writer: &mut Running<'p>) -> Poll<StoreResult> {
-        writer.steps += 1;
-        self.longest = self.longest.max(writer.steps);
-        let waker = Waker::from(Arc::clone(&writer.gate));
-        let polled = writer.work.as_mut().poll(&mut Context::from_waker(&waker));
-        if polled.is_pending() && writer.gate.place().is_some() {
-            self.tell(writer, "waits");
-        }
-        polled
+        Running { value, work, gate, steps: 0, may_fail: may_fail || token.is_none() }
     }
 
     /// Adds a line about a write to the log, and where it waits.

@@ -74,7 +74,7 @@ async fn a_report_shows_rule_case_schedule_and_seed() {
     let report = found.to_string();
     for part in [
         "rule 3 (check and write in one step) is broken: ",
-        &format!("\nthe play of {:?}:\n   1. A (token ", found.case.unwrap()),
+        &format!("\nthe play of {:?}:\n  A (token ", found.case.unwrap()),
         "is held at \"checked\"\n",
         &format!("\nrepeat it with the seed {}", found.seed.unwrap()),
     ] {
