@@ -50,7 +50,7 @@ const OLD: usize = 1;
 const MIDDLE: usize = 2;
 const NEW: usize = 3;
 /// A writer without a token.
-const NOBODY: usize = usize::MAX;
+const UNFENCED: usize = usize::MAX;
 
 /// What is done in each case. One that only some schedules hit has more rows than others. The first
 /// write of all finds no fence, and races in a way of its own. If a store has not all calls of a row,
@@ -58,7 +58,7 @@ const NOBODY: usize = usize::MAX;
 pub(super) const ROWS: [(Case, &[&[Act]]); 17] = [
     (Case::StaleAfterNew, &[RISE, THEN]),
     (Case::SameToken, &[&[Alone(NEW), Alone(NEW), Read, Alone(NEW), Read]]),
-    (Case::Unfenced, &[&[Alone(NEW), Alone(NOBODY), Read]]),
+    (Case::Unfenced, &[&[Alone(NEW), Alone(UNFENCED), Read]]),
     (Case::Tokens, &[&[Win, Win]]),
     (Case::Tokens, &[&[Win, Restart, Win]]),
     (Case::StaleInFlight, &[&[Race(OLD, NEW, 1)], THEN]),

@@ -47,7 +47,7 @@ impl<'p, S: Probed> Stage<'p, S> {
     pub(super) async fn perform(&mut self, act: Act) -> StoreResult {
         match act {
             Act::Alone(holder) => self.run(&[holder], 0, false).await,
-            Act::Race(one, other, turns) => self.run(&[one, other], turns, false).await,
+            Act::Race(first, second, turns) => self.run(&[first, second], turns, false).await,
             Act::Cut(holder) => self.run(&[holder], 1, true).await,
             Act::Read => self.history.read(self.store.read().await?),
             Act::Restart => self.history.upset("the store restarted", self.store.restart().await),
