@@ -96,9 +96,7 @@ impl<K: Hash + Eq> FenceCheck<K> {
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
-        if let Some(greatest) = self.greatest(resource).filter(|greatest| token < *greatest) {
-            return Err(StaleToken { presented: token, greatest });
-        }
+        StaleToken::check(token, self.greatest(resource).unwrap_or(token))?;
         match self.greatest.get_mut(resource) {
             Some(greatest) => *greatest = token,
             None => drop(self.greatest.insert(resource.to_owned(), token)),

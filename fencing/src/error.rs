@@ -4,6 +4,32 @@ use super::FencingToken;
 use std::error::Error;
 use std::fmt;
 
+/// Makes an error of a type that has a message. `unwrap`, and `?` in `main`, print an error by
+/// `Debug`: that is the message, too.
+macro_rules! error_by_message {
+    ($($error:ty),+) => {$(
+        impl std::error::Error for $error {}
+
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    )+};
+}
+
+/// Makes `?` take a store's own error.
+#[allow(unused_macros, reason = "not every feature is a store with errors of its own")]
+macro_rules! from_store_error {
+    ($error:ty) => {
+        impl From<$error> for $crate::FenceError<$error> {
+            fn from(error: $error) -> Self {
+                Self::Store(error)
+            }
+        }
+    };
+}
+
 /// A write with a smaller token than one that was seen before. Its sender was paused, or its
 /// message was in flight, until after the lock had gone to another holder.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,10 +83,14 @@ impl<E> FenceError<E> {
     /// Returns the two tokens if the one presented is stale, which is final.
     #[must_use]
     pub const fn stale(&self) -> Option<StaleToken> {
-        match self {
-            Self::Stale(stale) => Some(*stale),
-            Self::Damaged(_) | Self::Store(_) => None,
-        }
+        if let Self::Stale(stale) = self { Some(*stale) } else { None }
+    }
+}
+
+impl StaleToken {
+    /// Refuses a smaller token than the greatest one, and admits an equal one.
+    pub(crate) fn check(presented: FencingToken, greatest: FencingToken) -> Result<(), Self> {
+        if presented < greatest { Err(Self { presented, greatest }) } else { Ok(()) }
     }
 }
 
@@ -118,19 +148,4 @@ impl<E> From<InvalidToken> for FenceError<E> {
     }
 }
 
-impl Error for StaleToken {}
-
-impl Error for InvalidToken {}
-
-// `unwrap` and `?` in `main` print an error by `Debug`: that is the message, too.
-impl fmt::Debug for StaleToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl fmt::Debug for InvalidToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+error_by_message!(StaleToken, InvalidToken);

@@ -61,9 +61,7 @@ impl FencedFile {
     /// has no token; [`FenceError::Store`] if the system fails. Then the old content stands or the
     /// new one, and the same write may be tried again.
     pub fn write(&self, token: FencingToken, content: &[u8]) -> Result<(), FenceError<io::Error>> {
-        let _lock = self.lock()?;
-        self.admit(token)?;
-        Ok(self.replace(token, content)?)
+        self.replace(token, Some(content)).map(drop)
     }
 
     /// Raises the greatest token, durably, and returns the content: empty if there was no file. No
@@ -73,15 +71,39 @@ impl FencedFile {
     ///
     /// Those of [`write`](Self::write).
     pub fn read(&self, token: FencingToken) -> Result<Vec<u8>, FenceError<io::Error>> {
+        self.replace(token, None)
+    }
+
+    /// Writes the content, or else what is there, under the token. Returns what was there.
+    fn replace(
+        &self,
+        token: FencingToken,
+        content: Option<&[u8]>,
+    ) -> Result<Vec<u8>, FenceError<io::Error>> {
         let _lock = self.lock()?;
-        let (seen, content) = self.admit(token)?;
-        if seen == Some(token) {
-            // The process that has renamed it may have died before this.
-            self.sync_folder()?;
-        } else {
-            self.replace(token, &content)?;
+        let (seen, was) = match fs::read(&self.path) {
+            Ok(sealed) => {
+                let (greatest, content) = open(&sealed)?;
+                (Some(greatest), content.to_vec())
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => (None, Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        StaleToken::check(token, seen.unwrap_or(token))?;
+        if content.is_some() || seen != Some(token) {
+            let temporary = self.sibling(".tmp");
+            let mut file = File::create(&temporary)?;
+            if let Ok(existing) = fs::metadata(&self.path) {
+                file.set_permissions(existing.permissions())?;
+            }
+            file.write_all(&seal(token, content.unwrap_or(&was)))?;
+            file.sync_all()?;
+            fs::rename(temporary, &self.path)?;
         }
-        Ok(content)
+        // Another process may have renamed it, and died before this.
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+        Ok(was)
     }
 
     /// Waits for the lock, which ends when the file is dropped, or with the process.
@@ -92,40 +114,6 @@ impl FencedFile {
         Ok(file)
     }
 
-    /// Compares, and returns the token and the content of the file. The caller has the lock.
-    fn admit(
-        &self,
-        presented: FencingToken,
-    ) -> Result<(Option<FencingToken>, Vec<u8>), FenceError<io::Error>> {
-        let sealed = match fs::read(&self.path) {
-            Ok(sealed) => sealed,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((None, Vec::new())),
-            Err(error) => return Err(error.into()),
-        };
-        let (greatest, content) = open(&sealed)?;
-        if presented < greatest {
-            return Err(StaleToken { presented, greatest }.into());
-        }
-        Ok((Some(greatest), content.to_vec()))
-    }
-
-    fn replace(&self, token: FencingToken, content: &[u8]) -> io::Result<()> {
-        let temporary = self.sibling(".tmp");
-        let mut file = File::create(&temporary)?;
-        if let Ok(existing) = fs::metadata(&self.path) {
-            file.set_permissions(existing.permissions())?;
-        }
-        file.write_all(&seal(token, content))?;
-        file.sync_all()?;
-        fs::rename(temporary, &self.path)?;
-        self.sync_folder()
-    }
-
-    fn sync_folder(&self) -> io::Result<()> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-    }
-
     fn sibling(&self, suffix: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         path.push(suffix);
@@ -133,8 +121,4 @@ impl FencedFile {
     }
 }
 
-impl From<io::Error> for FenceError<io::Error> {
-    fn from(error: io::Error) -> Self {
-        Self::Store(error)
-    }
-}
+from_store_error!(io::Error);

@@ -1,19 +1,15 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // Its examples need all stores.
-#![cfg_attr(
-    any(
-        not(doctest),
-        all(feature = "file", feature = "object-store", feature = "redis", feature = "sqlx", feature = "tower")
-    ),
-    doc = include_str!("../README.md")
-)]
+#![cfg_attr(any(not(doctest), feature = "__tests"), doc = include_str!("../README.md"))]
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+#[macro_use]
+mod error;
 
 mod check;
 #[cfg(any(feature = "file", feature = "object-store"))]
 pub mod envelope;
-mod error;
 #[cfg(all(feature = "file", unix))]
 pub mod file;
 #[cfg(feature = "object-store")]

@@ -58,15 +58,7 @@ pub async fn put(
     token: FencingToken,
     content: &[u8],
 ) -> Result<(), FenceError<Error>> {
-    let sealed = Bytes::from(seal(token, content));
-    let mut tries = TRIES;
-    loop {
-        let header = GetOptions::new().with_range(Some(0..HEADER as u64));
-        let (_, _, same) = admit(store, path, token, header).await?;
-        if put_if(store, path, &sealed, same, &mut tries).await? {
-            return Ok(());
-        }
-    }
+    replace(store, path, token, Some(content)).await.map(drop)
 }
 
 /// Raises the greatest token, and returns the content: empty if there was no object. No earlier
@@ -85,59 +77,45 @@ pub async fn get(
     path: &Path,
     token: FencingToken,
 ) -> Result<Bytes, FenceError<Error>> {
+    replace(store, path, token, None).await
+}
+
+/// Puts the content, or else what is there, under the token, on condition that nothing has changed
+/// since it has compared. Returns what was there.
+async fn replace(
+    store: &(impl ObjectStore + ?Sized),
+    path: &Path,
+    token: FencingToken,
+    content: Option<&[u8]>,
+) -> Result<Bytes, FenceError<Error>> {
     let mut tries = TRIES;
     loop {
-        let (seen, content, same) = admit(store, path, token, GetOptions::new()).await?;
-        let raised = || Bytes::from(seal(token, &content));
-        if seen == Some(token) || put_if(store, path, &raised(), same, &mut tries).await? {
-            return Ok(content);
+        let range = content.map(|_| 0..HEADER as u64);
+        let (seen, was, same) =
+            match store.get_opts(path, GetOptions::new().with_range(range)).await {
+                Ok(found) => {
+                    let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
+                    let mode = PutMode::Update(UpdateVersion { e_tag, version });
+                    let same = PutOptions { attributes: found.attributes.clone(), ..mode.into() };
+                    let sealed = found.bytes().await?;
+                    (Some(open(&sealed)?.0), sealed.slice(HEADER..), same)
+                }
+                Err(Error::NotFound { .. }) => (None, Bytes::new(), PutMode::Create.into()),
+                Err(error) => return Err(error.into()),
+            };
+        StaleToken::check(token, seen.unwrap_or(token))?;
+        if content.is_none() && seen == Some(token) {
+            return Ok(was);
+        }
+        let sealed = seal(token, content.unwrap_or(&was));
+        match store.put_opts(path, sealed.into(), same).await {
+            Ok(_) => return Ok(was),
+            // Another writer has been faster.
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. })
+                if tries.next().is_some() => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// Compares, and returns the token, the content, and the condition that nothing has changed since.
-async fn admit(
-    store: &(impl ObjectStore + ?Sized),
-    path: &Path,
-    presented: FencingToken,
-    options: GetOptions,
-) -> Result<(Option<FencingToken>, Bytes, PutOptions), FenceError<Error>> {
-    let found = match store.get_opts(path, options).await {
-        Ok(found) => found,
-        Err(Error::NotFound { .. }) => return Ok((None, Bytes::new(), PutMode::Create.into())),
-        Err(error) => return Err(error.into()),
-    };
-    let meta = &found.meta;
-    let version = UpdateVersion { e_tag: meta.e_tag.clone(), version: meta.version.clone() };
-    let attributes = found.attributes.clone();
-    let same = PutOptions { attributes, ..PutMode::Update(version).into() };
-    let sealed = found.bytes().await?;
-    let greatest = open(&sealed)?.0;
-    if presented < greatest {
-        return Err(StaleToken { presented, greatest }.into());
-    }
-    Ok((Some(greatest), sealed.slice(HEADER..), same))
-}
-
-/// Returns whether the condition was true, and so the put is done; fails after the last try.
-async fn put_if(
-    store: &(impl ObjectStore + ?Sized),
-    path: &Path,
-    sealed: &Bytes,
-    condition: PutOptions,
-    tries: &mut Range<u8>,
-) -> Result<bool, FenceError<Error>> {
-    match store.put_opts(path, sealed.clone().into(), condition).await {
-        Ok(_) => Ok(true),
-        Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) if tries.next().is_some() => {
-            Ok(false)
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-impl From<Error> for FenceError<Error> {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
+from_store_error!(Error);

@@ -58,12 +58,11 @@ impl From<RedisError> for FenceError<RedisError> {
     fn from(error: RedisError) -> Self {
         let detail = error.detail().unwrap_or_default();
         let token = |at| detail.split(' ').nth(at)?.parse().ok();
-        match error.code() {
-            Some("STALETOKEN") => match (token(0), token(3)) {
-                (Some(presented), Some(greatest)) => StaleToken { presented, greatest }.into(),
-                _ => Self::Store(error),
-            },
-            Some("BADFENCE") => match detail.parse::<FencingToken>() {
+        match (error.code(), token(0), token(3)) {
+            (Some("STALETOKEN"), Some(presented), Some(greatest)) => {
+                StaleToken { presented, greatest }.into()
+            }
+            (Some("BADFENCE"), ..) => match detail.parse::<FencingToken>() {
                 Err(invalid) => invalid.into(),
                 Ok(_) => InvalidToken::new(detail, "the fence has leading zeros").into(),
             },

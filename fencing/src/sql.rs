@@ -10,21 +10,15 @@ CREATE TABLE fence (
     token bigint NOT NULL CHECK (token > 0)
 );";
 
-/// Locks the row until the end of the transaction, and returns it unless the token is stale. Even an
-/// equal token writes the row: a transaction at `REPEATABLE READ` fails when the row has changed.
+/// Locks the row until the end of the transaction, and returns the greatest token. Even an equal or
+/// smaller one writes the row: a transaction at `REPEATABLE READ` fails when the row has changed.
 pub(crate) const RAISE: &str = "\
 INSERT INTO fence (resource, token) VALUES ($1, $2)
-    ON CONFLICT (resource) DO UPDATE SET token = excluded.token
-    WHERE fence.token <= excluded.token
+    ON CONFLICT (resource) DO UPDATE SET token =
+        CASE WHEN fence.token < excluded.token THEN excluded.token ELSE fence.token END
     RETURNING token";
 
-/// Run after `RAISE`, so the row is there, is locked, and is the newest.
-pub(crate) const GREATEST: &str = "SELECT token FROM fence WHERE resource = $1";
-
-/// Returns the error for a token that `RAISE` has not written.
-pub(crate) fn refusal<E>(presented: FencingToken, greatest: i64) -> FenceError<E> {
-    match FencingToken::try_from(greatest) {
-        Ok(greatest) => StaleToken { presented, greatest }.into(),
-        Err(invalid) => invalid.into(),
-    }
+/// Compares with what `RAISE` has returned.
+pub(crate) fn admit<E>(presented: FencingToken, greatest: i64) -> Result<(), FenceError<E>> {
+    Ok(StaleToken::check(presented, greatest.try_into()?)?)
 }

@@ -12,10 +12,10 @@
 //! }
 //! ```
 
-use crate::sql::{GREATEST, RAISE, refusal};
+use crate::sql::{RAISE, admit};
 use crate::{FenceError, FencingToken};
 use sqlx::{
-    ColumnIndex, Database, Decode, Encode, Error, Executor, IntoArguments, Row, Transaction, Type,
+    ColumnIndex, Database, Decode, Encode, Error, Executor, IntoArguments, Transaction, Type,
 };
 
 /// Admits the rest of the transaction to what the lock `name` guards, if no greater token has been
@@ -68,17 +68,10 @@ where
     for<'q> i64: Encode<'q, DB> + Decode<'q, DB> + Type<DB>,
     usize: ColumnIndex<DB::Row>,
 {
-    let raise = sqlx::query(RAISE).bind(name).bind(token.as_i64());
+    let raise = sqlx::query_scalar(RAISE).bind(name).bind(token.as_i64());
     // To the last row: SQLite must run the statement to its end.
-    if !raise.fetch_all(&mut **tx).await?.is_empty() {
-        return Ok(());
-    }
-    let row = sqlx::query(GREATEST).bind(name).fetch_one(&mut **tx).await?;
-    Err(refusal(token, row.try_get(0)?))
+    let rows: Vec<i64> = raise.fetch_all(&mut **tx).await?;
+    rows.into_iter().try_for_each(|greatest| admit(token, greatest))
 }
 
-impl From<Error> for FenceError<Error> {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
+from_store_error!(Error);

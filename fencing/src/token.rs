@@ -65,18 +65,6 @@ impl fmt::Display for FencingToken {
     }
 }
 
-impl From<FencingToken> for u64 {
-    fn from(token: FencingToken) -> Self {
-        token.as_u64()
-    }
-}
-
-impl From<FencingToken> for i64 {
-    fn from(token: FencingToken) -> Self {
-        token.as_i64()
-    }
-}
-
 impl TryFrom<u64> for FencingToken {
     type Error = InvalidToken;
 
@@ -182,8 +170,8 @@ mod tests {
             let token = FencingToken::try_from(number)?;
             prop_assert_eq!(token.to_string().parse::<FencingToken>()?, token);
             prop_assert_eq!(format!("{token:016}").parse::<FencingToken>()?, token);
-            prop_assert_eq!(FencingToken::try_from(u64::from(token))?, token);
-            prop_assert_eq!(FencingToken::try_from(i64::from(token))?, token);
+            prop_assert_eq!(FencingToken::try_from(token.as_u64())?, token);
+            prop_assert_eq!(FencingToken::try_from(token.as_i64())?, token);
             // As JavaScript and Lua would represent it.
             prop_assert_eq!(token.as_u64() as f64 as u64, number);
             let other = FencingToken::try_from(other)?;

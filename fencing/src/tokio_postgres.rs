@@ -12,7 +12,7 @@
 //! }
 //! ```
 
-use crate::sql::{GREATEST, RAISE, refusal};
+use crate::sql::{RAISE, admit};
 use crate::{FenceError, FencingToken};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Transaction};
@@ -51,15 +51,7 @@ pub async fn fence(
 ) -> Result<(), FenceError<Error>> {
     let raise = [(&name as _, Type::TEXT), (&token.as_i64() as _, Type::INT8)];
     // Without a prepared statement, so that a pooler between them is no trouble.
-    if !tx.query_typed(RAISE, &raise).await?.is_empty() {
-        return Ok(());
-    }
-    let row = tx.query_typed_one(GREATEST, &[(&name, Type::TEXT)]).await?;
-    Err(refusal(token, row.try_get(0)?))
+    admit(token, tx.query_typed_one(RAISE, &raise).await?.try_get(0)?)
 }
 
-impl From<Error> for FenceError<Error> {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
+from_store_error!(Error);

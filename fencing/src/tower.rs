@@ -48,8 +48,7 @@
 //! ```
 
 use crate::{FencingToken, InvalidToken, StaleToken};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
-use pin_project_lite::pin_project;
+use http::{HeaderMap, HeaderName, Request, Response, StatusCode};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower_layer::Layer;
@@ -130,33 +129,27 @@ where
         match only_token(request.headers()) {
             Ok(token) => {
                 request.extensions_mut().insert(token);
-                Answer { inner: Some(self.0.call(request)), refusal: None }
+                Answer(Ok(Box::pin(self.0.call(request))))
             }
-            Err(invalid) => Answer { inner: None, refusal: Some(invalid.into()) },
+            Err(invalid) => Answer(Err(Some(invalid.into()))),
         }
     }
 }
 
-pin_project! {
-    /// The future of [`Demanding`].
-    #[derive(Debug)]
-    pub struct Answer<F, R> {
-        #[pin]
-        inner: Option<F>,
-        refusal: Option<Response<R>>,
-    }
-}
+/// The future of [`Demanding`]: that of the service within, or a refusal.
+#[derive(Debug)]
+pub struct Answer<F, R>(Result<Pin<Box<F>>, Option<Response<R>>>);
+
+impl<F, R> Unpin for Answer<F, R> {}
 
 impl<F: Future<Output = Result<Response<R>, E>>, R, E> Future for Answer<F, R> {
     type Output = F::Output;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        match (this.inner.as_pin_mut(), this.refusal.take()) {
-            (Some(inner), _) => inner.poll(cx),
-            (None, Some(refusal)) => Poll::Ready(Ok(refusal)),
-            // It was polled after its end, which no caller may do.
-            (None, None) => Poll::Pending,
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        match &mut self.0 {
+            Ok(inner) => inner.as_mut().poll(cx),
+            // Polled after its end, which no caller may do, it waits.
+            Err(refusal) => refusal.take().map_or(Poll::Pending, |answer| Poll::Ready(Ok(answer))),
         }
     }
 }
@@ -164,12 +157,9 @@ impl<F: Future<Output = Result<Response<R>, E>>, R, E> Future for Answer<F, R> {
 /// Returns the token, if exactly one header has one.
 fn only_token(headers: &HeaderMap) -> Result<FencingToken, InvalidToken> {
     let mut values = headers.get_all(HEADER).iter();
-    let (first, second): (Option<&HeaderValue>, _) = (values.next(), values.next());
-    let Some(value) = first else {
-        return Err(InvalidToken::new("missing", "send it as the header Fencing-Token"));
-    };
-    if second.is_some() {
-        return Err(InvalidToken::new("twice", "send one header Fencing-Token"));
+    match (values.next(), values.next()) {
+        (Some(value), None) => String::from_utf8_lossy(value.as_bytes()).parse(),
+        (None, _) => Err(InvalidToken::new("missing", "send it as the header Fencing-Token")),
+        _ => Err(InvalidToken::new("twice", "send one header Fencing-Token")),
     }
-    String::from_utf8_lossy(value.as_bytes()).parse()
 }

@@ -1,29 +1,23 @@
 //! What a seed draws: always the same.
 
-/// Numbers that are determined by a seed (SplitMix64).
-pub(super) struct Draw(u64);
+/// Numbers that are determined by a seed (wyrand).
+pub(super) struct Draw(pub(super) u64);
 
 impl Draw {
-    pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a number below `bound`, which is small and not zero.
+    /// Returns a number below `bound`, which is not zero.
     pub(super) const fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
+        self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
+        let product = self.0 as u128 * (self.0 ^ 0xe703_7ed1_a0b4_28db) as u128;
+        ((product >> 64) as u64 ^ product as u64) % bound
     }
 
-    /// Returns a number of steps, at least one. Writes take two steps, or thirty: each order of
-    /// magnitude is as likely as the next.
-    pub(super) const fn steps(&mut self) -> u64 {
-        let most = 1 << self.below(6);
-        1 + self.below(most)
+    /// Returns four numbers that rise, of a size at which text, floats or 32 bits go wrong.
+    pub(super) fn tokens(&mut self) -> [u64; 4] {
+        let sizes = [1, 8, 98, (1 << 31) - 3, 1_795_158_604_154_900, (1 << 53) - 4_000];
+        let mut last = sizes[self.below(6) as usize];
+        [(); 4].map(|()| {
+            last += 1 + self.below(2) * self.below(900);
+            last
+        })
     }
 }

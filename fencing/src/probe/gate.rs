@@ -1,14 +1,13 @@
 //! What holds a write on its way, and what wakes it.
 
-use super::judge::DIGIT;
 use super::{StoreError, StoreResult};
 use crate::FencingToken;
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Wake, Waker};
-use std::time::Duration;
-use tokio::task::yield_now;
-use tokio::time::timeout;
+use std::task::Wake;
+use tokio::sync::{Notify, oneshot};
+
+/// An update appends its value as a digit.
+const DIGIT: u64 = 16;
 
 /// One write of one holder, as the probe orders it.
 #[derive(Debug)]
@@ -41,80 +40,38 @@ impl Attempt {
     ///
     /// The probe itself drops a write that waits here, as if its process had ended.
     pub async fn pass(&self, place: &'static str) -> StoreResult {
-        self.gate.state().place = Some(place);
+        let (open, opened) = oneshot::channel();
+        *self.gate.place() = Some((place, open));
         // The write may be in a task of its own, and its arrival is the end of a step.
-        self.gate.wake_by_ref();
-        poll_fn(|cx| {
-            let mut state = self.gate.state();
-            state.held = Some(cx.waker().clone());
-            if state.place.is_some() { Poll::Pending } else { Poll::Ready(()) }
-        })
-        .await;
-        let mut state = self.gate.state();
-        state.fails_in = state.fails_in.wrapping_sub(1);
-        let fails = state.fails_in == 0;
-        if fails {
-            Err(StoreError::Failed(format!("the probe fails it at \"{place}\"")))
-        } else {
-            Ok(())
+        self.gate.stirred.notify_one();
+        match opened.await {
+            Ok(false) => Err(StoreError::Failed(format!("the probe fails it at \"{place}\""))),
+            _ => Ok(()),
         }
     }
 }
 
-#[derive(Debug)]
-pub(super) struct Gate(Mutex<State>);
-
 #[derive(Debug, Default)]
-pub(super) struct State {
-    /// Whether the write can take a step.
-    pub(super) woken: bool,
-    /// The point at which it waits.
-    pub(super) place: Option<&'static str>,
-    /// The pass of that number fails.
-    fails_in: u64,
-    held: Option<Waker>,
-    probe: Option<Waker>,
+pub(super) struct Gate {
+    /// The point at which the write waits, until it hears whether it passes.
+    place: Mutex<Option<(&'static str, oneshot::Sender<bool>)>>,
+    /// Notified when the write can take a step.
+    pub(super) stirred: Notify,
 }
 
 impl Gate {
-    pub(super) fn new(fails_in: u64) -> Self {
-        Self(Mutex::new(State { woken: true, fails_in, ..State::default() }))
+    pub(super) fn place(&self) -> MutexGuard<'_, Option<(&'static str, oneshot::Sender<bool>)>> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets the write pass the point at which it waits, and take a step.
-    pub(super) fn open(&self) {
-        self.state().place = None;
-        let held = self.state().held.take();
-        held.into_iter().for_each(Waker::wake);
-        self.state().woken = false;
+    /// Lets a write pass the point at which it waits, or fail there. Returns whether it was at one.
+    pub(super) fn open(&self, passes: bool) -> bool {
+        self.place().take().is_some_and(|(_, open)| open.send(passes).is_ok())
     }
 }
 
 impl Wake for Gate {
     fn wake(self: Arc<Self>) {
-        self.state().woken = true;
-        let probe = self.state().probe.take();
-        probe.into_iter().for_each(Waker::wake);
+        self.stirred.notify_one();
     }
-}
-
-/// Waits until one of the writes can take a step. Returns false after `patience`.
-pub(super) async fn any_woken(gates: &[Arc<Gate>], patience: Duration) -> bool {
-    let any = || gates.iter().any(|gate| gate.state().woken);
-    // Tasks that run beside the probe get their turns, even with no patience at all.
-    for _ in 0..4 {
-        if any() {
-            return true;
-        }
-        yield_now().await;
-    }
-    let woken = poll_fn(|cx| {
-        gates.iter().for_each(|gate| gate.state().probe = Some(cx.waker().clone()));
-        if any() { Poll::Ready(()) } else { Poll::Pending }
-    });
-    any() || !patience.is_zero() && timeout(patience, woken).await.is_ok()
 }

@@ -1,29 +1,19 @@
 //! Which rule a history breaks. It looks at nothing but what was answered, and in which order.
 
-use super::Rule;
+use super::{Rule, StoreError, StoreResult};
 use crate::FencingToken;
 use std::fmt;
 
-/// An update appends its value as a digit.
-pub(super) const DIGIT: u64 = 16;
-
-/// What became of a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Written,
-    Refused,
-    /// It failed or was dropped: it may have been written, or be written later.
-    Unknown,
-}
-
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Write {
-    pub(super) name: char,
-    pub(super) token: Option<FencingToken>,
-    pub(super) value: u64,
-    pub(super) outcome: Outcome,
-    /// The lines of the log at which it began and ended.
-    pub(super) begun: usize,
-    pub(super) ended: usize,
+    token: Option<FencingToken>,
+    value: u64,
+    /// A write that failed or was dropped may have been written, or be written later.
+    answer: StoreResult,
+    /// The line of the log at which it began.
+    begun: usize,
+    /// The line at which it was known to be written: by its answer, or by a read.
+    written: usize,
 }
 
 /// What has happened in one play so far.
@@ -31,139 +21,158 @@ pub(super) struct Write {
 pub(super) struct History {
     /// Whether each value is appended to those before it, or replaces them.
     pub(super) updates: bool,
+    /// In the order of their values, from 1 on.
     pub(super) writes: Vec<Write>,
-    /// Values read while no write was on its way, and when.
-    pub(super) reads: Vec<(usize, u64)>,
-    /// When the store restarted, cleaned up or failed a write, and the words for it.
-    pub(super) upsets: Vec<(usize, &'static str)>,
-    pub(super) wins: Vec<FencingToken>,
+    pub(super) tokens: Vec<FencingToken>,
+    /// When the store last restarted, cleaned up or failed a write, and the words for it.
+    pub(super) upset: (usize, &'static str),
+    /// How often the store kept a write from taking a step.
+    pub(super) blocked: u64,
     pub(super) log: Vec<String>,
+    /// The first error of the store in a write, except those that the probe itself made.
+    pub(super) error: Option<String>,
+    /// The first breach: the rule that is broken, and in which way.
+    pub(super) breach: Option<(Rule, String)>,
 }
 
-/// The rule that is broken, and in which way.
-type Breach = Option<(Rule, String)>;
-
 impl History {
-    /// Returns the rule that the play has broken.
-    pub(super) fn breach(&self) -> Breach {
-        if let Some(pair) = self.wins.windows(2).find(|pair| pair[0] >= pair[1]) {
-            let what = format!("a win had token {}, and the next one {}", pair[0], pair[1]);
-            return Some((Rule::RefuseSmaller, what));
-        }
-        let answer = self.writes.iter().find_map(|write| self.answer(write));
-        answer.or_else(|| self.content(*self.reads.last()?))
+    /// Begins a write, and returns its value.
+    pub(super) fn begin(&mut self, token: Option<FencingToken>) -> u64 {
+        let (value, begun) = (1 + self.writes.len() as u64, self.log.len());
+        let write =
+            Write { token, value, answer: Err(StoreError::NotGiven), begun, written: usize::MAX };
+        self.log.push(format!("{write} begins with {value}"));
+        self.writes.push(write);
+        value
     }
 
-    /// Checks the store's answer to a write.
-    fn answer(&self, write: &Write) -> Breach {
-        write.token?;
-        let mut newer = self.writes.iter().filter(|newer| newer.token > write.token);
-        match write.outcome {
-            Outcome::Written => newer.find_map(|newer| self.stale(write, newer)),
-            Outcome::Refused if newer.all(|newer| newer.begun > write.ended) => {
-                let what =
-                    format!("{write} was refused, though no greater token had been presented");
-                Some((Rule::RefuseSmaller, what))
-            }
-            _ => None,
-        }
+    /// Adds a line about a write to the log.
+    pub(super) fn tell(&mut self, value: u64, words: &str) {
+        self.log.push(format!("{} {words}", self.writes[value as usize - 1]));
     }
 
-    /// Reports a write that was accepted, if it began after `newer` was written.
-    fn stale(&self, write: &Write, newer: &Write) -> Breach {
-        let mut reads = self.reads.iter().filter(|(at, _)| *at < write.begun);
-        if newer.outcome == Outcome::Written && newer.ended < write.begun {
-            let what = format!("{write} was accepted after {newer} had been written");
-            Some(self.unless_upset(Rule::RefuseSmaller, what, newer.ended..write.begun))
-        } else if newer.outcome == Outcome::Unknown
-            && reads.any(|(_, value)| self.has(*value, newer))
-        {
-            let what = format!("{write} was accepted after {newer} had failed, yet been read");
-            Some((Rule::OneStep, what))
-        } else {
-            None
+    /// Notes the store's answer to a write, and checks it.
+    pub(super) fn end(&mut self, value: u64, answer: StoreResult, may_fail: bool) -> StoreResult {
+        let now = self.log.len();
+        self.tell(value, &format!("returns {answer:?}"));
+        let write = &mut self.writes[value as usize - 1];
+        write.answer = answer.clone();
+        match answer {
+            Ok(()) => write.written = now,
+            Err(StoreError::Stale) => {}
+            Err(StoreError::NotGiven) => return answer,
+            Err(StoreError::Failed(_)) if may_fail => self.upset = (now, "a write failed"),
+            Err(StoreError::Failed(error)) => drop(self.error.get_or_insert(error)),
         }
+        self.breach = self.breach.take().or_else(|| self.answer(&self.writes[value as usize - 1]));
+        Ok(())
     }
 
-    /// Checks a value that was read while no write was on its way.
-    fn content(&self, (at, value): (usize, u64)) -> Breach {
-        let shown = self.shown(value)?;
-        let over =
-            |by: &Write, lost: &Write| (Rule::OneStep, format!("{by} was written over {lost}"));
-        for write in &shown {
-            if write.token.is_none() {
-                return Some((Rule::EveryWriter, format!("{write} was written")));
-            } else if write.outcome == Outcome::Refused {
-                return Some((Rule::OneStep, format!("{write} was refused, and yet written")));
+    /// Checks the answer to a write that has just ended.
+    fn answer(&self, write: &Write) -> Option<(Rule, String)> {
+        let token = write.token?;
+        let mut newer = self.writes.iter().filter(|newer| newer.token > Some(token));
+        if write.answer.is_ok() {
+            let newer = newer.find(|newer| newer.written < write.begun)?;
+            let what = format!("{write} was accepted after {newer} had");
+            if newer.answer.is_ok() {
+                return Some(self.rule(Rule::RefuseSmaller, what + " been written", newer.written));
             }
+            return Some((Rule::OneStep, what + " failed, yet been read"));
         }
-        if let Some(pair) = shown.windows(2).find(|pair| pair[0].token > pair[1].token) {
-            return Some(over(pair[1], pair[0]));
+        let is_refused = write.answer == Err(StoreError::Stale) && newer.next().is_none();
+        let what = "was refused, though no greater token had been presented";
+        is_refused.then(|| (Rule::RefuseSmaller, format!("{write} {what}")))
+    }
+
+    /// Notes a value that was read while no write was on its way, and checks it.
+    pub(super) fn read(&mut self, value: u64) -> StoreResult {
+        let what = format!("the store has {value:x}");
+        self.log.push(what.clone());
+        let strange = || StoreError::Failed(what + ", which no write of the play makes");
+        let shown = self.shown(value).ok_or_else(strange)?;
+        self.breach = self.breach.take().or_else(|| self.content(&shown));
+        for write in shown {
+            let written = &mut self.writes[write.value as usize - 1].written;
+            *written = self.log.len().min(*written);
         }
-        let mut acknowledged = self
-            .writes
-            .iter()
-            .filter(|write| write.outcome == Outcome::Written && write.begun < at);
-        let is_lost = |write: &&Write| match shown.last() {
-            Some(_) if self.updates => !self.has(value, write),
-            Some(last) if last.token == write.token => {
-                last.outcome == Outcome::Written && last.ended < write.begun
-            }
-            Some(last) => last.token < write.token,
-            None => true,
-        };
-        let lost = acknowledged.find(is_lost)?;
-        match shown
-            .iter()
-            .find(|by| !self.updates || by.begun < lost.ended && lost.begun < by.ended)
-        {
-            Some(by) if by.token > lost.token => {
-                Some((Rule::RaiseFirst, format!("{by} read before it raised, so {lost} is lost")))
-            }
-            Some(by) => Some(over(by, lost)),
-            None => {
-                let what = format!("{lost} was acknowledged, and the store does not have it");
-                Some(self.unless_upset(Rule::OneStep, what, lost.ended..usize::MAX))
-            }
-        }
+        Ok(())
     }
 
     /// Returns the writes that a stored value shows, in their order: all of them if they are
     /// updates, else the last one. `None` if no writes of this play make that value.
-    pub(super) fn shown(&self, value: u64) -> Option<Vec<&Write>> {
-        let (earlier, last) =
-            if self.updates { (value / DIGIT, value % DIGIT) } else { (0, value) };
-        if value == 0 {
-            return Some(Vec::new());
+    fn shown(&self, value: u64) -> Option<Vec<Write>> {
+        let digits = format!("{value:x}");
+        let index = |digit: char| Some((digit.to_digit(16)? as usize).wrapping_sub(1));
+        let writes = digits.trim_start_matches('0').chars();
+        let shown: Option<Vec<_>> =
+            writes.map(|digit| self.writes.get(index(digit)?).cloned()).collect();
+        shown.filter(|shown| self.updates || shown.len() <= 1)
+    }
+
+    /// Checks which writes are there.
+    fn content(&self, shown: &[Write]) -> Option<(Rule, String)> {
+        let over = |by: &Write, lost: &Write| {
+            let rule = if by.token.is_none() { Rule::EveryWriter } else { Rule::OneStep };
+            (rule, format!("{by} was written over {lost}"))
+        };
+        if let Some(write) = shown.iter().find(|write| write.answer == Err(StoreError::Stale)) {
+            return Some((Rule::OneStep, format!("{write} was refused, and yet written")));
         }
-        let mut shown = self.shown(earlier)?;
-        shown.push(self.writes.iter().find(|write| write.value == last)?);
-        Some(shown)
+        if let Some(pair) = shown.windows(2).find(|pair| pair[0].token > pair[1].token) {
+            return Some(over(&pair[1], &pair[0]));
+        }
+        let last = shown.last().map(|last| (last.token, last.written));
+        let lost = self.writes.iter().find(|write| {
+            let is_last = last >= Some((write.token, write.begun));
+            let is_there = if self.updates { shown.contains(write) } else { is_last };
+            write.answer.is_ok() && !is_there
+        })?;
+        let at_once = |by: &Write| by.begun < lost.written && lost.begun < by.written;
+        Some(match shown.iter().find(|by| !self.updates || at_once(by)) {
+            Some(by) if by.token > lost.token => {
+                (Rule::RaiseFirst, format!("{by} read before it raised, so {lost} is lost"))
+            }
+            Some(by) => over(by, lost),
+            None => {
+                let what = format!("{lost} was acknowledged, and the store does not have it");
+                self.rule(Rule::OneStep, what, lost.written)
+            }
+        })
     }
 
-    fn has(&self, value: u64, write: &Write) -> bool {
-        self.shown(value).is_some_and(|shown| shown.iter().any(|by| by.value == write.value))
+    /// Notes the token of a win, and checks it.
+    pub(super) fn win(&mut self, token: FencingToken) {
+        self.log.push(format!("a win has token {token}"));
+        if let Some(won) = self.tokens.last().filter(|won| **won >= token) {
+            let what = format!("a win had token {won}, and the next one {token}");
+            self.breach.get_or_insert((Rule::RefuseSmaller, what));
+        }
+        self.tokens.push(token);
     }
 
-    /// Returns the rule, or the first one if something happened to the store at that time.
-    fn unless_upset(
-        &self,
-        rule: Rule,
-        what: String,
-        time: std::ops::Range<usize>,
-    ) -> (Rule, String) {
-        match self.upsets.iter().find(|(at, _)| time.contains(at)) {
-            Some((_, words)) => (Rule::Remember, format!("{what}, and {words}")),
-            None => (rule, what),
+    /// Notes what has been done to the store. If that has failed, the play ends.
+    pub(super) fn upset(&mut self, words: &'static str, done: StoreResult) -> StoreResult {
+        self.upset = (self.log.len(), words);
+        self.log.push(words.to_owned());
+        done
+    }
+
+    /// Returns the rule, or the first one if something has happened to the store since then.
+    fn rule(&self, rule: Rule, what: String, since: usize) -> (Rule, String) {
+        match self.upset {
+            (at, words) if at > since => (Rule::Remember, format!("{what}, and {words}")),
+            _ => (rule, what),
         }
     }
 }
 
 impl fmt::Display for Write {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = char::from(b'@' + self.value as u8);
         match self.token {
-            Some(token) => write!(f, "{} (token {token})", self.name),
-            None => write!(f, "{} (no token)", self.name),
+            Some(token) => write!(f, "{name} (token {token})"),
+            None => write!(f, "{name} (no token)"),
         }
     }
 }

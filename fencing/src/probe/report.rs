@@ -1,9 +1,100 @@
 //! What a probe reports.
 
-use super::Case;
-use std::collections::BTreeMap;
-use std::error::Error;
+use super::cases::ROWS;
+use super::judge::History;
+use super::{Case, StoreResult};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+/// What the plays have shown. [`Display`](fmt::Display) prints it as a table, or, if a rule is broken,
+/// as that rule, the play as a line for each thing that happened, and the seed that repeats it. So
+/// does `Debug`, which `unwrap` uses.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Plays of each case. Others were not played: a call that they need is not given, or no seed has
+    /// come to them.
+    pub cases: BTreeMap<Case, Plays>,
+    /// How often the store kept a write from taking a step, so that the other one went on.
+    pub blocked: u64,
+    /// The rule that the store broke.
+    pub rule: Option<Rule>,
+    /// The case in which it was broken, or which was not played even once without an error of the
+    /// store, so that it shows nothing.
+    pub case: Option<Case>,
+    /// A seed that repeats the play, with the same store.
+    pub seed: Option<u64>,
+    /// The problem in words.
+    text: String,
+}
+
+/// Plays of one case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plays {
+    /// All plays.
+    pub all: u64,
+    /// Plays without an error of the store.
+    pub whole: u64,
+    /// The first error of the store, and its seed. It is no refusal, and breaks no rule.
+    pub error: Option<String>,
+}
+
+impl Report {
+    /// Adds a play.
+    pub(super) fn add(&mut self, case: Case, seed: u64, played: StoreResult<History>) {
+        let error = match played {
+            Ok(History { breach: Some((rule, what)), log, .. }) => {
+                (self.rule, self.case, self.seed) = (Some(rule), Some(case), Some(seed));
+                self.text = format!(
+                    "{rule} is broken: {what}\nthe play of {case:?}:\n  {}\nrepeat it with the seed {seed}",
+                    log.join("\n  ")
+                );
+                return;
+            }
+            Ok(history) => {
+                self.blocked += history.blocked;
+                history.error
+            }
+            Err(error) => Some(format!("{error:?}")),
+        };
+        let plays = self.cases.entry(case).or_default();
+        plays.all += 1;
+        plays.whole += u64::from(error.is_none());
+        plays.error = plays.error.take().or(error.map(|error| format!("seed {seed}: {error}")));
+    }
+
+    /// Returns the report as an error if it shows nothing of a case that was played.
+    pub(super) fn or_nothing_shown(mut self) -> Result<Self, Self> {
+        let nothing_shown = self.cases.iter().find(|(_, plays)| plays.whole == 0);
+        self.case = nothing_shown.map(|(case, _)| *case);
+        self.text = match self.case {
+            Some(case) => format!("each play of {case:?} failed, and not by StoreError::Stale\n"),
+            None if self.cases.is_empty() => "nothing was played: give seeds\n".to_owned(),
+            None => return Ok(self),
+        };
+        Err(self)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        if self.rule.is_some() {
+            return Ok(());
+        }
+        for (case, Plays { all, whole, error }) in &self.cases {
+            let error = error.as_ref().map_or(String::new(), |error| format!("; {error}"));
+            writeln!(f, "{all:6} plays of {case:?}, {whole} without an error of the store{error}")?;
+        }
+        let all = ROWS.iter().map(|(case, _)| case);
+        let others: BTreeSet<_> = all.filter(|case| !self.cases.contains_key(case)).collect();
+        writeln!(f, "not played, as a call or a seed was not given: {others:?}")?;
+        write!(f, "{:6} times, the store blocked a write", self.blocked)
+    }
+}
+
+error_by_message!(Report);
 
 /// The rules of fencing, in the order of [the document](https://docs.rs/quorumlock/latest/quorumlock/fencing/).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,47 +111,6 @@ pub enum Rule {
     EveryWriter,
 }
 
-/// What the plays have shown. [`Display`](fmt::Display) prints it as a table.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Report {
-    /// Plays of each case.
-    pub cases: BTreeMap<Case, Plays>,
-    /// Cases that were not played, since a closure that they need was not given.
-    pub left_out: Vec<Case>,
-    /// How often the store kept a write from taking a step, so that the other one went on.
-    pub blocked: u64,
-}
-
-/// Plays of one case.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Plays {
-    /// All plays.
-    pub all: u64,
-    /// Plays without an error of the store.
-    pub whole: u64,
-    /// The first error of the store, and its seed. It is no refusal, and breaks no rule.
-    pub error: Option<String>,
-}
-
-/// Why a probe did not end well: the store broke a rule, or nothing was shown.
-///
-/// Its text is a whole report: the rule, the play as a line for each thing that happened, and the seed
-/// that repeats it. So is its `Debug`, which `unwrap` prints.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ProbeError {
-    /// The rule that the store broke. `None` if a case was not played even once without an error of
-    /// the store, so that it shows nothing; or if there was nothing to play.
-    pub rule: Option<Rule>,
-    /// The case.
-    pub case: Option<Case>,
-    /// A seed that repeats the play, with the same closures.
-    pub seed: Option<u64>,
-    pub(super) text: String,
-}
-
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self {
@@ -71,45 +121,5 @@ impl fmt::Display for Rule {
             Self::EveryWriter => "demand a token of every writer",
         };
         write!(f, "rule {} ({words})", *self as u8)
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (case, Plays { all, whole, error }) in &self.cases {
-            let error = error.as_ref().map_or(String::new(), |error| format!("; {error}"));
-            writeln!(f, "{all:6} plays of {case:?}, {whole} without an error of the store{error}")?;
-        }
-        writeln!(f, "not played, as a closure was not given: {:?}", self.left_out)?;
-        write!(f, "{:6} times, the store blocked a write", self.blocked)
-    }
-}
-
-impl fmt::Display for ProbeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for ProbeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Error for ProbeError {}
-
-impl ProbeError {
-    pub(super) fn broken(
-        (rule, breach): (Rule, String),
-        case: Case,
-        seed: u64,
-        log: &[String],
-    ) -> Self {
-        let lines: String = (1..).zip(log).map(|(at, line)| format!("{at:4}. {line}\n")).collect();
-        let text = format!(
-            "{rule} is broken: {breach}\nthe play of {case:?}:\n{lines}repeat it with play([{seed}])"
-        );
-        Self { rule: Some(rule), case: Some(case), seed: Some(seed), text }
     }
 }

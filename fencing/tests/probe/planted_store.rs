@@ -1,11 +1,10 @@
 //! A store with a hole: each of them was found in a real project, or is next to one that was.
 
 use quorumlock_fencing::FencingToken;
-use quorumlock_fencing::probe::{Attempt, FenceProbe, StoreError};
+use quorumlock_fencing::probe::{Attempt, Probed, Report, StoreError, StoreResult, play};
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex as Cell};
-use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::task::yield_now;
 
@@ -63,13 +62,14 @@ struct Inside {
 
 pub(crate) struct Planted {
     hole: Hole,
+    updates: bool,
     row: Mutex<()>,
     inside: Arc<Cell<Inside>>,
 }
 
 impl Planted {
-    fn new(hole: Hole) -> Self {
-        Self { hole, row: Mutex::new(()), inside: Arc::default() }
+    fn new(hole: Hole, updates: bool) -> Self {
+        Self { hole, updates, row: Mutex::new(()), inside: Arc::default() }
     }
 
     fn is_stale(&self, token: u64) -> bool {
@@ -94,12 +94,24 @@ impl Planted {
     }
 
     /// Returns what a write or an update has to store, having read.
-    fn content(&self, attempt: &Attempt, updates: bool) -> u64 {
+    fn content(&self, attempt: &Attempt) -> u64 {
         let read = self.inside.lock().unwrap().value;
-        if updates { attempt.applied_to(read) } else { attempt.value }
+        if self.updates { attempt.applied_to(read) } else { attempt.value }
     }
 
-    async fn write(&self, attempt: Attempt, updates: bool) -> Result<(), StoreError> {
+    fn forget(&self, hole: Hole) {
+        if self.hole == hole {
+            self.inside.lock().unwrap().fence = None;
+        }
+    }
+}
+
+impl Probed for Planted {
+    fn updates(&self) -> bool {
+        self.updates
+    }
+
+    async fn write(&self, attempt: Attempt) -> StoreResult {
         let token = match self.hole {
             Hole::Random => {
                 let mut hasher = DefaultHasher::new();
@@ -113,7 +125,7 @@ impl Planted {
             Hole::ExistsLocksNothing | Hole::LastNotGreatest => {
                 self.check(token)?;
                 attempt.pass("checked").await?;
-                let value = self.content(&attempt, updates);
+                let value = self.content(&attempt);
                 let mut inside = self.inside.lock().unwrap();
                 let greatest = inside.fence.max(Some(token));
                 let last = self.hole == Hole::LastNotGreatest;
@@ -125,12 +137,12 @@ impl Planted {
                 drop(row);
                 attempt.pass("checked").await?;
                 let _row = self.row.lock().await;
-                let value = self.content(&attempt, updates);
+                let value = self.content(&attempt);
                 self.inside.lock().unwrap().value = value;
             }
             Hole::NoRaiseBeforeRead => {
                 self.check(token)?;
-                let value = self.content(&attempt, updates);
+                let value = self.content(&attempt);
                 attempt.pass("read").await?;
                 let _row = self.row.lock().await;
                 self.raise(token)?;
@@ -143,11 +155,11 @@ impl Planted {
                 let lowered = fence.filter(|_| self.hole == Hole::RollbackOfTheRaiseAlone);
                 let mut undo = Undo { store: self, fence: Some(lowered) };
                 if self.hole == Hole::RollbackOfTheRaiseAlone {
-                    self.inside.lock().unwrap().value = self.content(&attempt, updates);
+                    self.inside.lock().unwrap().value = self.content(&attempt);
                     attempt.pass("written").await?;
                 } else {
                     attempt.pass("raised").await?;
-                    self.inside.lock().unwrap().value = self.content(&attempt, updates);
+                    self.inside.lock().unwrap().value = self.content(&attempt);
                 }
                 undo.fence = None;
             }
@@ -155,7 +167,7 @@ impl Planted {
                 self.raise(token)?;
                 let inside = Arc::clone(&self.inside);
                 inside.lock().unwrap().queued += 1;
-                let turns = 1 + (attempt.value * 5) % 7;
+                let (turns, updates) = (1 + (attempt.value * 5) % 7, self.updates);
                 tokio::spawn(async move {
                     for _ in 0..turns {
                         yield_now().await;
@@ -169,7 +181,7 @@ impl Planted {
             }
             Hole::RefusedYetWritten => {
                 let _row = self.row.lock().await;
-                let value = self.content(&attempt, updates);
+                let value = self.content(&attempt);
                 self.inside.lock().unwrap().value = value;
                 self.raise(token)?;
             }
@@ -177,7 +189,7 @@ impl Planted {
                 let _row = self.row.lock().await;
                 self.raise(token)?;
                 attempt.pass("raised").await?;
-                let value = self.content(&attempt, updates);
+                let value = self.content(&attempt);
                 attempt.pass("read").await?;
                 self.inside.lock().unwrap().value = value;
             }
@@ -185,36 +197,46 @@ impl Planted {
         attempt.pass("before the answer").await
     }
 
-    async fn read(&self) -> u64 {
+    async fn read(&self) -> StoreResult<u64> {
         while self.hole == Hole::GatewayOfManyWorkers && self.inside.lock().unwrap().queued > 0 {
             yield_now().await;
         }
-        self.inside.lock().unwrap().value
+        Ok(self.inside.lock().unwrap().value)
     }
 
-    fn forget(&self, hole: Hole) {
-        if self.hole == hole {
-            self.inside.lock().unwrap().fence = None;
+    async fn unfenced(&self, value: u64) -> StoreResult {
+        if self.hole != Hole::Unfenced {
+            return Err(StoreError::Failed("no token".to_owned()));
         }
+        let mut inside = self.inside.lock().unwrap();
+        inside.value = if self.updates { inside.value * 16 + value } else { value };
+        Ok(())
     }
 
-    fn win(&self) -> u64 {
+    async fn restart(&self) -> StoreResult {
+        self.forget(Hole::LostAtRestart);
+        if self.hole == Hole::TokenStartsAgainAtRestart {
+            self.inside.lock().unwrap().wins = 0;
+        }
+        Ok(())
+    }
+
+    async fn cleanup(&self) -> StoreResult {
+        self.forget(Hole::DroppedByCleanup);
+        Ok(())
+    }
+
+    async fn win(&self) -> StoreResult<FencingToken> {
+        if !matches!(self.hole, Hole::TokenStartsAgain | Hole::TokenStartsAgainAtRestart) {
+            return Err(StoreError::NotGiven);
+        }
         let mut inside = self.inside.lock().unwrap();
         inside.wins += 1;
         let token = inside.wins;
         if self.hole == Hole::TokenStartsAgain {
             inside.wins = 0;
         }
-        token
-    }
-
-    async fn unfenced(&self, value: u64, updates: bool) -> Result<(), StoreError> {
-        if self.hole != Hole::Unfenced {
-            return Err(StoreError::Failed("no token".to_owned()));
-        }
-        let mut inside = self.inside.lock().unwrap();
-        inside.value = if updates { inside.value * 16 + value } else { value };
-        Ok(())
+        Ok(token.try_into()?)
     }
 }
 
@@ -232,35 +254,11 @@ impl Drop for Undo<'_> {
     }
 }
 
-/// Returns a probe of the store; `updates` says whether it has an update, or a write.
-pub(crate) fn probe(hole: Hole, updates: bool) -> FenceProbe<'static, Planted> {
-    let probe = FenceProbe::new(
-        async move |_| Ok(Planted::new(hole)),
-        async |store: &Planted| Ok(store.read().await),
-    );
-    let probe = if updates {
-        probe.update(async |store, attempt| store.write(attempt, true).await)
-    } else {
-        probe.write(async |store, attempt| store.write(attempt, false).await)
-    };
-    let probe = probe
-        .unfenced(async move |store, value| store.unfenced(value, updates).await)
-        .restart(async |store| {
-            store.forget(Hole::LostAtRestart);
-            if store.hole == Hole::TokenStartsAgainAtRestart {
-                store.inside.lock().unwrap().wins = 0;
-            }
-            Ok(())
-        })
-        .cleanup(async |store| {
-            store.forget(Hole::DroppedByCleanup);
-            Ok(())
-        })
-        .patience(Duration::ZERO);
-    match hole {
-        Hole::TokenStartsAgain | Hole::TokenStartsAgainAtRestart => {
-            probe.tokens(async |store| Ok(FencingToken::try_from(store.win())?))
-        }
-        _ => probe,
-    }
+/// Plays on stores with the hole; `updates` says whether they have an update, or a write.
+pub(crate) async fn probe(
+    hole: Hole,
+    updates: bool,
+    seeds: impl IntoIterator<Item = u64>,
+) -> Result<Report, Report> {
+    play(async |_| Ok(Planted::new(hole, updates)), seeds).await
 }
