@@ -3,6 +3,7 @@
 
 mod agreement;
 mod at_odds;
+mod clock_speed;
 mod contention;
 mod dropped_acquires;
 mod error_texts;
