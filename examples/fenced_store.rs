@@ -7,26 +7,25 @@
 //!
 //! Two worker processes share an account, a file, under one lock on five embedded masters. Worker A
 //! is stopped between its last look at the lock and its write. Worker B acquires and writes, and
-//! then A goes on. With `--unfenced` the store asks for no token, and B's write is lost: the exit code is
-//! 1, otherwise 0. It is 2 if the example cannot run, and 130 if it is
-//! interrupted. Needs a Unix, for SIGSTOP.
+//! then A goes on. With `--unfenced` both present the same token, and B's write is lost: the exit
+//! code is 1, otherwise 0. It is 2 if the example cannot run, and 130 if it is interrupted. Needs a
+//! Unix, for SIGSTOP.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 #[path = "support/signals.rs"]
 mod signals;
-#[path = "support/store.rs"]
-mod store;
 
 use quorumlock::embedded::Masters;
-use quorumlock::{Redlock, StaleToken};
+use quorumlock::{FencingToken, Redlock};
+use quorumlock_fencing::{FenceError, envelope, file::FencedFile};
 use rustix::process::{Pid, Signal, kill_process};
 use signals::Signals;
 use std::error::Error;
+use std::fs;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
-use store::Store;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
@@ -52,8 +51,8 @@ async fn main() -> ExitCode {
     let ended = match arguments[..] {
         [] => play(true).await,
         ["--unfenced"] => play(false).await,
-        ["worker", takes, folder, fenced, ref nodes @ ..] => {
-            work(takes, folder, fenced == "true", nodes).await.map(|()| ExitCode::SUCCESS)
+        ["worker", takes, path, fenced, ref nodes @ ..] => {
+            work(takes, path, fenced == "true", nodes).await.map(|()| ExitCode::SUCCESS)
         }
         _ => Err("the only option is --unfenced".into()),
     };
@@ -64,24 +63,23 @@ async fn main() -> ExitCode {
 }
 
 /// Runs a worker in its own process: an ordinary program that uses a lock.
-async fn work(takes: &str, folder: &str, fenced: bool, nodes: &[&str]) -> Result<(), Failure> {
+async fn work(takes: &str, path: &str, fenced: bool, nodes: &[&str]) -> Result<(), Failure> {
     let redlock = Redlock::builder().nodes(nodes.iter().copied()).ttl(TTL).connect().await?;
     let guard = redlock.acquire(RESOURCE).fenced().await?;
-    // Without a token, the store has nothing to check.
-    let token = fenced.then(|| guard.fencing_token());
-    let shown = token.map_or("no token".to_owned(), |token| format!("token {token}"));
-    println!("holds the lock for {} ms, with {shown}", guard.remaining().as_millis());
+    // The file admits an equal token, so it refuses no worker that presents this one.
+    let token = if fenced { guard.fencing_token() } else { FencingToken::MIN };
+    println!("holds the lock for {} ms, with token {token}", guard.remaining().as_millis());
 
-    let store = Store::new(folder);
-    let balance = store.read(token)?;
+    let account = FencedFile::new(path);
+    let balance: u64 = str::from_utf8(&account.read(token)?)?.parse()?;
     let rest = balance.checked_sub(takes.parse()?).ok_or("there is not enough")?;
     let left = guard.check()?;
     println!("reads {balance}; the lock is good for {} ms; {READY}", left.as_millis());
     hear().await?;
-    match store.write(token, rest) {
+    match account.write(token, rest.to_string().as_bytes()) {
         Ok(()) => println!("has written {rest}"),
-        Err(error) if error.is::<StaleToken>() => println!("is refused: {error}"),
-        Err(error) => return Err(error),
+        Err(FenceError::Stale(stale)) => println!("is refused: {stale}"),
+        Err(error) => return Err(error.into()),
     }
     match guard.release().await {
         Ok(_) => println!("lets go"),
@@ -114,11 +112,11 @@ async fn play(fenced: bool) -> Result<ExitCode, Failure> {
 async fn scenes(fenced: bool) -> Result<ExitCode, Failure> {
     let masters = Masters::start(5)?;
     let folder = tempfile::Builder::new().prefix("quorumlock-").tempdir()?;
-    let store = Store::new(folder.path());
-    store.open_account(AT_FIRST)?;
+    let path = folder.path().join("account-42");
+    FencedFile::new(&path).write(FencingToken::MIN, AT_FIRST.to_string().as_bytes())?;
     println!("-- an account of {AT_FIRST}; A takes {A_TAKES} out of it, B takes {B_TAKES}");
 
-    let hire = |name, takes| Worker::hire(name, takes, folder.path(), fenced, &masters);
+    let hire = |name, takes| Worker::hire(name, takes, &path, fenced, &masters);
     let mut a = hire("A", A_TAKES)?;
     a.until(READY).await?;
     a.signal(Signal::STOP)?;
@@ -132,7 +130,8 @@ async fn scenes(fenced: bool) -> Result<ExitCode, Failure> {
     a.tell_to_go_on().await?;
     a.end().await?;
 
-    let balance = store.read(None)?;
+    let account = fs::read(path)?;
+    let balance: u64 = str::from_utf8(envelope::open(&account)?.1)?.parse()?;
     if balance == AT_FIRST - B_TAKES {
         println!("-- GOOD: the account has {balance}, A's write came too late and was refused");
         Ok(ExitCode::SUCCESS)
@@ -156,12 +155,12 @@ impl Worker {
     fn hire(
         name: &'static str,
         takes: u64,
-        folder: &Path,
+        path: &Path,
         fenced: bool,
         masters: &Masters,
     ) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("worker").arg(takes.to_string()).arg(folder).arg(fenced.to_string());
+        command.arg("worker").arg(takes.to_string()).arg(path).arg(fenced.to_string());
         command.args(masters.urls()).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn()?;

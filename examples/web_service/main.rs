@@ -23,17 +23,19 @@ use http::Response;
 use metrics::{counter, gauge};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use quorumlock::embedded::Masters;
-use quorumlock::{Config, FencedLease, Redlock, RunError, StaleToken};
+use quorumlock::{Config, FencedLease, Redlock, RunError};
+use quorumlock_fencing::FenceError;
 use signals::Signals;
 use std::convert::Infallible;
 use std::error::Error;
+use std::io;
 use std::path::PathBuf;
 use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, block_in_place};
 use tokio::time::{interval, sleep, timeout};
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -146,15 +148,18 @@ async fn health(service: &Service) -> Response {
 }
 
 async fn charge(service: &Service, order: u64) -> Response {
-    let (resource, entry) = (format!("orders:{order}"), format!("charge {order}"));
+    let (resource, file) = (format!("orders:{order}"), service.store.order(order));
     let body = async |lease: FencedLease| -> Result<bool, Failure> {
         let token = lease.fencing_token();
-        if service.store.change(&resource, token, |entries| entries.contains(&entry))? {
+        // Files block, and must not hold up the thread on which locks are extended.
+        let mut charges = block_in_place(|| file.read(token))?; // Now no earlier holder can write.
+        if !charges.is_empty() {
             return Ok(false);
         }
         sleep(Duration::from_millis(500)).await; // The bank takes its time.
         lease.check()?; // Narrows the gap; the token closes it.
-        service.store.change(&resource, token, |entries| entries.push(entry.clone()))?;
+        charges.extend(b"charged\n");
+        block_in_place(|| file.write(token, &charges))?;
         Ok(true)
     };
     let error: Failure =
@@ -168,7 +173,7 @@ async fn charge(service: &Service, order: u64) -> Response {
             Err(error) => error.into(),
         };
     eprintln!("{resource}: {error}"); // For operators: it names masters.
-    if error.is::<StaleToken>() {
+    if matches!(error.downcast_ref(), Some(FenceError::<io::Error>::Stale(_))) {
         ("409 Conflict", format!("another request has taken order {order} over\n"))
     } else {
         ("503 Service Unavailable", "try again later\n".to_owned())
@@ -209,12 +214,7 @@ async fn ship(service: &Service, lease: FencedLease) -> Infallible {
     let mut turns = interval(SHIPS_EVERY);
     loop {
         turns.tick().await;
-        let shipped = service.store.change(LEADER, lease.fencing_token(), |entries| {
-            let charged = entries.iter().filter_map(|entry| entry.strip_prefix("charge "));
-            let mut due: Vec<String> = charged.map(|order| format!("ship {order}")).collect();
-            due.retain(|entry| !entries.contains(entry));
-            entries.append(&mut due);
-        });
+        let shipped = block_in_place(|| service.store.ship(lease.fencing_token()));
         if let Err(error) = shipped {
             eprintln!("not shipped: {error}"); // A successor's token is there, or the disk has failed.
         }

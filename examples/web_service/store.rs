@@ -1,77 +1,48 @@
-//! A store that refuses late tokens: one file, for any number of processes on this machine. A
+//! A file for each lock, which refuses late tokens, for any number of processes on this machine. A
 //! database does the same in a transaction; `docs/fencing.md` has the SQL.
 
 use crate::Failure;
 use quorumlock::FencingToken;
-use quorumlock::fencing::FenceCheck;
-use rustix::fs::{FlockOperation, flock};
-use std::fmt::Write;
-use std::fs::{self, File};
-use std::io::ErrorKind;
+use quorumlock_fencing::{envelope, file::FencedFile};
 use std::path::PathBuf;
-
-/// The greatest token of each lock, and what was written under the locks, such as `charge 42`.
-type Content = (FenceCheck<String>, Vec<String>);
+use std::{fs, io};
 
 pub(crate) struct Store {
     folder: PathBuf,
 }
 
 impl Store {
-    pub(crate) fn open(folder: PathBuf) -> Result<Self, Failure> {
-        fs::create_dir_all(&folder)?;
+    pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(folder.join("orders"))?;
         Ok(Self { folder })
     }
 
-    /// Checks the token and adds entries in one step: under a file lock, with one rename.
-    ///
-    /// Call it to read, too: once the token has been presented, no earlier holder can write.
-    pub(crate) fn change<T>(
-        &self,
-        resource: &str,
-        token: FencingToken,
-        change: impl FnOnce(&mut Vec<String>) -> T,
-    ) -> Result<T, Failure> {
-        // Files block, and must not hold up the thread on which locks are extended.
-        tokio::task::block_in_place(|| {
-            let lock = File::create(self.folder.join("lock"))?;
-            flock(&lock, FlockOperation::LockExclusive)?; // Until `lock` is dropped.
-            let (mut fences, mut entries) = self.load()?;
-            let before = (fences.greatest(resource), entries.len());
-            fences.admit(resource, token)?;
-            let result = change(&mut entries);
-            if before != (Some(token), entries.len()) {
-                self.save(&fences, &entries)?;
-            }
-            Ok(result)
-        })
+    /// Returns the file of an order's lock, with a line for each time that the order was charged.
+    pub(crate) fn order(&self, order: u64) -> FencedFile {
+        FencedFile::new(self.folder.join("orders").join(order.to_string()))
     }
 
-    fn load(&self) -> Result<Content, Failure> {
-        let text = match fs::read_to_string(self.folder.join("data")) {
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            text => text?,
-        };
-        let (mut fences, mut entries) = (FenceCheck::new(), Vec::new());
-        for line in text.lines() {
-            match line.split(' ').collect::<Vec<_>>()[..] {
-                ["fence", resource, token] => fences.admit(resource, token.parse()?)?,
-                _ => entries.push(line.to_owned()),
+    /// Adds each charged order to the file of the leader's lock, once.
+    pub(crate) fn ship(&self, token: FencingToken) -> Result<(), Failure> {
+        let file = FencedFile::new(self.folder.join("shipped"));
+        let mut shipped = String::from_utf8(file.read(token)?)?;
+        let before = shipped.len();
+        for entry in fs::read_dir(self.folder.join("orders"))? {
+            let entry = entry?;
+            // What is not a number is a lock of a file, or a file that is being written.
+            let Some(order) = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok())
+            else {
+                continue;
+            };
+            let charges = fs::read(entry.path())?;
+            let is_charged = !envelope::open(&charges)?.1.is_empty();
+            if is_charged && !shipped.lines().any(|line| line == order.to_string()) {
+                shipped.push_str(&format!("{order}\n"));
             }
         }
-        Ok((fences, entries))
-    }
-
-    fn save(&self, fences: &FenceCheck<String>, entries: &[String]) -> Result<(), Failure> {
-        let mut text = String::new();
-        for (resource, token) in fences.iter() {
-            writeln!(text, "fence {resource} {token}")?;
+        if shipped.len() > before {
+            file.write(token, shipped.as_bytes())?;
         }
-        entries.iter().try_for_each(|entry| writeln!(text, "{entry}"))?;
-        let new = self.folder.join("data.new");
-        fs::write(&new, text)?;
-        File::open(&new)?.sync_all()?;
-        fs::rename(new, self.folder.join("data"))?;
-        Ok(File::open(&self.folder)?.sync_all()?)
+        Ok(())
     }
 }

@@ -101,7 +101,7 @@ impl RedlockBuilder {
 impl<R> RedlockBuilder<R> {
     pub(crate) async fn run_preflight(&self) -> Result<Preflight, PreflightError> {
         self.options.check()?;
-        Ok(preflight::run(&self.masters()?, &self.options).await?)
+        Ok(preflight::run(&self.masters()?, &self.options, self.clock).await?)
     }
 
     /// Returns every master once, and which master belongs to which list.

@@ -60,6 +60,10 @@ impl Handle {
         self.0.clock.now()
     }
 
+    pub(crate) fn clock(&self) -> Clock {
+        self.0.clock
+    }
+
     /// Returns the time of the wall clock, which may be set at any moment.
     pub(crate) fn wall(&self) -> SystemTime {
         self.0.clock.wall()

@@ -4,14 +4,17 @@ use super::FindingKind;
 use super::question::{Heard, Question, Subject, TimeSample};
 use super::side_connection::SideConnection;
 use crate::address::Address;
+use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use quorumlock_core::coordinator::Random;
 use quorumlock_core::coordinator::wire::{self, Token};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
+use tokio::time::sleep;
 
 /// The conversation that is held with each master.
 #[derive(Clone)]
 pub(super) struct Conversation {
+    pub(super) clock: Clock,
     pub(super) connect_timeout: Duration,
     /// The time that each answer may take.
     pub(super) patience: Duration,
@@ -24,6 +27,10 @@ pub(super) struct Conversation {
 
 /// The number of round trips; the shortest of them is the one that nothing has held up.
 const SAMPLES: usize = 5;
+
+/// The least time between the first question for the time and the last: ten times the constant of the default drift,
+/// so that a clock at twice the speed of ours is not within it.
+const APART: Duration = Duration::from_millis(20);
 
 impl Conversation {
     pub(super) async fn hold(self, address: Address) -> Heard {
@@ -38,11 +45,9 @@ impl Conversation {
         let (mut connection, hello) = opened?;
         let hello = heard.hello.insert(hello);
         connection.enter(hello, &address.login).await?;
+        let began = self.clock.now();
         for _ in 0..SAMPLES {
-            let asked_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let began = Instant::now();
-            let reply = connection.ask("TIME", &wire::pack(&["TIME"])).await?;
-            heard.note_time(TimeSample { asked_at, round_trip: began.elapsed(), reply });
+            heard.times.push(self.ask_time(&mut connection).await?);
         }
         let token = Token::new(OsRandom::new().bits().unwrap_or_default());
         let subject = self.subject.within(address.login.database);
@@ -59,6 +64,15 @@ impl Conversation {
             let reply = connection.next(&question.permission().to_string()).await?;
             heard.answers.insert(*question, reply);
         }
+        sleep(APART.saturating_sub(self.clock.now().since(began))).await;
+        heard.times.push(self.ask_time(&mut connection).await?);
         Ok(())
+    }
+
+    async fn ask_time(&self, connection: &mut SideConnection) -> Result<TimeSample, FindingKind> {
+        let asked_at = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let asked = self.clock.now();
+        let reply = connection.ask("TIME", &wire::pack(&["TIME"])).await?;
+        Ok(TimeSample { asked, asked_at, round_trip: self.clock.now().since(asked), reply })
     }
 }

@@ -118,6 +118,13 @@ pub enum FindingKind {
     SameServer(Arc<str>),
     /// Its clock and ours are far apart.
     ClockOff(ClockOffset),
+    /// Its clock stands still, was set, or runs at another speed than ours: further off than the drift.
+    ClockSpeed {
+        /// The time that has passed here between two questions.
+        ours: Duration,
+        /// The time that has passed by its clock between the answers; zero if that went back.
+        theirs: Duration,
+    },
     /// The clocks of two masters are too far apart for fenced locks.
     ClocksApart {
         /// The master whose clock is behind.
@@ -249,6 +256,10 @@ findings! {
         ["its clock is {} {} this host's", Span(offset.distance()),
          if offset.as_micros() < 0 { "behind" } else { "ahead of" }],
         ["keep both clocks synchronised (NTP): fenced locks depend on them"];
+    Self::ClockSpeed { ours, theirs: Duration::ZERO } => Failure,
+        ["its clock stood still for {}", Span(*ours)], ["{SPEED}"];
+    Self::ClockSpeed { ours, theirs } => Failure,
+        ["its clock moved on by {} in {}", Span(*theirs), Span(*ours)], ["{SPEED}"];
     Self::ClocksApart { behind, ahead, by, bound } => Failure,
         ["the clock of {ahead} is {} ahead of that of {behind}, over {}", Span(*by), Span(*bound)],
         ["keep their clocks synchronised (NTP)"];
@@ -261,6 +272,9 @@ findings! {
 
 const DETACH: &str = "detach them: no lock needs them, and one that is promoted later brings a \
                       second copy of the keys";
+
+const SPEED: &str = "fix the clock of its machine, or of this host if it is found at all masters: locks need clocks \
+                     of nearly the same speed, within the drift (A2 of SAFETY.md), or keys expire early, late or never";
 
 impl From<FindingKind> for Finding {
     fn from(kind: FindingKind) -> Self {

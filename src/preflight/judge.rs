@@ -6,8 +6,8 @@ use super::question::{Heard, Question, TimeSample};
 use super::{ClockOffset, Finding, FindingKind, NodePreflight, Permission, Persistence, Role};
 use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{Difference, RestartGuard, ServerFacts, SharedSettings};
-use quorumlock_core::quorum::Instant;
 use quorumlock_core::quorum::standing::Start;
+use quorumlock_core::quorum::{ClockDrift, Instant};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use std::time::Duration;
 pub(super) struct Bounds {
     /// The distance allowed between the clocks of two masters.
     pub(super) clocks: Duration,
+    /// The difference allowed between the speeds of a master's clock and ours.
+    pub(super) drift: ClockDrift,
     /// The time for which a master that may have lost its memory must not vote.
     pub(super) stays_away: Duration,
     /// The setting that keeps it from voting.
@@ -55,8 +57,8 @@ const VALKEY_REPLAYS_ALL: (u64, u64, u64) = (9, 1, 2);
 pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePreflight {
     let facts = heard.facts();
     let mut judged = NodePreflight::new(node, &facts);
-    judged.round_trip = heard.time.as_ref().map(|sample| sample.round_trip);
-    judged.clock = heard.time.as_ref().and_then(offset);
+    judged.round_trip = heard.time().map(|sample| sample.round_trip);
+    judged.clock = heard.time().and_then(offset);
     let off = judged.clock.filter(|clock| clock.distance() > bounds.clocks / 2);
     let mut found = Vec::from_iter(heard.ended.clone());
     found.extend(too_old(&facts));
@@ -69,6 +71,7 @@ pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePrefl
     found.extend(forgets(&facts, bounds));
     found.extend(differences(heard, bounds).into_iter().map(FindingKind::Disagrees));
     found.extend(off.map(FindingKind::ClockOff));
+    found.extend(clock_speed(&heard.times, bounds.drift));
     let replays = replays_as_default(&facts, bounds);
     found.extend(drops_transactions(heard).filter(|_| replays));
     let mut withheld = permissions::lacking(heard, facts.role == Some(Role::Replica));
@@ -219,7 +222,7 @@ fn is_about_replay(kind: &FindingKind) -> bool {
 /// Compares our settings with those that other clients have recorded there.
 fn differences(heard: &Heard, bounds: &Bounds) -> Vec<Difference> {
     let noted = heard.answers.get(&Question::Noted);
-    let now = heard.time.as_ref().and_then(TimeSample::shown);
+    let now = heard.time().and_then(TimeSample::shown);
     let (Some(noted), Some(now)) = (noted, now) else { return Vec::new() };
     let left = match heard.answers.get(&Question::NotedLife) {
         Some(Reply::Int(left)) => Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
@@ -233,4 +236,18 @@ fn offset(sample: &TimeSample) -> Option<ClockOffset> {
     let theirs = i64::try_from(sample.shown()?.as_micros()).ok()?;
     let ours = i64::try_from((sample.asked_at + sample.round_trip / 2).as_micros()).ok()?;
     theirs.checked_sub(ours).map(ClockOffset)
+}
+
+/// Finds a clock that did not keep to the speed of ours, within the drift, between the last answer and one before. A
+/// master reads its clock at some moment of the round trip, so the round trips bound the time that has passed here.
+fn clock_speed(times: &[TimeSample], drift: ClockDrift) -> Option<FindingKind> {
+    let (last, before) = times.split_last()?;
+    let shown = last.shown()?;
+    before.iter().find_map(|first| {
+        let (ours, theirs) = (last.asked.since(first.asked), shown.saturating_sub(first.shown()?));
+        let (least, most) = (ours.saturating_sub(first.round_trip), ours + last.round_trip);
+        let is_slow = theirs.saturating_add(drift.of(least)) < least;
+        let is_fast = theirs > most.saturating_add(drift.of(most));
+        (is_slow || is_fast).then_some(FindingKind::ClockSpeed { ours, theirs })
+    })
 }

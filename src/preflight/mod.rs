@@ -36,6 +36,7 @@ pub use permission::Permission;
 pub use quorumlock_core::coordinator::{Difference, Persistence, Role};
 pub use result::{ClockOffset, NodePreflight, Preflight};
 
+use crate::driver::clock::Clock;
 use crate::driver::runtime;
 use crate::failure::WrongContext;
 use crate::lists::Resolved;
@@ -77,16 +78,21 @@ impl Redlock {
         if !self.driver().is_here() {
             return Err(WrongContext::Forked { call: "preflight()" });
         }
-        run(self.masters(), self.options()).await
+        run(self.masters(), self.options(), self.driver().clock()).await
     }
 }
 
 /// Asks all masters at once.
-pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Preflight, WrongContext> {
+pub(crate) async fn run(
+    resolved: &Resolved,
+    options: &Options,
+    clock: Clock,
+) -> Result<Preflight, WrongContext> {
     let (masters, membership) = resolved;
     runtime::check("preflight()", masters.iter().map(|master| &master.transport))?;
     let bounds = Bounds {
         clocks: options.fencing_window.width(),
+        drift: options.drift,
         stays_away: options.quarantine(),
         restart_guard: options.restart_guard,
         waits: Waits {
@@ -97,6 +103,7 @@ pub(crate) async fn run(resolved: &Resolved, options: &Options) -> Result<Prefli
         shared: options.shared_settings(*membership, masters),
     };
     let conversation = Conversation {
+        clock,
         connect_timeout: options.connect_timeout,
         patience: options.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
         trusts_persistence: options.restart_guard == RestartGuard::TrustPersistence,

@@ -3,7 +3,7 @@
 use super::{FindingKind, Permission};
 use quorumlock_core::coordinator::wire::{self, Ballot, Claim, Native, Packer, Reply, Token, Way};
 use quorumlock_core::coordinator::{Agreement, Introduction, Keys, ServerFacts, SharedSettings};
-use quorumlock_core::quorum::{FencingWindow, NodeSet, fence};
+use quorumlock_core::quorum::{FencingWindow, Instant, NodeSet, fence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -106,15 +106,16 @@ impl Question {
 pub(super) struct Heard {
     pub(super) hello: Option<Reply>,
     pub(super) answers: BTreeMap<Question, Reply>,
-    /// The quickest answer to `TIME`.
-    pub(super) time: Option<TimeSample>,
+    /// The answers to `TIME`, in order.
+    pub(super) times: Vec<TimeSample>,
     /// The reason why there are no more.
     pub(super) ended: Option<FindingKind>,
 }
 
 /// An answer to `TIME`.
 pub(super) struct TimeSample {
-    /// Our clock when it was asked, since 1970.
+    pub(super) asked: Instant,
+    /// Our wall clock at that moment, since 1970.
     pub(super) asked_at: Duration,
     pub(super) round_trip: Duration,
     pub(super) reply: Reply,
@@ -131,10 +132,9 @@ pub(super) struct Subject {
 }
 
 impl Heard {
-    pub(super) fn note_time(&mut self, sample: TimeSample) {
-        if self.time.as_ref().is_none_or(|best| sample.round_trip < best.round_trip) {
-            self.time = Some(sample);
-        }
+    /// Returns the quickest answer to `TIME`.
+    pub(super) fn time(&self) -> Option<&TimeSample> {
+        self.times.iter().min_by_key(|sample| sample.round_trip)
     }
 
     /// Returns what the server has said about itself.

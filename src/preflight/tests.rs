@@ -5,6 +5,7 @@ mod distance;
 mod permissions;
 mod replay;
 mod servers;
+mod speed;
 mod standing;
 
 use super::judge::{Bounds, Waits, compare, judge};
@@ -12,11 +13,12 @@ use super::question::{Heard, Question, TimeSample};
 use super::*;
 use quorumlock_core::coordinator::wire::Reply;
 use quorumlock_core::coordinator::{RestartGuard, ServerFacts, SharedSettings};
-use quorumlock_core::quorum::{FencingWindow, Membership};
+use quorumlock_core::quorum::{ClockDrift, FencingWindow, Instant, Membership};
 use std::sync::Arc;
 use std::time::Duration;
 
 const CLOCKS: Duration = Duration::from_secs(4);
+const NOW: Instant = Instant::from_nanos(1);
 const STAYS_AWAY: Duration = Duration::from_secs(30);
 
 fn bounds(restart_guard: RestartGuard) -> Bounds {
@@ -36,7 +38,8 @@ fn bounds(restart_guard: RestartGuard) -> Bounds {
         operation_timeout: Duration::from_millis(200),
         ttl: Duration::from_secs(10),
     };
-    Bounds { clocks: CLOCKS, stays_away: STAYS_AWAY, restart_guard, waits, shared }
+    let drift = ClockDrift::default();
+    Bounds { clocks: CLOCKS, drift, stays_away: STAYS_AWAY, restart_guard, waits, shared }
 }
 
 fn text(words: &str) -> Reply {
@@ -168,15 +171,19 @@ fn what_is_persisted_is_read_from_config_or_else_from_info() {
     }
 }
 
+/// Returns the answer to `TIME` of a clock that shows these microseconds since 1970.
+fn shows(micros: i64) -> Reply {
+    let parts = [micros / 1_000_000, micros % 1_000_000].map(|part| text(&part.to_string()));
+    Reply::Array(parts.into())
+}
+
 /// Returns a master that answers in 10 ms with its clock this far ahead of ours, in microseconds.
 fn with_clock(ahead: i64) -> NodePreflight {
     let asked_at = Duration::from_secs(1_000);
     let round_trip = Duration::from_millis(10);
-    let micros = 1_000_005_000 + ahead;
-    let parts = [micros / 1_000_000, micros % 1_000_000].map(|part| text(&part.to_string()));
-    let reply = Reply::Array(parts.into());
+    let reply = shows(1_000_005_000 + ahead);
     let mut heard = heard([]);
-    heard.note_time(TimeSample { asked_at, round_trip, reply });
+    heard.times.push(TimeSample { asked: NOW, asked_at, round_trip, reply });
     judged(&heard)
 }
 
@@ -206,7 +213,7 @@ fn the_quickest_answer_tells_the_time() {
     let mut heard = heard([]);
     for round_trip in [30, 10, 20].map(Duration::from_millis) {
         let asked_at = Duration::ZERO;
-        heard.note_time(TimeSample { asked_at, round_trip, reply: Reply::Nil });
+        heard.times.push(TimeSample { asked: NOW, asked_at, round_trip, reply: Reply::Nil });
     }
     let node = judged(&heard);
     assert_eq!((node.round_trip, node.clock), (Some(Duration::from_millis(10)), None));

@@ -97,6 +97,16 @@ fn the_function_fails_a_stale_transaction_that_writes_nothing() {
 }
 
 #[test]
+fn the_fenced_transaction_of_the_cookbook_is_one_that_its_package_compiles() {
+    let source = crate::read("fencing/src/sqlx.rs");
+    let shown = block(COOKBOOK, "rust,ignore", "fence(&mut tx");
+    let shown: Vec<&str> = shown.lines().filter(|line| !line.is_empty()).collect();
+    let compiled = source.lines().filter_map(|line| line.strip_prefix("//! "));
+    let compiled = compiled.skip_while(|line| *line != shown[0]).take(shown.len());
+    assert_eq!(compiled.collect::<Vec<_>>(), shown);
+}
+
+#[test]
 fn a_row_with_a_token_refuses_stale_writers_and_jobs_run_once() {
     let Some(server) = Postgresql::start() else { return };
     let [mut writer, mut other, mut witness] = [(); 3].map(|()| server.session());

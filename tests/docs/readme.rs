@@ -182,7 +182,8 @@ fn every_published_package_has_what_the_registry_asks_for() -> Result<(), Box<dy
         "database",
         "development-tools::testing",
     ];
-    for manifest in ["Cargo.toml", "cli/Cargo.toml", "core/Cargo.toml", "embedded/Cargo.toml"] {
+    for package in ["", "cli/", "core/", "embedded/", "fencing/"] {
+        let manifest = &format!("{package}Cargo.toml");
         let text = read(manifest);
         let list = |key: &str| -> Result<Vec<String>, String> {
             let (_, below) =

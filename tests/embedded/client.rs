@@ -3,6 +3,7 @@
 
 mod agreement;
 mod at_odds;
+mod clock_speed;
 mod contention;
 mod crowd;
 mod crowd_in_turn;

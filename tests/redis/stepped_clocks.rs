@@ -3,6 +3,7 @@
 //! takes long to show is in `tests/embedded/client/stepped_clocks.rs`, on clocks that pause.
 
 mod fenced;
+mod speed;
 mod turns;
 mod unfenced;
 mod world;

@@ -5,10 +5,13 @@
 use crate::support::example;
 use crate::support::prelude::*;
 use futures::future::join_all;
+use quorumlock::FencingToken;
+use quorumlock_fencing::{envelope, file::FencedFile};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -124,15 +127,16 @@ impl World {
         Self { masters, folder, instances }
     }
 
-    /// Returns how often each entry is in the store.
-    fn entries(&self) -> BTreeMap<String, usize> {
-        let mut entries = BTreeMap::new();
-        // There is no file before the first entry.
-        let data = fs::read_to_string(self.folder.path().join("data")).unwrap_or_default();
-        for line in data.lines().filter(|line| !line.starts_with("fence ")) {
-            *entries.entry(line.to_owned()).or_default() += 1;
-        }
-        entries
+    /// Returns how often each order was charged.
+    fn charges(&self) -> BTreeMap<u64, usize> {
+        let files = fs::read_dir(self.folder.path().join("orders")).unwrap().flatten();
+        let orders = files.filter_map(|file| file.file_name().to_str()?.parse().ok());
+        orders.map(|order| (order, lines(&order_file(self.folder.path(), order)).len())).collect()
+    }
+
+    fn shipped(&self) -> Vec<u64> {
+        let shipped = lines(&self.folder.path().join("shipped"));
+        shipped.iter().map(|line| line.parse().unwrap()).collect()
     }
 
     /// Waits until one instance leads; returns it and the others.
@@ -150,10 +154,19 @@ impl World {
     }
 
     async fn eventually_shipped(&self, order: u64) {
-        let entry = format!("ship {order}");
-        eventually("the order is shipped", SOON, async || self.entries().contains_key(&entry))
-            .await;
+        eventually("the order is shipped", SOON, async || self.shipped().contains(&order)).await;
     }
+}
+
+fn order_file(folder: &Path, order: u64) -> PathBuf {
+    folder.join("orders").join(order.to_string())
+}
+
+/// Returns the lines of a fenced file; none if there is no file yet.
+fn lines(file: &Path) -> Vec<String> {
+    let Ok(sealed) = fs::read(file) else { return Vec::new() };
+    let (_, content) = envelope::open(&sealed).unwrap();
+    str::from_utf8(content).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[tokio::test]
@@ -166,8 +179,8 @@ async fn two_instances_charge_each_order_once() {
     assert_eq!(world.instances[0].charge(7).await, Some(201));
     world.eventually_shipped(42).await;
     world.eventually_shipped(7).await;
-    let once = ["charge 42", "charge 7", "ship 42", "ship 7"].map(|entry| (entry.to_owned(), 1));
-    assert_eq!(world.entries(), once.into());
+    assert_eq!(world.charges(), [(42, 1), (7, 1)].into());
+    assert_eq!(world.shipped().len(), 2);
 
     let mut charged = 0.0;
     for instance in &world.instances {
@@ -244,10 +257,9 @@ async fn an_instance_stopped_in_a_charge_charges_nothing() {
     let world = World::start("2s").await;
     let [instance, other] = &world.instances[..] else { panic!("two instances") };
     for order in 1..=10 {
-        let fence = format!("fence orders:{order} ");
+        let file = order_file(world.folder.path(), order);
         let stopping = async {
-            let data = world.folder.path().join("data");
-            let began = async || fs::read_to_string(&data).is_ok_and(|data| data.contains(&fence));
+            let began = async || file.exists();
             eventually("the charge is under way", SOON, began).await;
             tokio::time::sleep(100 * MS).await; // It no longer holds the file lock of the store.
             instance.signal(Signal::STOP);
@@ -259,7 +271,7 @@ async fn an_instance_stopped_in_a_charge_charges_nothing() {
         match tokio::join!(instance.charge(order), stopping) {
             (Some(409 | 503), Some(201)) => {
                 world.eventually_shipped(order).await;
-                assert_eq!(world.entries()[&format!("charge {order}")], 1);
+                assert_eq!(world.charges()[&order], 1);
                 return;
             }
             // Stopped too late, or within the store: the next order.
@@ -288,11 +300,13 @@ async fn without_addresses_it_starts_masters_of_its_own() {
 #[tokio::test]
 async fn the_store_of_the_service_refuses_a_late_token() {
     let folder = tempfile::tempdir().unwrap();
-    let greatest = (1_u64 << 53) - 1; // A later holder has been here.
-    fs::write(folder.path().join("data"), format!("fence orders:42 {greatest}\n")).unwrap();
+    let order = order_file(folder.path(), 42);
+    fs::create_dir(order.parent().unwrap()).unwrap();
+    let greatest = FencingToken::try_from((1_u64 << 53) - 1).unwrap();
+    FencedFile::new(&order).write(greatest, b"").unwrap(); // A later holder has been here.
     let instance = Instance::start(&[folder.path().to_str().unwrap()], &[]).await;
     assert_eq!(instance.charge(42).await, Some(409));
     assert_eq!(instance.charge(43).await, Some(201), "tokens of other orders are not compared");
-    let data = fs::read_to_string(folder.path().join("data")).unwrap();
-    assert!(data.contains("charge 43") && !data.contains("charge 42"), "{data}");
+    assert_eq!(lines(&order), [""; 0]);
+    assert_eq!(lines(&order_file(folder.path(), 43)), ["charged"]);
 }

@@ -168,6 +168,10 @@ impl Server {
         self.clock.as_ref().expect("a clock that can be set").set(ahead_ms);
     }
 
+    pub(crate) fn set_clock_speed(&self, times: f64) {
+        self.clock.as_ref().expect("a clock that can be set").set_speed(times);
+    }
+
     /// Returns the argument after `--requirepass`.
     pub(crate) fn password(&self) -> Option<&str> {
         let at = self.arguments.iter().position(|argument| argument == "--requirepass")?;

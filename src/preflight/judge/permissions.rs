@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Finds what our user may not do, and what fails for another reason.
 pub(super) fn lacking(heard: &Heard, is_replica: bool) -> Vec<FindingKind> {
-    let time = heard.time.iter().map(|sample| (Permission::Time, &sample.reply));
+    let time = heard.time().into_iter().map(|sample| (Permission::Time, &sample.reply));
     let others = heard.answers.iter().map(|(question, reply)| (question.permission(), reply));
     let surveyed = surveyed(heard);
     // The first error of each, and whether it is withheld.

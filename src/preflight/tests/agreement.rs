@@ -12,7 +12,7 @@ fn found_beside(noted: &[(&str, &str)]) -> Vec<String> {
     ]);
     let asked_at = Duration::from_secs(1_000);
     let reply = Reply::Array(vec![text("1000"), text("0")]);
-    heard.note_time(TimeSample { asked_at, round_trip: Duration::ZERO, reply });
+    heard.times.push(TimeSample { asked: NOW, asked_at, round_trip: Duration::ZERO, reply });
     judged(&heard).findings.iter().map(ToString::to_string).collect()
 }
 

@@ -8,7 +8,7 @@ fn at_a_distance(millis: u64) -> Vec<Finding> {
     let (asked_at, round_trip) =
         (Duration::from_secs(1_700_000_000), Duration::from_millis(millis));
     let mut heard = heard([]);
-    heard.note_time(TimeSample { asked_at, round_trip, reply });
+    heard.times.push(TimeSample { asked: NOW, asked_at, round_trip, reply });
     let mut found = judged(&heard).findings;
     found.retain(|finding| matches!(finding.kind, FindingKind::TooShort { .. }));
     found
