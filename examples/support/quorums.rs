@@ -1,4 +1,4 @@
-//! Several sets of masters behind rendezvous hashing; `docs/many-quorums.md` shows and explains it.
+//! Several sets of masters behind rendezvous hashing; `docs/many-quorums.md` explains it.
 
 use quorumlock::{ConnectError, Redlock, RedlockBuilder};
 use std::collections::BTreeMap;

@@ -5,7 +5,6 @@
 mod quorums;
 
 use self::quorums::{Quorums, Sets, owner};
-use crate::support::page::blocks;
 use futures::future::join_all;
 use quorumlock::embedded::Masters;
 use quorumlock::{Redlock, RedlockBuilder};
@@ -13,7 +12,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-const PAGE: &str = include_str!("../../docs/many-quorums.md");
 const NAMES: [&str; 3] = ["one", "two", "three"];
 
 /// Names sets without masters: the owner of a resource depends on nothing else.
@@ -29,14 +27,6 @@ fn resources(count: usize) -> impl Iterator<Item = String> {
 fn patient() -> RedlockBuilder {
     let late = Duration::from_secs(1);
     Redlock::builder().operation_timeout(late).connect_timeout(late)
-}
-
-#[test]
-fn the_page_shows_the_recipe_as_it_is_compiled() {
-    let source = include_str!("../../examples/support/quorums.rs").replace("pub(crate) ", "");
-    let shown = blocks(PAGE, "rust")[0];
-    let compiled = source.split_once("\n\n").expect("what the file is").1;
-    assert_eq!(shown.trim_end(), compiled.trim_end());
 }
 
 #[test]
