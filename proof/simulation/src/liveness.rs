@@ -42,16 +42,17 @@ impl World {
         client.machine.is_some() && client.paused == 0 && !client.is_ending
     }
 
-    /// Checks that each request is answered within its timeout, and the round that is under way then.
+    /// Checks that each request is answered within its timeout, and the round that is under way then: once more from
+    /// when a client that was stopped goes on.
     fn judge_answered(&mut self) -> Verdict {
         let mut lasting = BTreeMap::new();
         for (place, client) in self.clients.iter().enumerate().filter(|(_, at)| Self::goes_on(at)) {
             for (request, asked) in &client.asked {
                 let within = self.setup.answered_within(asked.wait, asked.is_permit);
-                lasting.insert((place, *request), within);
+                lasting.insert((place, *request, client.resumed_at), within);
             }
         }
-        self.invariants.unanswered.judge(self.agenda.now, lasting, |(place, request)| {
+        self.invariants.unanswered.judge(self.agenda.now, lasting, |(place, request, _)| {
             format!("{} has had no answer to {request}", name(*place))
         })
     }
@@ -65,8 +66,10 @@ impl World {
             for node in client.nodes.iter().copied() {
                 let is_cut = self.cuts.iter().any(|cut| cut.is_between(client.seat, node));
                 let is_slow = self.slowness.iter().any(|slow| slow.node == node);
-                if is_cut || is_slow || !self.masters[node].reads() || self.masters[node].is_replica
-                {
+                let master = &self.masters[node];
+                // A handshake may need what it denies.
+                let is_barred = master.is_replica || master.denials > 0;
+                if is_cut || is_slow || !master.reads() || is_barred {
                     continue;
                 }
                 match client.lines[node].map(|id| &self.lines[id.0]) {

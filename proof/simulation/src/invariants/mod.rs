@@ -106,7 +106,7 @@ pub(super) struct Invariants {
     /// What is kept warm in one client, and asked for by another.
     pub(super) asked_for: Overdue<String>,
     /// Requests without an answer, by client.
-    pub(super) unanswered: Overdue<(usize, u64)>,
+    pub(super) unanswered: Overdue<(usize, u64, crate::clock::Time)>,
     /// Masters that a client could reach, and whether it lost a connection that was well.
     pub(super) unreached: Overdue<(usize, usize, bool)>,
     /// Connections on which a master owes an answer.
