@@ -17,6 +17,7 @@ pub mod fence;
 pub mod instant;
 pub mod keeper;
 pub mod lease;
+pub mod line;
 pub mod membership;
 pub mod readiness;
 pub mod slots;

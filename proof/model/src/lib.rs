@@ -10,6 +10,7 @@ pub mod bursts;
 pub mod checker;
 mod digest;
 pub mod fair;
+pub mod line;
 pub mod listed;
 pub mod masters;
 pub mod named;

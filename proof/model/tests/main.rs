@@ -4,6 +4,7 @@
 mod agreement;
 mod checker;
 mod fair;
+mod line;
 mod models;
 mod promised;
 mod protocol;

@@ -3,6 +3,7 @@
 
 use model::agreement::{self, Agreement};
 use model::checker::{Bounds, Model, Outcome, explore};
+use model::line::{self, Line};
 use model::listed::{self, Listed};
 use model::named::Named;
 use model::plain::{self, Protocol};
@@ -95,6 +96,10 @@ fn is_run<P: Part>(
 #[test]
 fn every_mutant_is_run_and_every_run_is_named_once() {
     use agreement::mutants::Mutant::TopUpUngated;
+    use line::mutants::Mutant::{
+        CallForGood, ForgetsCall, GoneAreHeard, LateStay, LineDecides, NotAskedAgain, NotPassedOn,
+        NotTold,
+    };
     use listed::mutants::Mutant::{
         GoneIsCalled, NoneIsPublished, NoneListens, OwnCallCounts, RefusedStands, StampsAreNew,
     };
@@ -113,6 +118,11 @@ fn every_mutant_is_run_and_every_run_is_named_once() {
     is_run::<Waiting>(&waiting::runs::all(), &[HintDeletedUncompared], &[NeverWakes]);
     is_run::<Turns>(&turns::runs::all(), &[LookSaysFree, NoFirst, RaiseOnly], &[]);
     is_run::<Listed>(&listed::runs::all(), &margin, &[StampsAreNew]);
+    is_run::<Line>(
+        &line::runs::all(),
+        &[GoneAreHeard, ForgetsCall, NotPassedOn, NotTold],
+        &[LineDecides, CallForGood, LateStay, NotAskedAgain],
+    );
 }
 
 /// Checks as many states as are worth it of each quick run: without the mutant, what catches it holds.

@@ -2,6 +2,7 @@
 
 use model::checker::Model;
 use model::fair::Owed;
+use model::line::{self, Line};
 use model::listed::{self, Listed};
 use model::plain::{self, Protocol};
 use model::promised::{Promised, Promises};
@@ -51,7 +52,8 @@ fn each_promise_is_broken_by_two_rules_where_it_is_kept_with_them() {
     let waiting = counts::<Waiting>(&waiting::promises::runs());
     let turns = counts::<Turns>(&turns::promises::runs());
     let listed = counts::<Listed>(&listed::promises::runs());
-    for (promise, count) in [plain, waiting, turns, listed].into_iter().flatten() {
+    let line = counts::<Line>(&line::promises::runs());
+    for (promise, count) in [plain, waiting, turns, listed, line].into_iter().flatten() {
         assert!(count > 1, "{promise}: {count}");
     }
 }
@@ -109,4 +111,9 @@ fn a_rule_of_turns_that_is_broken_costs_a_way_without_an_end() {
 #[test]
 fn a_rule_of_lists_that_is_broken_costs_a_way_without_an_end() {
     is_shown(listed::promises::runs());
+}
+
+#[test]
+fn a_rule_of_the_line_that_is_broken_costs_a_way_without_an_end() {
+    is_shown(line::promises::runs());
 }
