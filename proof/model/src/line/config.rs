@@ -14,8 +14,6 @@ pub struct Config {
     pub slots: u8,
     /// The most that stand in a line.
     pub room: u8,
-    /// The most commands of a client that are on their way to one master as it begins anything.
-    pub few: usize,
     /// A client that has released comes again.
     pub again: bool,
     /// How many calls lapse, or waiters do not ask when they are due, although they live.
@@ -44,7 +42,7 @@ pub struct Config {
 
 settings! {
     set {
-        nodes: usize, few: usize, slots: u8, room: u8, lapses: u8, losses: u8, stops: u8, ends: u8, leaves: u8, fails: u8, hangs: u8,
+        nodes: usize, slots: u8, room: u8, lapses: u8, losses: u8, stops: u8, ends: u8, leaves: u8, fails: u8, hangs: u8,
         steps_back: u8
     }
     on { again, cut, stuck }
@@ -75,7 +73,6 @@ impl Config {
             nodes: 2,
             slots: 1,
             room: CLIENTS as u8,
-            few: 1,
             again: false,
             lapses: 0,
             losses: 0,

@@ -2,7 +2,7 @@
 
 use super::mutants::Mutant;
 use super::protocol::Line;
-use super::state::{CLIENTS, Client, Command, Entry, Kind, LINES, STUCK, Stage, State};
+use super::state::{CLIENTS, Client, Command, Entry, Kind, STUCK, Stage, State};
 use crate::quorum::line::Event;
 
 impl Line {
@@ -219,9 +219,4 @@ impl State {
             self.clients.iter_mut().for_each(|client| client.ahead &= !(1 << who));
         }
     }
-}
-
-/// Whether a master has a line.
-pub(super) const fn has_line(node: usize) -> bool {
-    node < LINES
 }

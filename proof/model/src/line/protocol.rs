@@ -108,7 +108,7 @@ impl Line {
         for node in 0..self.config.nodes {
             let answers = node > 0 || !(state.hangs || state.has_failed);
             let begins = client.sent[node][0] == Command::Ask { is_over: false };
-            let waits = begins && !client.has_sent(self.config.few, Some(node));
+            let waits = begins && !client.has_sent_little(Some(node));
             if answers && !waits && client.sent[node][0] != Command::None {
                 to(Action::Run { who, node }, &|next| self.executes(next, who, node));
             }
@@ -116,10 +116,10 @@ impl Line {
         let (waits, holds) = (client.stage == Stage::Waits, client.stage == Stage::Holds);
         let acts = !matches!(client.stage, Stage::Stopped | Stage::Gone);
         for at in 0..LINES {
-            if acts && client.has_sent(config.few, None) && client.called[at] > 0 {
+            if acts && client.has_sent_little(None) && client.called[at] > 0 {
                 to(Action::Called { who, at }, &|next| self.is_called(next, who, at));
             }
-            if acts && client.has_sent(config.few, None) && client.wanted[at] {
+            if acts && client.has_sent_little(None) && client.wanted[at] {
                 to(Action::Wanted { who, at }, &|next| self.is_wanted(next, who, at));
             }
             if (client.called[at] > 0 || client.wanted[at]) && spent.losses < config.losses {
@@ -137,10 +137,7 @@ impl Line {
                 });
             }
         }
-        if client.stage == Stage::Idle
-            && client.has_sent(config.few, None)
-            && self.is_next(state, who)
-        {
+        if client.stage == Stage::Idle && client.has_sent_little(None) && self.is_next(state, who) {
             let slots = if self.kind(who) == Kind::Fair { 1 } else { config.slots };
             for slot in 0..slots {
                 to(Action::Come { who, slot }, &|next| self.comes(next, who, slot));
@@ -207,7 +204,7 @@ impl Line {
     fn may_ask(&self, state: &State, who: usize) -> bool {
         let client = &state.clients[who];
         let asks = |command: &Command| *command == Command::Ask { is_over: false };
-        client.has_sent(self.config.few, None) && !client.sent.iter().flatten().any(asks)
+        client.has_sent_little(None) && !client.sent.iter().flatten().any(asks)
     }
 
     fn is_due(&self, state: &mut State, who: usize) {

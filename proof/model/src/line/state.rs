@@ -52,7 +52,7 @@ pub enum Command {
     Ask {
         is_over: bool,
     },
-    /// Whether the client that gives back has waited in this line.
+    /// A client gives back a slot, and has the line let others go.
     Call {
         slot: u8,
     },
@@ -180,10 +180,10 @@ impl Client {
         self.sent[node][free.expect("room for what is on its way")] = command;
     }
 
-    /// Returns whether at most so many commands are on their way to each master but one.
-    pub fn has_sent(&self, most: usize, but: Option<usize>) -> bool {
+    /// Returns whether at most one command is on its way to each master but one.
+    pub fn has_sent_little(&self, but: Option<usize>) -> bool {
         let mut masters = self.sent.iter().enumerate();
-        masters.all(|(node, sent)| Some(node) == but || sent[most] == Command::None)
+        masters.all(|(node, sent)| Some(node) == but || sent[1] == Command::None)
     }
 
     /// Returns the next command that a master executes, and takes it out.

@@ -1,9 +1,8 @@
 //! What a client does, by the table that ships.
 
-use super::masters::has_line;
 use super::mutants::Mutant;
 use super::protocol::Line;
-use super::state::{Client, Command, Kind, Stage, State};
+use super::state::{Client, Command, Kind, LINES, Stage, State};
 use crate::quorum::Membership;
 use crate::quorum::NodeSet;
 use crate::quorum::line::{Does, Event, Phase, next};
@@ -188,7 +187,7 @@ impl Line {
         let slot = state.clients[who].slot;
         for node in 0..self.config.nodes {
             self.sends(state, who, node, Command::Delete { slot });
-            let calls = has_line(node) && state.clients[who].calls[node];
+            let calls = node < LINES && state.clients[who].calls[node];
             if calls && self.kind(who) != Kind::Foreign {
                 self.sends(state, who, node, Command::Call { slot });
             }
