@@ -112,7 +112,7 @@ impl World {
             let waiting: Vec<String> = waiting.into_iter().map(str::to_owned).collect();
             let waiting: Vec<&str> = waiting.iter().map(String::as_str).collect();
             let longest = self.setup.gets_in_within(self.misses_answers(key));
-            let kept = self.kept_for(key);
+            let kept = if waiting.is_empty() { None } else { self.kept_for(key) };
             let judged = (waiting.as_slice(), longest);
             self.invariants.gets_in.judge(key, now, self.wins, kept.as_deref(), judged)?;
         }
