@@ -48,8 +48,9 @@
 //! ```
 
 use crate::{FencingToken, InvalidToken, StaleToken};
+use futures_util::future::Either;
 use http::{HeaderMap, HeaderName, Request, Response, StatusCode};
-use std::pin::Pin;
+use std::future::{Ready, ready};
 use std::task::{Context, Poll};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -74,7 +75,7 @@ pub fn stale<B>(answer: &Response<B>, presented: FencingToken) -> Option<StaleTo
 }
 
 /// Status 409 with both tokens in its text, and the greatest one in the header. A handler may
-/// return it by `?`, or by `into` from [`FenceError::stale`](crate::FenceError::stale).
+/// return it by `?`, or by `into` from [`FenceError::Stale`](crate::FenceError::Stale).
 impl<B: From<String>> From<StaleToken> for Response<B> {
     fn from(stale: StaleToken) -> Self {
         let mut answer = Self::new(stale.to_string().into());
@@ -84,17 +85,8 @@ impl<B: From<String>> From<StaleToken> for Response<B> {
     }
 }
 
-/// Status 400, with the problem in its text.
-impl<B: From<String>> From<InvalidToken> for Response<B> {
-    fn from(invalid: InvalidToken) -> Self {
-        let mut answer = Self::new(invalid.to_string().into());
-        *answer.status_mut() = StatusCode::BAD_REQUEST;
-        answer
-    }
-}
-
-/// A layer that answers 400 to each request without one valid [`HEADER`], and gives the others the
-/// [`FencingToken`] as an extension. It does not compare: the handler has to.
+/// A layer that answers 400, with the problem in its text, to each request without one valid [`HEADER`],
+/// and gives the others the [`FencingToken`] as an extension. It does not compare: the handler has to.
 ///
 /// Put it on the routes that write, and on those whose reads come before a write.
 #[derive(Debug, Clone, Copy, Default)]
@@ -119,7 +111,7 @@ where
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = Answer<S::Future, R>;
+    type Future = Either<S::Future, Ready<Result<Response<R>, S::Error>>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.0.poll_ready(cx)
@@ -129,27 +121,13 @@ where
         match only_token(request.headers()) {
             Ok(token) => {
                 request.extensions_mut().insert(token);
-                Answer(Ok(Box::pin(self.0.call(request))))
+                Either::Left(self.0.call(request))
             }
-            Err(invalid) => Answer(Err(Some(invalid.into()))),
-        }
-    }
-}
-
-/// The future of [`Demanding`]: that of the service within, or a refusal.
-#[derive(Debug)]
-pub struct Answer<F, R>(Result<Pin<Box<F>>, Option<Response<R>>>);
-
-impl<F, R> Unpin for Answer<F, R> {}
-
-impl<F: Future<Output = Result<Response<R>, E>>, R, E> Future for Answer<F, R> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        match &mut self.0 {
-            Ok(inner) => inner.as_mut().poll(cx),
-            // Polled after its end, which no caller may do, it waits.
-            Err(refusal) => refusal.take().map_or(Poll::Pending, |answer| Poll::Ready(Ok(answer))),
+            Err(invalid) => {
+                let mut refusal = Response::new(R::from(invalid.to_string()));
+                *refusal.status_mut() = StatusCode::BAD_REQUEST;
+                Either::Right(ready(Ok(refusal)))
+            }
         }
     }
 }
