@@ -67,8 +67,9 @@ use std::hash::Hash;
 ///
 /// # Memory
 ///
-/// There is one entry per resource, kept until [`forget`](Self::forget) is called. If resources
-/// come and go without end, [`raise_floor`](Self::raise_floor) drops the old ones and stays safe.
+/// There is one entry per resource. No call forgets a single one: a paused writer may still come for
+/// it, however long its lock has been free. If resources come and go without end,
+/// [`raise_floor`](Self::raise_floor) drops the old ones and stays safe.
 #[derive(Debug, Clone)]
 pub struct FenceCheck<K> {
     greatest: HashMap<K, FencingToken>,
@@ -97,10 +98,7 @@ impl<K: Hash + Eq> FenceCheck<K> {
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
     {
         StaleToken::check(token, self.greatest(resource).unwrap_or(token))?;
-        match self.greatest.get_mut(resource) {
-            Some(greatest) => *greatest = token,
-            None => drop(self.greatest.insert(resource.to_owned(), token)),
-        }
+        self.greatest.insert(resource.to_owned(), token);
         Ok(())
     }
 
@@ -113,20 +111,6 @@ impl<K: Hash + Eq> FenceCheck<K> {
         Q: Hash + Eq + ?Sized,
     {
         self.greatest.get(resource).copied().max(self.floor)
-    }
-
-    /// Forgets `resource`, and returns its greatest token.
-    ///
-    /// **Safe only if no writer with a smaller token can still be there**: the resource is gone for
-    /// good and its name is not used again, or every process that ever held its lock has ended and
-    /// nothing of theirs is still in flight. That a lock is free does not show this, and no time is
-    /// long enough for a paused machine. [`raise_floor`](Self::raise_floor) has no such condition.
-    pub fn forget<Q>(&mut self, resource: &Q) -> Option<FencingToken>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq + ?Sized,
-    {
-        self.greatest.remove(resource)
     }
 
     /// Refuses every token below `floor` from now on, for every resource, and forgets the resources
@@ -200,11 +184,8 @@ mod tests {
         let mut check: FenceCheck<u32> = FenceCheck::new();
         assert_eq!(check.admit(&1, token(9)), Ok(()));
         assert_eq!(check.admit(&2, token(1)), Ok(()));
+        assert_eq!(check.greatest(&1), Some(token(9)));
         assert_eq!(check.greatest(&3), None);
-        assert_eq!(check.forget(&1), Some(token(9)));
-        assert_eq!(check.greatest(&1), None);
-        assert_eq!(check.admit(&1, token(1)), Ok(()), "what is forgotten is admitted again");
-        assert_eq!(check.forget(&3), None);
     }
 
     #[test]
