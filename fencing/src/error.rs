@@ -19,7 +19,6 @@ macro_rules! error_by_message {
 }
 
 /// Makes `?` take a store's own error.
-#[allow(unused_macros, reason = "not every feature is a store with errors of its own")]
 macro_rules! from_store_error {
     ($error:ty) => {
         impl From<$error> for $crate::FenceError<$error> {
@@ -77,14 +76,6 @@ pub enum FenceError<E> {
     /// The store has failed. Whether it has written is as unknown as for any write that failed in
     /// this way.
     Store(E),
-}
-
-impl<E> FenceError<E> {
-    /// Returns the two tokens if the one presented is stale, which is final.
-    #[must_use]
-    pub const fn stale(&self) -> Option<StaleToken> {
-        if let Self::Stale(stale) = self { Some(*stale) } else { None }
-    }
 }
 
 impl StaleToken {
@@ -149,3 +140,4 @@ impl<E> From<InvalidToken> for FenceError<E> {
 }
 
 error_by_message!(StaleToken, InvalidToken);
+from_store_error!(std::io::Error);

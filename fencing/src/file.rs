@@ -80,7 +80,11 @@ impl FencedFile {
         token: FencingToken,
         content: Option<&[u8]>,
     ) -> Result<Vec<u8>, FenceError<io::Error>> {
-        let _lock = self.lock()?;
+        let path = self.sibling(".lock");
+        let lock = File::options().create(true).truncate(false).write(true).open(path)?;
+        // Until the end of this call, or of the process.
+        let locked = rustix::io::retry_on_intr(|| flock(&lock, FlockOperation::LockExclusive));
+        locked.map_err(io::Error::from)?;
         let (seen, was) = match fs::read(&self.path) {
             Ok(sealed) => {
                 let (greatest, content) = open(&sealed)?;
@@ -106,19 +110,9 @@ impl FencedFile {
         Ok(was)
     }
 
-    /// Waits for the lock, which ends when the file is dropped, or with the process.
-    fn lock(&self) -> io::Result<File> {
-        let path = self.sibling(".lock");
-        let file = File::options().create(true).truncate(false).write(true).open(path)?;
-        rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
-        Ok(file)
-    }
-
     fn sibling(&self, suffix: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         path.push(suffix);
         path.into()
     }
 }
-
-from_store_error!(io::Error);

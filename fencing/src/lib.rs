@@ -8,7 +8,6 @@
 mod error;
 
 mod check;
-#[cfg(any(feature = "file", feature = "object-store"))]
 pub mod envelope;
 #[cfg(all(feature = "file", unix))]
 pub mod file;

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use object_store::{memory::InMemory, path::Path};
-//! use quorumlock_fencing::{FencingToken, object_store::{get, put}};
+//! use quorumlock_fencing::{FenceError, FencingToken, object_store::{get, put}};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +10,7 @@
 //! let (store, path) = (InMemory::new(), Path::from("balance"));
 //! put(&store, &path, old, b"100").await?;
 //! assert_eq!(get(&store, &path, new).await?, "100"); // From here on, the earlier holder is refused.
-//! assert!(put(&store, &path, old, b"110").await.unwrap_err().stale().is_some());
+//! assert!(matches!(put(&store, &path, old, b"110").await, Err(FenceError::Stale(_))));
 //! put(&store, &path, new, b"50").await?;
 //! # Ok(())
 //! # }

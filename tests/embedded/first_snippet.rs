@@ -2,7 +2,7 @@
 
 use quorumlock::Redlock;
 use quorumlock::embedded::Masters;
-use quorumlock_fencing::file::FencedFile;
+use quorumlock_fencing::{FenceError, file::FencedFile};
 use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
@@ -69,7 +69,8 @@ async fn the_first_snippet_works_on_masters_that_were_started_a_second_ago() {
 
     // Whoever held the lock before is refused, and what comes after it adds to it.
     let account = FencedFile::new(folder.path().join("account-42"));
-    assert!(account.write("1".parse().unwrap(), b"late").unwrap_err().stale().is_some());
+    let late = account.write("1".parse().unwrap(), b"late");
+    assert!(matches!(late, Err(FenceError::Stale(_))), "{late:?}");
     snippet(&masters, folder.path(), true).await.unwrap();
     let entries = account.read("9007199254740991".parse().unwrap()).unwrap();
     assert_eq!(entries, b"paid 50\npaid 50\n");

@@ -70,6 +70,7 @@ pub(crate) fn refused<T: std::fmt::Debug>(
     presented: u64,
     greatest: u64,
 ) {
-    let stale = result.unwrap_err().stale();
-    assert_eq!(stale, Some(StaleToken { presented: token(presented), greatest: token(greatest) }));
+    let expected = StaleToken { presented: token(presented), greatest: token(greatest) };
+    let error = result.unwrap_err();
+    assert!(matches!(error, FenceError::Stale(stale) if stale == expected), "{error}");
 }
