@@ -43,6 +43,13 @@ impl<R> RedlockBuilder<R> {
     ///     }
     /// });
     /// ```
+    ///
+    /// # From a `StreamingCredentialsProvider`
+    ///
+    /// That of the redis crate, such as its `EntraIdCredentialsProvider`, yields the latest credentials first
+    /// to each that subscribes, so it is a provider as well (feature `token-based-authentication` of `redis`):
+    ///
+    #[doc = concat!("```\n", include_str!("../../examples/support/streaming_provider.rs"), "```")]
     pub fn credentials<P, F, E>(mut self, provider: P) -> Self
     where
         P: Fn(Arc<str>) -> F + Send + Sync + 'static,

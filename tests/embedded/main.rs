@@ -67,6 +67,8 @@ mod rw_lock;
 #[cfg(feature = "embedded")]
 mod rw_waits;
 mod send_sync;
+#[cfg(feature = "embedded")]
+mod streaming_provider;
 #[path = "../support/mod.rs"]
 mod support;
 #[cfg(all(feature = "embedded", feature = "serde"))]

@@ -1,9 +1,13 @@
 //! Names, passwords and databases in addresses, with every character that has a meaning in a URL.
 
+#[path = "../support/tokens.rs"]
+mod tokens;
+
 use crate::support::prelude::*;
 use quorumlock::{ConnectError, Redlock, RestartGuard};
 use redis::{Commands, cmd};
 use tempfile::TempDir;
+use tokens::{Tokens, with_provider};
 
 const USER: &str = "app@team:1/x";
 const PASSWORD: &str = r#"p@ss/w:o#r?d&=+ %25"ü"#;
@@ -33,6 +37,13 @@ impl Guarded {
         acl.arg(["~*", "&*", "+@all"].as_slice());
         witness::ask::<()>(&server, &acl).await.unwrap();
         Self { server, folder }
+    }
+
+    /// Adds a password (`>`) or removes one (`<`).
+    async fn change(&self, password: &str) {
+        let mut acl = cmd("ACL");
+        acl.arg("SETUSER").arg(USER).arg(password);
+        witness::ask::<()>(&self.server, &acl).await.unwrap();
     }
 
     fn tcp(&self, user: &str, password: &str, database: u8) -> String {
@@ -80,20 +91,15 @@ async fn any_name_or_password_is_accepted_percent_encoded() {
 async fn a_password_changes_while_a_lock_is_held() {
     const NEW: &str = "another-one";
     let master = Guarded::start().await;
-    let change = async |passwords: &str| {
-        let mut acl = cmd("ACL");
-        acl.arg("SETUSER").arg(USER).arg(passwords);
-        witness::ask::<()>(&master.server, &acl).await.unwrap();
-    };
     let connect = async |password| {
         let url = master.tcp(USER, password, 0);
         Redlock::builder().node(url).restart_guard(RestartGuard::Off).connect().await
     };
     let old = connect(PASSWORD).await.unwrap();
     let guard = old.acquire("r").await.unwrap();
-    change(&format!(">{NEW}")).await;
+    master.change(&format!(">{NEW}")).await;
     let new = connect(NEW).await.unwrap();
-    change(&format!("<{PASSWORD}")).await;
+    master.change(&format!("<{PASSWORD}")).await;
 
     guard.extend().await.unwrap();
     assert!(new.try_acquire("r").await.is_err_and(|error| error.is_contended()));
@@ -101,6 +107,23 @@ async fn a_password_changes_while_a_lock_is_held() {
     new.acquire("r").await.unwrap().release().await.unwrap();
     let error = connect(PASSWORD).await.unwrap_err();
     assert!(error.to_string().contains("WRONGPASS"), "{error}");
+}
+
+/// As its documentation says how to take one.
+#[tokio::test]
+async fn a_new_connection_has_the_latest_token_of_a_streaming_provider() {
+    let master = Guarded::start().await;
+    let tokens = Tokens::new(USER, PASSWORD);
+    let builder = Redlock::builder().node(master.server.url()).restart_guard(RestartGuard::Off);
+    let redlock = with_provider(builder, tokens.clone()).connect().await.unwrap();
+    redlock.acquire("r").await.unwrap().release().await.unwrap();
+
+    master.change(">second").await;
+    tokens.rotate(USER, "second");
+    master.change(&format!("<{PASSWORD}")).await;
+    let kill = cmd("CLIENT").arg("KILL").arg("USER").arg(USER).to_owned();
+    assert!(witness::ask::<u64>(&master.server, &kill).await.unwrap() > 0);
+    redlock.acquire("r").await.unwrap().release().await.unwrap();
 }
 
 #[tokio::test]
