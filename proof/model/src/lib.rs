@@ -2,7 +2,8 @@
 //!
 //! The decisions (`quorumlock_core::quorum`) are the code that ships. Each model has its states, its
 //! steps, its properties and the rules of it that are broken on purpose: [`plain`] locks, [`sharing`]
-//! between readers and writers, their [`waiting`], [`turns`], [`bursts`], and the [`agreement`] between clients.
+//! between readers and writers, their [`waiting`], who is [`listed`], the [`line`], [`bursts`], and the
+//! [`agreement`] between clients.
 //! All else is here: the search, masters and their time, messages, runs and their report.
 
 pub mod agreement;
@@ -21,7 +22,6 @@ pub mod report;
 pub mod run;
 pub mod settings;
 pub mod sharing;
-pub mod turns;
 pub mod waiting;
 
 use quorumlock_core::quorum;

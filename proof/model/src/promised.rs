@@ -74,8 +74,8 @@ impl<P: Promises> Part for Promised<P> {
 Whenever it is asked for, it happens in the end, in the models above without any bound on how soon. A master answers what
 it has, a timer that is due fires, a waiter asks when it is due, and time passes; faults need not happen, nor end. A rule
 that is broken costs a way without an end: *7 + 3* steps are seven, and three that are taken again and again from then on;
-after *+ 0* nothing has to happen any more. Those that wait in a list, or in turn, are promised L1 and L2, but L1 alone
-where first nodes differ, or next to a plain client.
+after *+ 0* nothing has to happen any more. Those that wait in a list are promised L1 and L2, but L1 alone where first
+nodes differ; those that stand in a line L1, and L2 where all come again and nothing fails.
 ";
 
     fn new(config: P::Config) -> Self {

@@ -189,12 +189,9 @@ pub fn all() -> Vec<Box<dyn AnyRun>> {
     }
     let plain = boxed(crate::plain::runs::all()).chain(boxed(crate::agreement::runs::all()));
     let shared = boxed(crate::sharing::runs::all()).chain(boxed(crate::waiting::runs::all()));
-    let lines = boxed(crate::turns::runs::all())
-        .chain(boxed(crate::listed::runs::all()))
-        .chain(boxed(crate::line::runs::all()));
+    let lines = boxed(crate::listed::runs::all()).chain(boxed(crate::line::runs::all()));
     let promised = boxed(crate::plain::promises::runs())
         .chain(boxed(crate::waiting::promises::runs()))
-        .chain(boxed(crate::turns::promises::runs()))
         .chain(boxed(crate::listed::promises::runs()))
         .chain(boxed(crate::line::promises::runs()));
     let all = plain.chain(shared).chain(lines).chain(boxed(crate::bursts::runs::all()));

@@ -10,4 +10,3 @@ mod promised;
 mod protocol;
 mod question;
 mod sharing;
-mod turns;

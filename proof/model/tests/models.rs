@@ -10,7 +10,6 @@ use model::plain::{self, Protocol};
 use model::run::{Part, Run};
 use model::settings::Settings;
 use model::sharing::{self, Sharing};
-use model::turns::{self, Turns};
 use model::waiting::{self, Waiting};
 use std::collections::BTreeSet;
 
@@ -105,7 +104,6 @@ fn every_mutant_is_run_and_every_run_is_named_once() {
     };
     use plain::mutants::Mutant::DebtsWait;
     use sharing::mutants::Mutant::{GrantKeepsLife, RoundsStayOpen, VacantConverts};
-    use turns::mutants::Mutant::{LookSaysFree, NoFirst, RaiseOnly};
     use waiting::mutants::Mutant::{HintDeletedUncompared, NeverWakes};
     let margin = [GoneIsCalled, NoneIsPublished, NoneListens, OwnCallCounts, RefusedStands];
     is_run::<Protocol>(&plain::runs::all(), &[], &[DebtsWait]);
@@ -116,7 +114,6 @@ fn every_mutant_is_run_and_every_run_is_named_once() {
         &[],
     );
     is_run::<Waiting>(&waiting::runs::all(), &[HintDeletedUncompared], &[NeverWakes]);
-    is_run::<Turns>(&turns::runs::all(), &[LookSaysFree, NoFirst, RaiseOnly], &[]);
     is_run::<Listed>(&listed::runs::all(), &margin, &[StampsAreNew]);
     is_run::<Line>(
         &line::runs::all(),

@@ -8,7 +8,6 @@ use model::plain::{self, Protocol};
 use model::promised::{Promised, Promises};
 use model::run::{Kind, Part, Run};
 use model::settings::Settings;
-use model::turns::{self, Turns};
 use model::waiting::{self, Waiting};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -50,10 +49,9 @@ where
 fn each_promise_is_broken_by_two_rules_where_it_is_kept_with_them() {
     let plain = counts::<Protocol>(&plain::promises::runs());
     let waiting = counts::<Waiting>(&waiting::promises::runs());
-    let turns = counts::<Turns>(&turns::promises::runs());
     let listed = counts::<Listed>(&listed::promises::runs());
     let line = counts::<Line>(&line::promises::runs());
-    for (promise, count) in [plain, waiting, turns, listed, line].into_iter().flatten() {
+    for (promise, count) in [plain, waiting, listed, line].into_iter().flatten() {
         assert!(count > 1, "{promise}: {count}");
     }
 }
@@ -101,11 +99,6 @@ fn a_rule_on_unwanted_keys_that_is_broken_costs_a_way_without_an_end() {
 #[test]
 fn a_rule_on_readers_and_writers_that_is_broken_costs_a_way_without_an_end() {
     is_shown(waiting::promises::runs());
-}
-
-#[test]
-fn a_rule_of_turns_that_is_broken_costs_a_way_without_an_end() {
-    is_shown(turns::promises::runs());
 }
 
 #[test]
