@@ -51,7 +51,7 @@ def build(m):
                                  breaks=["send/certain", "send/owed"])],
              to("again", t0, n0, S.touched(t0, n0)), to("current", t0, n0, True), to("touched", t0, n0, True))
     m.action("set", "a master executes it, and the key has an end",
-             ["acquire.lua", "acquire_read.lua", "ask.lua", "top_up.lua"],
+             ["acquire.lua", "acquire_read.lua", "top_up.lua"],
              [arrives, Not(S.has(n0)), d0 > S.now, ends],
              to("has", n0, True), to("key", n0, t0), to("ends", n0, d0))
     m.action("prolong", "a master prolongs a key", ["extend.lua", "extend_read.lua"],

@@ -82,8 +82,6 @@ def build(m):
 
     m.reads("acquire.lua", "if first <= tonumber(fence) then return {-1, 0, fence, clock} end")
     m.reads("acquire.lua", "if p > now + ARGV[6] or (not won and first < now - ARGV[5]) then")
-    m.reads("ask.lua", "local stale = ballot and ballot <= tonumber(fence)")
-    m.reads("ask.lua", "elseif ballot and (ballot > us + ARGV[9] or ballot < us - ARGV[8]) then")
     m.reads("release_all.lua", "elseif p <= time[1] * 1000000 + time[2] + ARGV[3] then")
     m.reads("release_all.lua", "if p > tonumber(values[i] or '0') then")
 
@@ -118,7 +116,7 @@ def build(m):
              ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes executes the SET of an acquire, now or ever so late, and raises its fence",
-             ["acquire.lua", "ask.lua", "lock/acquire.rs:answer"],
+             ["acquire.lua", "lock/acquire.rs:answer"],
              [S.begun(r0), first(r0), vacant, *lets_in, votes, in_phase, d0 >= S.now + life(token)],
              to("has", n0, True), to("key", n0, token), to("ends", n0, d0), to("fence", n0, ballot(r0)),
              to("fenced_at", n0, S.now), to("ack", r0, n0, True))
@@ -127,7 +125,7 @@ def build(m):
              [S.begun(r0), vacant, d0 >= S.now], to("has", n0, True), to("key", n0, token), to("ends", n0, d0))
     m.action("raise_fence",
              "a top-up, a release or a rollback raises a fence, to a number that is not beyond the window",
-             ["acquire.lua", "release_all.lua", "leave.lua", "lock/top_up.rs:topped_up"],
+             ["acquire.lua", "release_all.lua", "lock/top_up.rs:topped_up"],
              [m.rule("fences rise", "a fence only rises", d0 > S.fence(n0),
                      breaks=["raise_fence/fence"]), d0 <= S.now + clock(n0) + ahead], to("fence", n0, d0),
                          to("fenced_at", n0, S.now))

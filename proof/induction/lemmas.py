@@ -55,8 +55,6 @@ def build(m):
     m.reads("master/fencing.rs", "KEPT_LONGER: Duration = Duration::from_secs(1)")
     m.reads("master/ledger.rs", "ttl.saturating_add(settings.drift.of(ttl))")
     m.reads("master/session/departure.rs", "left + self.settings.drift.of(left)")
-    m.reads("wire/layout/queued.rs", "PLACE_LIVES: Duration = Duration::from_secs(3)")
-    m.reads("wire/layout/queued.rs", "KEPT_FOR: Duration = Duration::from_secs(4)")
 
     trusted = [ttl > 0, measures(client, trust, ttl - of_ttl(ttl)), trust > 0]
     m.goal("trust <= life", "a key outlives the trust of a client in its round",

@@ -77,7 +77,7 @@ def build(m):
              ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes executes the SET of an acquire, now or ever so late",
-             ["acquire.lua", "ask.lua", "lock/acquire.rs:answer"],
+             ["acquire.lua", "lock/acquire.rs:answer"],
              [S.begun(r0), first(r0), vacant, votes, d0 >= S.now + life(token)],
              to("has", n0, True), to("key", n0, token), to("ends", n0, d0), to("ack", r0, n0, True))
     m.action("set_uncounted", "a top-up, or a SET whose answer counts for nothing",

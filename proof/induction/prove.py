@@ -2,7 +2,7 @@
 
     prove.py                 all: both solvers, every mutant, and that each action can happen
     prove.py --quick         the same by Z3 alone
-    prove.py lock turns      these pages only
+    prove.py lock warm       these pages only
     prove.py --show lock grant/stays
                              a state in which an obligation fails, in a small world, if there is one
     prove.py --sweep         the conditions of actions that no obligation needs

@@ -7,7 +7,7 @@ from functools import cache
 
 from .checks import Page, Result, summary
 
-PAGES = ("lock", "joint", "readers", "handover", "min_hold", "warm", "turns", "agreement", "debts", "order", "sent", "lemmas")
+PAGES = ("lock", "joint", "readers", "handover", "min_hold", "warm", "agreement", "debts", "order", "sent", "lemmas")
 PROCESSES = 2
 
 
