@@ -83,7 +83,7 @@ use std::time::Duration;
 ///
 /// Nothing is sent before the first poll. If the future is dropped after that, the coordinator
 /// rolls the acquisition back on every master, without your help. A lock that was won at the same
-/// moment is released. Only the place in the wait is lost, in a [queue](Self::fair), too.
+/// moment is released. Only the place in the wait is lost, of a [fair](Self::fair) acquire, too.
 #[must_use = "nothing is asked before this is awaited"]
 pub struct Acquire<G: Held = Guard> {
     terms: Terms,
@@ -101,8 +101,7 @@ impl Redlock {
     ///
     /// Waiters in this process queue in order of arrival, without traffic; a release passes the
     /// lock on to the next one in one round trip. Between processes, waiters are notified of a
-    /// release, and chance decides which of them is first, unless they wait in turn
-    /// ([`fair`](Acquire::fair)).
+    /// release, and no order of theirs is promised unless they are [`fair`](Acquire::fair).
     ///
     /// The client does not remember which caller acquires. Acquiring again what you already hold
     /// waits, as it does for any other caller. Nested acquisitions need a
@@ -126,7 +125,7 @@ impl Redlock {
 
     /// Acquires several resources together, at most 64: all or nothing, under one guard with one
     /// deadline. Their order does not matter. Otherwise as [`acquire`](Self::acquire); there is no
-    /// [fair](Acquire::fair) queue, since several resources have none in common.
+    /// [fair](Acquire::fair) order, since several resources have no list in common.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::AcquireError> {

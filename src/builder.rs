@@ -323,11 +323,10 @@ impl<R> RedlockBuilder<R> {
     }
 
     /// Sets whether waiters are served in order of arrival, across processes: as if each acquire of
-    /// one resource said [`fair`](crate::Acquire::fair). No call can take it back, since a lock with
-    /// fair waiters and others starves the others. It
-    /// does not apply to several resources that are locked together, to permits, to readers and
-    /// writers of an [`RwLock`](crate::RwLock), nor to candidates of an election. Set it in all clients
-    /// of a resource, once none of them has a version that does not know it. Default: `false`.
+    /// one resource said [`fair`](crate::Acquire::fair). No call can take it back. It does not apply to several
+    /// resources that are locked together, to permits, to readers and writers of an [`RwLock`](crate::RwLock), nor
+    /// to candidates of an election. Set it in all clients of a resource, with `waitlist` and `wake_ups`. Default:
+    /// `false`.
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder().fair(true);

@@ -59,9 +59,8 @@ impl Redlock {
         self.options().check_resource(&resource)?;
         let key = self.options().key(&resource);
         let readers = self.options().beside(&resource).readers;
-        let alive = self.options().queue(&resource).alive;
         let waitlist = self.options().waitlist(&key);
-        let asked = self.ask_about(&key, Some(Beside { readers, alive, waitlist }));
+        let asked = self.ask_about(&key, Some(Beside { readers, waitlist }));
         let Inspected { nodes, membership, waiting } = self.driver().answer(asked).await?;
         let own = self.driver().own(vec![key.clone()]).await;
         let mut found = Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) };
@@ -152,7 +151,7 @@ pub struct Inspection {
     nodes: Vec<NodeInspection>,
     /// Free, but too few have no key at all.
     is_kept: bool,
-    /// How many wait in turn.
+    /// How many wait.
     waiting: Option<u64>,
 }
 
@@ -162,7 +161,7 @@ pub struct Inspection {
 pub enum LockState {
     /// A quorum has the same holder's key.
     Held(Holder),
-    /// A quorum has no key, or reserves it for the next waiter [in turn](Inspection::is_kept).
+    /// A quorum has no key, or keeps it for a [fair](Inspection::is_kept) waiter of an older version.
     Free,
     /// Neither: masters are down or warming up, or the lock is just being acquired or released.
     Unclear,

@@ -132,14 +132,9 @@ impl Resources {
         matches!(self.0, Names::One(_) | Names::Several(_)) && self.names().len() == 1
     }
 
-    /// Returns what is to be locked on the masters; `None` if there is no resource at all. If it is
-    /// alone, it may be waited for in turn.
-    pub(crate) fn locked(&self, options: &Options, in_turn: bool) -> Option<Keys> {
+    /// Returns what is to be locked on the masters; `None` if there is no resource at all.
+    pub(crate) fn locked(&self, options: &Options) -> Option<Keys> {
         match &self.0 {
-            Names::One(_) | Names::Several(_) if in_turn => {
-                let name = self.names().first()?;
-                Some(Keys::in_turn(options.key(name), options.queue(name)))
-            }
             Names::Read(name) => Some(Keys::read(options.key(name), options.beside(name))),
             Names::Write(name) => Some(Keys::write(options.key(name), options.beside(name))),
             _ => self.keys(|resource| options.key(resource)),

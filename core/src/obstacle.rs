@@ -23,9 +23,9 @@ pub enum Obstacle {
     Readers,
     /// A writer waits for the lock, and no new reader is let in before it.
     Writer,
-    /// The lock is free, and reserved for the next waiter in the queue.
+    /// The lock is free, and a client of an older version reserves it for the next waiter in the queue.
     Reserved,
-    /// Other waiters are ahead in the queue.
+    /// Other waiters are ahead in the list.
     Queue,
     /// The work of the last holder has ended well, and the resource stays closed for some time.
     Ended {

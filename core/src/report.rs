@@ -68,9 +68,9 @@ pub enum Refusal {
         /// For how long the master keeps new readers out, unless the writer renews that.
         remaining: Duration,
     },
-    /// An acquire that waits in turn: others are first.
+    /// An acquire that waits in a list, which stands at this master: others are before it.
     Behind {
-        /// How many of them the master knows.
+        /// How many there are.
         ahead: usize,
     },
     /// A fenced acquire: a greater fencing token has been granted there, or is in flight.

@@ -6,7 +6,7 @@ use quorumlock::{Redlock, fuzzing};
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
     AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, KeepAlive, Keys,
-    Label, Queue, Random, RequestId, Settings, Waitlist,
+    Label, Random, RequestId, Settings, Waitlist,
 };
 use quorumlock_core::quorum::{ClockDrift, Instant, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,7 +224,6 @@ impl Play {
                 if data.below(2) == 0 {
                     let beside = Beside {
                         readers: "readers".into(),
-                        alive: "alive".into(),
                         waitlist: Waitlist::of("waitlist:", "r"),
                     };
                     self.machine.handle_inspect(self.now, request, &key, Some(&beside));
@@ -340,16 +339,11 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
     let flags = data.byte();
     let flag = |bit: u32| flags >> bit & 1 == 1;
     let names = [["a", "b", "c"][data.below(3)], if flag(0) { "b" } else { "a" }];
-    let (keys, a_single_key) = (Keys::several(names.map(Arc::from)), Keys::from("a"));
-    let keys = match keys {
-        Some(Keys::One(key)) if flag(3) => {
-            Some(Keys::in_turn(key, Queue { places: "q".into(), alive: "alive".into() }))
-        }
-        keys => keys,
-    };
+    let keys = Keys::several(names.map(Arc::from)).unwrap_or(Keys::from("a"));
     let fences = flag(1).then(|| Keys::several(names.map(|name| format!("f:{name}").into())));
     AcquireRequest {
-        keys: keys.unwrap_or(a_single_key),
+        is_fair: flag(3) && keys.len() == 1,
+        keys,
         fences: fences.flatten().map(Arc::new),
         ttl: Duration::from_secs(if flag(2) { 10 } else { 1 }).into(),
         lock_delay: Duration::from_secs(u64::from(flag(3))).into(),

@@ -32,6 +32,7 @@ pub(super) fn run(data: &[u8]) {
         label: None,
         at_least: None,
         keep_warm: Nanos::ZERO,
+        is_fair: false,
         probes: false,
     });
     let began = play.now;

@@ -31,11 +31,10 @@ impl<G: Held> AcquireFuture<G> {
         Self { asking: G::Asking::new(acquire) }
     }
 
-    /// Returns how many waiters are ahead of this acquire in its [fair](Acquire::fair) queue, as a
-    /// quorum of masters has last reported; zero if it is next. Of the acquires of one client for one
-    /// resource, one is in the queue. A waiter that has just died, or has just won, counts for up to
-    /// 3 s. `None` before this acquire has a place there, if it is not fair, if it comes from a
-    /// [re-entrant](crate::Reentrant) handle, and once it is over.
+    /// Returns how many waiters are ahead of this [fair](Acquire::fair) acquire, as the master of their list has last
+    /// reported; zero if it is next. Of the acquires of one client for one resource, one stands in the list. A waiter
+    /// that has just died counts until it would be called. `None` before this acquire has a place there, if it is not
+    /// fair, if it comes from a [re-entrant](crate::Reentrant) handle, and once it is over.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -115,7 +114,7 @@ struct Waiting {
     began: Instant,
     kind: KindName,
     span: Span,
-    /// How many are ahead of it, if it waits in turn.
+    /// How many are ahead of it, if it is fair.
     ahead: Option<Ahead>,
     answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
 }
@@ -128,7 +127,7 @@ impl Terms {
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
         let span = Span::acquire(&resource, acquire.fences.is_some(), self.resources.is_shared());
-        let ahead = acquire.keys.queue().map(|_| Ahead::default());
+        let ahead = acquire.is_fair.then(Ahead::default);
         driver.send(Request::Acquire {
             request,
             acquire,

@@ -67,7 +67,7 @@ pub trait Exclusive: Held {}
 /// # }
 /// ```
 ///
-/// The permits of a semaphore are not given in order of arrival, and several resources have no queue
+/// The permits of a semaphore are not given in order of arrival, and several resources have no list
 /// in common. In a read-write lock, writers come first:
 ///
 /// ```compile_fail,E0599

@@ -171,10 +171,10 @@ impl<G: Queued> Acquire<G> {
     /// Queues fairly: waiters are served in order of arrival, across all processes that ask for the
     /// lock with `fair()`.
     ///
-    /// A free lock costs what it costs without this option: one command on each master. A refused
-    /// acquire joins a queue on the masters and polls it once a second. A release reserves the lock
-    /// for the first waiter in that queue, for up to 4 s, and notifies it. A waiter that dies is
-    /// skipped after 3 s; one that times out or is dropped leaves at once.
+    /// Before its first attempt, the acquire asks at one master, where those that wait for the lock stand in a
+    /// [list](crate::RedlockBuilder::waitlist): one round trip more, also for a free lock. Only the first in the list
+    /// makes an attempt. A release calls it. One that is called and does not come within 20 ms is passed over, and is
+    /// first again when it is back. One that times out or is dropped leaves at once.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -190,24 +190,17 @@ impl<G: Queued> Acquire<G> {
     /// # fn main() {}
     /// ```
     ///
-    /// A waiter that a quorum has recorded is served before all that come later, as long as it keeps
-    /// polling: before those that queue always, and before a first attempt as long as all masters of
-    /// that quorum are held or reserved. A first attempt may pass where one was open: where a key has
-    /// expired, where the first in the queue came just behind the release and has not been granted
-    /// yet, or where the holder was on some masters only. The order is one of processes: the tasks
-    /// of one `Redlock` wait in a queue of its own, and only the first of them has a place on the
-    /// masters.
+    /// If the connections to that master end, all waiters ask at the next one with the time that they have waited, so
+    /// the order stays. No order is promised while clients do not agree on the master, for a client that cannot reach
+    /// it or has no right to the list, and in a process beyond its own queue: of the tasks of one `Redlock`, only the
+    /// first stands in the list. Where a client has no list, it polls, as it would without this option.
     ///
-    /// All clients of the resource should ask for it. One that does not may get in between by chance,
-    /// and starves beside a queue that is never empty. Switch it on once all of them have a version
-    /// that knows it: an older one takes a lock that is reserved for the next waiter. The builder's
+    /// All clients of the resource should ask for it: one that does not may get in between. The builder's
     /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls.
     ///
-    /// [`Queued`] names the guards that have it. A single attempt
-    /// ([`try_acquire`](Redlock::try_acquire), or a timeout of zero) joins no queue, and its release
-    /// serves the waiters. A lock that is [detached](Guard::detach) is released like any other lock by
-    /// the client that adopts it: the next waiter then finds out by polling. The masters' user needs
-    /// the rights to sorted sets that the page on permissions lists.
+    /// [`Queued`] names the guards that have it. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
+    /// timeout of zero) is refused, and not made, where others wait. The masters' user needs the rights to sorted
+    /// sets that the page on permissions lists.
     pub const fn fair(mut self) -> Self {
         self.terms.fair = true;
         self
@@ -251,7 +244,7 @@ impl<G: Queued> Acquire<G> {
     ///   guard before. One acquire takes up to 1,000 tokens; after so many guards the lock is released when it is
     ///   given back, and the next acquire asks the masters.
     /// - **Not kept warm**, and released when given back: a lock with a lock-delay, a
-    ///   [`min_hold`](Self::min_hold) or a [queue](Self::fair), and one that was
+    ///   [`min_hold`](Self::min_hold), a [fair](Self::fair) one, and one that was
     ///   [adopted](Redlock::adopt).
     ///
     /// [`Queued`] names the guards that have it. The builder's

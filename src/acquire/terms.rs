@@ -23,7 +23,7 @@ pub(crate) struct Terms {
     pub(super) label: Option<Arc<Label>>,
     /// Zero if the keys need not stay.
     pub(super) min_hold: Nanos,
-    /// Whether to queue, where there is a queue.
+    /// Whether it is fair, where there is a list.
     pub(super) fair: bool,
     /// How long the hold stays idle once it is given back.
     pub(super) keep_warm: Nanos,
@@ -77,7 +77,7 @@ impl Terms {
             let field = if label.is_candidate() { "candidate" } else { "label" };
             check_label(field, label.text())?;
         }
-        let keys = self.resources.locked(options, self.fair && self.resources.is_alone());
+        let keys = self.resources.locked(options);
         let keys = keys.ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";
             InvalidSetting::new("resource", problem)
@@ -93,6 +93,7 @@ impl Terms {
             label: self.label.clone(),
             at_least: options.check_min_hold(self.min_hold.span())?,
             keep_warm: self.keep_warm,
+            is_fair: self.fair && self.resources.is_alone(),
             probes: false,
         })
     }

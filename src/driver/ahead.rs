@@ -1,9 +1,9 @@
-//! How many are ahead of an acquire, for its caller to look at while it waits in turn.
+//! How many are ahead of an acquire, for its caller to look at while it waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The value that stands for none: there is no queue as long.
+/// The value that stands for none: there is no list as long.
 const UNKNOWN: usize = usize::MAX;
 
 /// The driver sets it, and the caller reads it.

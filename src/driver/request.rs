@@ -38,7 +38,7 @@ pub(crate) type ReleaseResult = Result<Released, LossReason>;
 pub(crate) struct Inspected {
     pub(crate) nodes: Vec<(Arc<str>, Seen)>,
     pub(crate) membership: Membership,
-    /// How many wait, in turn or in a waitlist.
+    /// How many wait in its list.
     pub(crate) waiting: Option<u64>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum Request {
         kind: KindName,
         /// The span for everything that is reported about it.
         span: Span,
-        /// Where to note how many are ahead of it, if it waits in turn.
+        /// Where to note how many are ahead of it, if it is fair.
         ahead: Option<Ahead>,
         /// An error is boxed: the memory for the answer is kept as long as the caller waits.
         reply: Reply<Result<Won, Box<AcquireError>>>,

@@ -117,9 +117,8 @@ pub struct Contended {
     /// What was in the way. Of several resources, of the first that is in [`blocked`](Self::blocked).
     pub obstacle: Obstacle,
     pub(crate) blocked: Option<Box<Blocked>>,
-    /// How many waiters were ahead in the queue when this acquire last asked, as a quorum of masters says:
-    /// see [`Acquire::fair`](crate::Acquire::fair). One that has just died, or has just won, counts for
-    /// up to 3 s. `None` if the acquire did not wait in turn, or gave up before it had a place.
+    /// How many waiters were ahead when this acquire last asked, as the master of their list says: see
+    /// [`Acquire::fair`](crate::Acquire::fair). `None` if it stood in no list, or gave up before it had a place.
     pub ahead: Option<u16>,
     /// The answer of every master to the last attempt. Empty if no master was asked.
     pub nodes: Vec<NodeReport>,

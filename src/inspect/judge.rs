@@ -35,7 +35,7 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
     })
 }
 
-/// Returns whether too few nodes have no key at all for any but the next in turn to win.
+/// Returns whether too few nodes have no key at all for any but the one that it is kept for to win.
 pub(super) fn is_kept(seen: &[(Arc<str>, Seen)], membership: Membership) -> bool {
     !membership.is_quorum(nodes(seen, |seen| matches!(seen, Ok(None))))
 }

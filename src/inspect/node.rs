@@ -25,7 +25,7 @@ pub enum NodeState {
     Free,
     /// This holder's key, with the time it has left on that master.
     Held(Holder),
-    /// No holder's key: it is reserved for the next waiter [in turn](crate::Acquire::fair), for this long at
+    /// No holder's key: an older version keeps it for the next [fair](crate::Acquire::fair) waiter, for this long at
     /// most.
     Kept(Duration),
     /// The master did not say, or what it says does not count yet.

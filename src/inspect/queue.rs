@@ -3,16 +3,14 @@
 use super::Inspection;
 use std::fmt;
 
-/// A free lock that others than the next in turn cannot have now.
+/// A free lock that an older version keeps for the next waiter.
 pub(super) const KEPT: &str = "free, reserved for the next waiter";
 
 impl Inspection {
-    /// Returns how many clients wait for the lock, [in turn](crate::Acquire::fair), of whom a quorum of masters has
-    /// no more, or in its [waitlist](crate::RedlockBuilder::waitlist), at one master; the greater number counts. Waiters
-    /// without a place are not among them, and a client counts once, however many of its tasks wait. One that has
-    /// just died, or has just won, counts for up to 3 s, and in a waitlist until it would be called. `None` if no
-    /// quorum says, and no waitlist has any: masters are down, their user has no right to see the queue
-    /// (`zrangebyscore`), or this is about a permit.
+    /// Returns how many clients wait for the lock in its [waitlist](crate::RedlockBuilder::waitlist), at one master:
+    /// [fair](crate::Acquire::fair) ones and others. A client counts once, however many of its tasks wait, and not
+    /// at all if it stands in no list. One that has died counts until it would be called. `None` if no master says:
+    /// they are down, their user has no right to see the list (`zrangebyscore`), or this is about a permit.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
@@ -27,8 +25,8 @@ impl Inspection {
         self.waiting.and_then(|waiting| usize::try_from(waiting).ok())
     }
 
-    /// Checks whether the lock is free, and so many masters keep it for a client that waits in turn
-    /// that others cannot have it now. That ends after 4 s, unless it is won.
+    /// Checks whether the lock is free, and so many masters keep it for a [fair](crate::Acquire::fair) client of an
+    /// older version that others cannot have it now. That ends after 4 s, unless it is won.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
         self.is_kept

@@ -107,7 +107,7 @@ pub struct ListedLock {
     inspection: Inspection,
     holder: Holder,
     waiting: Option<u64>,
-    /// The processes that wait in turn or in a waitlist, on any master: of each, the first hundred.
+    /// The processes that wait in its list, at any master: the first hundred.
     waiters: BTreeSet<Mailbox>,
 }
 
@@ -243,7 +243,7 @@ impl ListedLock {
 
     /// Returns how many clients wait for a release; of a permit, for any of the semaphore. A client counts once,
     /// however many of its tasks wait, and not at all if it was built with `wake_ups(false)` or is of
-    /// another kind. Of clients that wait in turn, in a waitlist, and by listening, only the most numerous count.
+    /// another kind. Of clients that wait in a waitlist, and by listening, only the more numerous count.
     /// `None` if a master does not say.
     #[must_use]
     pub const fn waiting(&self) -> Option<u64> {

@@ -4,15 +4,15 @@ use super::ListedLock;
 use crate::options::Options;
 use crate::report::{Answer, UnknownCause};
 use quorumlock_core::coordinator::wire::{self, Mailbox, Reply};
-use quorumlock_core::coordinator::{Mark, Seen, StoredValue, readers_in};
+use quorumlock_core::coordinator::{Mark, Seen, StoredValue, Waitlist, readers_in};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Looks at some keys.
 const LOOK: &str = include_str!("look.lua").trim_ascii_end();
 
-/// Looks at the queues of some locks.
-const TURNS: &str = include_str!("turns.lua").trim_ascii_end();
+/// Looks at the waitlists of some locks.
+const WAITLISTS: &str = include_str!("waitlists.lua").trim_ascii_end();
 
 /// The number of keys that a master looks at for one SCAN: well below a millisecond of its time.
 const COUNT: &str = "500";
@@ -111,20 +111,19 @@ pub(super) fn unknown(words: impl Into<Arc<str>>) -> Answer {
     Answer::Unknown(UnknownCause::Server(words.into()))
 }
 
-/// Packs the question for the waiters in queues and waitlists; `keys` are those of the members alive in each
-/// queue, then those of the waitlists, and of when each in them is due.
-pub(super) fn turns(keys: &[Arc<str>]) -> Vec<u8> {
-    let count = keys.len().to_string();
-    let mut command = vec!["EVAL", TURNS, &count];
-    command.extend(keys.iter().map(|key| &**key));
+/// Packs the question for the waiters in these lists.
+pub(super) fn waitlists(lists: &[Waitlist]) -> Vec<u8> {
+    let count = (2 * lists.len()).to_string();
+    let mut command = vec!["EVAL", WAITLISTS, &count];
+    command.extend(lists.iter().map(|list| &*list.places));
+    command.extend(lists.iter().map(|list| &*list.due));
     wire::pack(&command)
 }
 
-/// Reads, of each of so many queues and waitlists, how many wait in it, and their processes; `None` if the master does not
-/// say.
-pub(super) fn in_turn(reply: &Reply, queues: usize) -> Option<Vec<(u64, Vec<Mailbox>)>> {
+/// Reads, of each of so many waitlists, how many wait in it, and their processes; `None` if the master does not say.
+pub(super) fn listed(reply: &Reply, lists: usize) -> Option<Vec<(u64, Vec<Mailbox>)>> {
     let Reply::Array(parts) = reply else { return None };
-    let queue = |part: &Reply| {
+    let list = |part: &Reply| {
         let Reply::Array(parts) = part else { return None };
         let (Reply::Int(count), processes) = parts.split_first()? else { return None };
         let processes = processes
@@ -133,7 +132,7 @@ pub(super) fn in_turn(reply: &Reply, queues: usize) -> Option<Vec<(u64, Vec<Mail
             .collect();
         Some((u64::try_from(*count).ok()?, processes))
     };
-    parts.iter().map(queue).collect::<Option<Vec<_>>>().filter(|found| found.len() == queues)
+    parts.iter().map(list).collect::<Option<Vec<_>>>().filter(|found| found.len() == lists)
 }
 
 /// Returns the channel on which masters announce that the lock is free.

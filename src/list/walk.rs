@@ -14,7 +14,6 @@ use crate::preflight::{
 use crate::report::{Answer, Refusal};
 use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{RestartGuard, Seen, ServerFacts};
-use quorumlock_core::quorum::turns::ticket;
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -261,39 +260,22 @@ impl Walker {
         Ok(locks)
     }
 
-    /// Finds the clients that wait in turn, or in a waitlist. They listen to no channel of the key, except for
-    /// the first.
+    /// Finds the clients that wait in a list. They listen to no channel of the key, except for the first.
     async fn find_enlisted(&mut self, locks: &mut [ListedLock]) -> Result<(), Dropped> {
         if locks.is_empty() {
             return Ok(());
         }
         let options = &self.walk.options;
-        // No client waits in turn for a permit: that queue is empty.
-        let alive = |lock: &ListedLock| match lock.slot() {
-            Some(_) => options.queue(&options.slots_channel(lock.resource())).alive,
-            None => options.queue(lock.resource()).alive,
-        };
         let waitlist = |lock: &ListedLock| options.waitlist(&page::channel(options, lock));
-        let lists = locks.iter().map(waitlist).map(|list| (list.places, list.due));
-        let (lists, due): (Vec<_>, Vec<_>) = lists.unzip();
-        let keys: Vec<Arc<str>> = locks.iter().map(alive).chain(lists).chain(due).collect();
-        let replies = self.ask_all("EVAL", |_| page::turns(&keys)).await?;
-        let found = |reply: &Option<Reply>| page::in_turn(reply.as_ref()?, 2 * locks.len());
-        let mut found: Vec<_> = replies.iter().map(found).collect();
-        let all = locks.len();
+        let lists: Vec<_> = locks.iter().map(waitlist).collect();
+        let replies = self.ask_all("EVAL", |_| page::waitlists(&lists)).await?;
+        let found = replies.iter().flatten().filter_map(|reply| page::listed(reply, locks.len()));
+        let found: Vec<_> = found.collect();
         for (place, lock) in locks.iter_mut().enumerate() {
-            let (mut in_turn, mut listed) = (Vec::new(), 0);
-            for queues in &mut found {
-                let mut take = |at: usize| Some(std::mem::take(&mut queues.as_mut()?[at]));
-                let (queue, waitlist) = (take(place), take(all + place));
-                in_turn.push(queue.as_ref().map(|(count, _)| *count));
-                // A waiter stands in the list of one master.
-                listed += waitlist.as_ref().map_or(0, |(count, _)| *count);
-                let processes = queue.into_iter().chain(waitlist).flat_map(|(_, all)| all);
-                lock.waiters.extend(processes);
-            }
-            let in_turn = ticket(self.walk.membership, &in_turn).unwrap_or(0);
-            lock.waiting = lock.waiting.map(|listening| listening.max(in_turn).max(listed));
+            // A waiter stands in the list of one master.
+            let listed = found.iter().map(|lists| lists[place].0).sum();
+            lock.waiters.extend(found.iter().flat_map(|lists| lists[place].1.iter().copied()));
+            lock.waiting = lock.waiting.map(|listening| listening.max(listed));
         }
         Ok(())
     }

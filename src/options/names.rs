@@ -4,7 +4,7 @@ use super::Options;
 use crate::failure::InvalidSetting;
 use crate::report::Escaped;
 use quorumlock_core::coordinator::label::looks_like_a_term;
-use quorumlock_core::coordinator::{Queue, ReadWrite, Waitlist};
+use quorumlock_core::coordinator::{ReadWrite, Waitlist};
 use std::sync::Arc;
 
 /// The marker of our own keys. It is in each of them, behind the prefix, and in no other key. So no
@@ -107,14 +107,6 @@ impl Options {
         ReadWrite { readers, hint: self.own_key(&format!("wants:{resource}")) }
     }
 
-    /// Returns the keys beside the one of `resource` that clients wait for in turn.
-    pub(crate) fn queue(&self, resource: &str) -> Queue {
-        Queue {
-            places: self.own_key(&format!("queue:{resource}")),
-            alive: self.own_key(&format!("alive:{resource}")),
-        }
-    }
-
     /// Returns the beginning of the names of waitlists: the whole key that is waited for follows.
     pub(crate) fn waitlists(&self) -> Arc<str> {
         self.own_key("waitlist:")
@@ -158,14 +150,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// Returns every key in Redis for `resource`, and what it means there.
-    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 9] {
+    fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 7] {
         let (key, fence) = (options.key(&resource.into()), options.fence(resource));
         let of = format!("{:?}", (&options.key_prefix, resource));
         let ReadWrite { readers, hint } = options.beside(resource);
-        let Queue { places, alive } = options.queue(resource);
         [
-            (places, format!("the queue of {of}")),
-            (alive, format!("who lives in the queue of {of}")),
             (readers, format!("the readers of {of}")),
             (hint, format!("the hint of {of}")),
             (options.slot(resource, 1), format!("slot 1 of {of}")),
@@ -177,7 +166,7 @@ mod tests {
     }
 
     /// Pieces that careless concatenation could combine into a key of our own.
-    const PIECES: [&str; 20] = [
+    const PIECES: [&str; 18] = [
         "",
         "a",
         "a:",
@@ -196,8 +185,6 @@ mod tests {
         "quorumlock:slot:1:a",
         "readers:a",
         "quorumlock:wants:a",
-        "queue:a",
-        "quorumlock:alive:a",
     ];
 
     #[test]

@@ -61,22 +61,22 @@ permissions! {
     Hset = "HSET", Failure: NO_AGREEMENT;
     /// `HDEL`, within a script: the agreement, once a list of masters is out of use.
     Hdel = "HDEL", Warning: "connect() refuses it while a list of masters is noted that lapsed";
-    /// `ZADD`, within scripts: a reader of a read-write lock, a place in a queue.
+    /// `ZADD`, within scripts: a reader of a read-write lock, a place in a waitlist.
     Zadd = "ZADD", Warning: NO_SORTED_SETS;
-    /// `ZREM`, within scripts: a reader, or one that waits in turn, that leaves.
+    /// `ZREM`, within scripts: a reader, or one that waits, that leaves.
     Zrem = "ZREM", Warning: NO_SORTED_SETS;
-    /// `ZSCORE`, within scripts: until when a reader reads, where in a queue a client is.
+    /// `ZSCORE`, within scripts: until when a reader reads, where in a waitlist a client is.
     Zscore = "ZSCORE", Warning: NO_SORTED_SETS;
-    /// `ZRANGE`, within scripts: the last of the readers, the readers, and the first in a queue.
+    /// `ZRANGE`, within scripts: the last of the readers, the readers, and the first in a waitlist.
     Zrange = "ZRANGE", Warning: NO_SORTED_SETS;
     /// `ZREMRANGEBYSCORE`, within scripts: readers whose time is over.
     ZremRangeByScore = "ZREMRANGEBYSCORE", Warning: NO_READERS;
-    /// `ZRANGEBYSCORE`, within scripts: the waiters of a queue that have died, and how many wait.
-    ZrangeByScore = "ZRANGEBYSCORE", Warning: NO_TURNS;
-    /// `ZRANK`, within scripts: how many are ahead in a queue.
-    Zrank = "ZRANK", Warning: NO_TURNS;
-    /// `ZCARD`, within scripts: how long a queue is.
-    Zcard = "ZCARD", Warning: NO_TURNS;
+    /// `ZRANGEBYSCORE`, within scripts: the waiters that have died, and how many wait.
+    ZrangeByScore = "ZRANGEBYSCORE", Warning: NO_WAITLIST;
+    /// `ZRANK`, within scripts: how many are ahead in a waitlist.
+    Zrank = "ZRANK", Warning: NO_WAITLIST;
+    /// `ZCARD`, within scripts: how long a waitlist is.
+    Zcard = "ZCARD", Warning: NO_WAITLIST;
     /// `CLIENT KILL`: the end of a replaced connection.
     ClientKill = "CLIENT KILL", Warning:
         "a late SET on a replaced connection can leave a key for one ttl";
@@ -107,9 +107,9 @@ permissions! {
 const NO_AGREEMENT: &str = "connect() refuses it: clients could not agree there";
 const NO_READERS: &str = "no read-write lock can be read there, and no writer be downgraded; other \
                           locks do not need it";
-const NO_TURNS: &str = "no client can wait in turn there (fair); other locks do not need it";
-const NO_SORTED_SETS: &str = "no read-write lock can be read there, no writer be downgraded, and no \
-                              client wait in turn (fair); other locks do not need it";
+const NO_WAITLIST: &str = "there is no waitlist there: clients poll, in no order (fair)";
+const NO_SORTED_SETS: &str = "no read-write lock can be read there, no writer be downgraded, and there \
+                              is no waitlist: clients poll, in no order (fair)";
 const NO_SCRIPTS: &str = "no lock can be extended or kept alive there, and no fenced lock and no \
                           lock of several resources be acquired";
 

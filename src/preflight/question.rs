@@ -193,7 +193,6 @@ impl Subject {
             ballot: None,
             label: None,
             unsettled: NodeSet::EMPTY,
-            place: None,
         }
     }
 

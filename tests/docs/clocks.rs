@@ -29,7 +29,7 @@ const RECORDED: [(&str, usize); 26] = [
     ("tests/support/conformance/letting_go.rs", 2),
     ("tests/support/conformance/sharing.rs", 9),
     ("tests/support/conformance/taking.rs", 2),
-    ("tests/support/conformance/turns.rs", 6),
+    ("tests/support/conformance/turns.rs", 5),
     ("tests/support/postgresql.rs", 1),
     ("tests/support/psql.rs", 1),
     ("tests/support/rolling.rs", 1),

@@ -34,14 +34,12 @@ const CALLS: [&str; 17] = [
 ];
 
 /// The questions whose answer is the kind of a lock.
-const QUESTIONS: [&str; 8] =
-    ["as_reader", "as_writer", "downgraded", "has_turn", "more", "queue", "slot", "slots"];
+const QUESTIONS: [&str; 6] = ["as_reader", "as_writer", "downgraded", "more", "slot", "slots"];
 
 /// The rooms that know it: what can be under a key, how an acquire waits, and where it is declared.
-const KNOWING: [&str; 9] = [
+const KNOWING: [&str; 8] = [
     "core/src/lock/downgrade.rs",
     "core/src/shared/keys.rs",
-    "core/src/waiting/in_turn/",
     "core/src/waiting/local_queue.rs",
     "core/src/waiting/permit/",
     "core/src/waiting/policy.rs",

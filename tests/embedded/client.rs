@@ -6,7 +6,6 @@ mod at_odds;
 mod clock_speed;
 mod contention;
 mod crowd;
-mod crowd_in_turn;
 mod dropped_acquires;
 mod error_texts;
 mod extension;

@@ -138,7 +138,7 @@ fn name() -> impl Strategy<Value = String> {
         named("app:quorumlock:fence:r"),
         named("app:quorumlock:fence:s"),
         named("quorumlock:agreement"),
-        named("app:quorumlock:queue:r"),
+        named("app:quorumlock:waitlist:app:r"),
         ".{0,12}",
     ]
 }

@@ -106,8 +106,8 @@ async fn the_documented_rights_suffice_and_each_costs_as_documented() {
     assert!(rights.contains(&"evalsha"), "{rights:?}");
 }
 
-/// Returns how many are ahead of a client that waits in turn for a lock that another has, and gives up;
-/// `None` if it waits without a place. Both get the lock one after the other.
+/// Returns how many are ahead of a fair client that waits for a lock that another has, and gives up; `None` if it polls.
+/// Both get the lock one after the other.
 async fn ahead(server: &Server, line: &str) -> Option<usize> {
     grant(server, line).await;
     let connect = async || client(server).restart_guard(RestartGuard::Off).connect().await.unwrap();
@@ -121,7 +121,7 @@ async fn ahead(server: &Server, line: &str) -> Option<usize> {
 }
 
 #[tokio::test]
-async fn without_one_of_its_rights_a_client_waits_without_a_turn() {
+async fn without_one_of_its_rights_a_fair_client_polls() {
     let server = Server::start();
     assert_eq!(ahead(&server, line()).await, Some(0));
     for right in ["zadd", "zrem", "zscore", "zrange", "zrangebyscore", "zrank", "zcard"] {

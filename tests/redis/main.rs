@@ -52,7 +52,6 @@ mod ties;
 mod tls;
 mod trust_persistence;
 #[cfg(feature = "embedded")]
-mod turn_scripts;
 mod turns;
 mod unfit_masters;
 #[cfg(unix)]

@@ -192,8 +192,8 @@ async fn what_is_withheld_says_what_to_grant_and_what_it_costs() {
         ),
         (
             "~* &* +@all -zrank",
-            "warning: ZRANK is denied (..): grant +zrank; without it no client can wait in turn there \
-             (fair); other locks do not need it",
+            "warning: ZRANK is denied (..): grant +zrank; without it there is no waitlist there: clients \
+             poll, in no order (fair)",
         ),
         (
             "~* &* +@all -hget",

@@ -123,7 +123,7 @@ impl Master {
     fn waits(&mut self, waiter_number: u64, stamp: &str, times: [&str; 2], saw: &str) -> Answer {
         let (name, [quiet, silent]) = (waiter(waiter_number), times);
         let wait = ["EVAL", WAIT, "3", "r", "list", "due"];
-        let arguments = [&name, stamp, quiet, LONG, "4", silent, saw, CAP];
+        let arguments = [&name, stamp, quiet, LONG, "4", silent, saw, CAP, "free:", "0"];
         self.ask(&[&wait[..], &arguments].concat())
     }
 

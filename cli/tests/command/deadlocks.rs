@@ -14,13 +14,6 @@ const LONG: Duration = Duration::from_secs(30);
 
 const FOUND: &str = "possibly a deadlock: the holder of ";
 
-/// How clients wait: in a waitlist, or in turn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Waits {
-    InList,
-    InTurn,
-}
-
 /// A client that holds one lock, and waits for another.
 struct Client {
     redlock: Redlock,
@@ -36,13 +29,9 @@ async fn holder(masters: &Masters, holds: &str) -> (Redlock, Guard) {
 }
 
 impl Client {
-    fn waiting_for((redlock, guard): (Redlock, Guard), other: &str, waits: Waits) -> Self {
+    fn waiting_for((redlock, guard): (Redlock, Guard), other: &str) -> Self {
         let acquire = redlock.acquire(other).ttl(LONG).timeout(PATIENCE);
-        let waits = match waits {
-            Waits::InList => tokio::spawn(acquire.into_future()),
-            Waits::InTurn => tokio::spawn(acquire.fair().into_future()),
-        };
-        Self { waits, redlock, guard }
+        Self { waits: tokio::spawn(acquire.into_future()), redlock, guard }
     }
 }
 
@@ -51,11 +40,11 @@ fn json_lines(printed: &Finished) -> Vec<Value> {
 }
 
 /// Two clients, each of which waits for what the other holds, and a third that only waits.
-async fn two_and_one(masters: &Masters, waits: Waits) -> [Client; 3] {
+async fn two_and_one(masters: &Masters) -> [Client; 3] {
     let [a, b, c] =
         [holder(masters, "a").await, holder(masters, "b").await, holder(masters, "c").await];
-    let a = Client::waiting_for(a, "b", waits);
-    let all = [a, Client::waiting_for(b, "a", waits), Client::waiting_for(c, "a", waits)];
+    let all =
+        [Client::waiting_for(a, "b"), Client::waiting_for(b, "a"), Client::waiting_for(c, "a")];
     let waiting = || {
         let listed = json_lines(&run(&mut cli::on(masters, &["list", "--json"])));
         listed.iter().map(|lock| lock["waiting"].clone()).eq([json!(2), json!(1), json!(0)])
@@ -65,18 +54,9 @@ async fn two_and_one(masters: &Masters, waits: Waits) -> [Client; 3] {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn waiters_in_turn_for_each_other_are_found_and_nothing_is_broken() {
-    waiters_for_each_other_are_found_and_nothing_is_broken(Waits::InTurn).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn waiters_in_lists_for_each_other_are_found_and_nothing_is_broken() {
-    waiters_for_each_other_are_found_and_nothing_is_broken(Waits::InList).await;
-}
-
-async fn waiters_for_each_other_are_found_and_nothing_is_broken(waits: Waits) {
+async fn waiters_for_each_other_are_found_and_nothing_is_broken() {
     let masters = Masters::start(3);
-    let [a, b, c] = two_and_one(&masters, waits).await;
+    let [a, b, c] = two_and_one(&masters).await;
 
     // A permit is in no cycle, whatever the name of its semaphore.
     let permit = c.redlock.semaphore("a", 2).acquire().ttl(LONG).await.unwrap();

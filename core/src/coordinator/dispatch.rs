@@ -7,7 +7,6 @@ use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{Cx, Event, IdleEnd, RoundId};
-use crate::waiting::in_turn::{self, StoredPlace};
 use crate::waiting::{Step, Waiters};
 use crate::wire::{self, Reply};
 use std::sync::Arc;
@@ -66,7 +65,6 @@ impl Coordinator {
             let scripts: &[_] = match kind {
                 Some(RoundKind::Acquire { .. }) => &[wire::ACQUIRE],
                 Some(RoundKind::Extend { .. }) => &[wire::EXTEND],
-                Some(RoundKind::Ask { .. }) => &[wire::ASK],
                 // Too late for its round, which alone knew which script it had called.
                 None => &[wire::ACQUIRE, wire::EXTEND],
                 _ => &[],
@@ -83,10 +81,6 @@ impl Coordinator {
                 }
                 acquire::answer(reply)
             }
-            Some(RoundKind::Ask { .. }) => {
-                self.learn(id, node, reply);
-                in_turn::answer(reply)
-            }
             Some(RoundKind::Extend { .. }) => extend::answer(reply),
             Some(RoundKind::Inspect { .. }) => return locks.inspected(cx, id, node, reply),
             Some(RoundKind::Look { .. }) => return locks.looked(cx, id, node, reply),
@@ -99,19 +93,14 @@ impl Coordinator {
         self.answered(id, node, answer);
     }
 
-    /// Learns what a refusal says beside that: a fence and a clock, a place in the queue, the holder.
+    /// Learns what a refusal says beside that: a fence and a clock.
     fn learn(&mut self, id: RoundId, node: usize, reply: &Reply) {
         let Reply::Array(parts) = reply else { return };
         let Self { cx, locks, waiters } = self;
         let clock_us = cx.masters.learn_fence(parts);
-        let Some(round) = locks.rounds.get_mut(id) else { return };
-        let Some(request) = round.kind.acquirer() else { return };
-        if let Some(clock_us) = clock_us {
+        let request = locks.rounds.get(id).and_then(|round| round.kind.acquirer());
+        if let (Some(clock_us), Some(request)) = (clock_us, request) {
             waiters.learn_clock(cx, request, node, clock_us);
-        }
-        if let Some(place) = StoredPlace::in_parts(parts) {
-            place.holder.into_iter().for_each(|value| round.note_value(node, Some(value)));
-            waiters.learn_place(request, node, place.reported);
         }
     }
 
@@ -170,7 +159,6 @@ impl Coordinator {
         let Self { cx, locks, waiters } = self;
         match locks.rounds.get(id).map(|round| &round.kind) {
             Some(RoundKind::Acquire { .. }) => locks.judge_acquire(cx, waiters, id),
-            Some(RoundKind::Ask { .. }) => locks.judge_ask(cx, waiters, id),
             Some(RoundKind::Extend { .. }) => locks.judge_extension(cx, waiters, id),
             Some(RoundKind::Release { .. }) => locks.judge_release(cx, id),
             Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
@@ -338,14 +326,6 @@ impl Coordinator {
                     None => waiters.without_randomness(cx, request),
                 }
             }
-            Step::Ask(request) => {
-                let Some(asking) = waiters.look(cx, request) else { return };
-                if let Some((round, asked)) = locks.look_where_it_stands(cx, request, asking) {
-                    waiters.looks(cx, request, round, asked);
-                    locks.judge_ask(cx, waiters, round);
-                }
-            }
-            Step::Drop(round) => locks.close_round(cx, round),
             Step::Look { request, slots, all } => {
                 let at = (!all).then_some(&**slots.channel());
                 locks.look(cx, request, slots.names(), at);

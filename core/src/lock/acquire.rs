@@ -10,7 +10,7 @@ use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, RequestId, RoundId, Timer};
 use crate::waiting::{Refused, Waiters};
-use crate::wire::{Leaves, Reply};
+use crate::wire::Reply;
 
 impl Locks {
     /// Judges the round by the answers so far.
@@ -118,7 +118,7 @@ impl Locks {
             if attempt.claim.acquires_by_set() {
                 attempt.touched = attempt.touched.difference(set_nothing);
             }
-            self.owe(cx, attempt, None, &Announce::ROLLBACK, Leaves::Nothing);
+            self.owe(cx, attempt, None, &Announce::ROLLBACK);
         }
     }
 

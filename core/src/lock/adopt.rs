@@ -106,7 +106,7 @@ impl Locks {
         let staying = Staying::of_adopted(at_least, life);
         let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
         Attempt {
-            claim: Claim { keys, token, life, ballot, label, unsettled, place: None },
+            claim: Claim { keys, token, life, ballot, label, unsettled },
             staying,
             ttl,
             began: cx.now,

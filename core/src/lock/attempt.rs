@@ -8,7 +8,7 @@ use crate::master::{Part, PendingReply};
 use crate::quorum::{Instant, Keeper, Nanos, NodeSet, Tally};
 use crate::report::{Answer, LossReason};
 use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId, Timer, Timers};
-use crate::wire::{self, Claim, Millis, Place};
+use crate::wire::{self, Claim, Millis};
 use std::num::NonZeroU64;
 
 /// An attempt: what is needed to extend it, and to undo it.
@@ -64,8 +64,6 @@ pub(crate) struct Asking {
     pub(crate) remaining: bool,
     /// The node to ask first. The others are asked next, unless it refuses.
     pub(crate) first: Option<usize>,
-    /// The place from which it waits in turn, once it has one.
-    pub(crate) place: Option<Box<Place>>,
     /// A refusal by the node that is asked first is no verdict from then on: all nodes are asked.
     pub(crate) ends_at: Instant,
 }
@@ -74,8 +72,6 @@ pub(crate) struct Asking {
 pub(crate) struct Begun {
     pub(crate) round: RoundId,
     pub(crate) attempt: AttemptId,
-    /// The nodes to which its SET has left.
-    pub(crate) touched: NodeSet,
     pub(crate) asks_all: bool,
 }
 
@@ -93,11 +89,11 @@ impl Locks {
         let barred = cx.masters.barred(cx.now, life.span());
         let is_warm = warm > Nanos::ZERO;
         let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences, is_warm));
-        let Asking { remaining, first, place, ends_at } = asking;
+        let Asking { remaining, first, ends_at } = asking;
         // Never used before, and never again.
         let token = cx.masters.token()?;
         let mut attempt = Attempt {
-            claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY, place },
+            claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY },
             ttl,
             began: cx.now,
             touched: NodeSet::EMPTY,
@@ -153,9 +149,8 @@ impl Locks {
             cx.masters.window.begin();
         }
         self.open_round(cx, round_id, round);
-        let touched = attempt.touched;
         self.attempts.insert(attempt_id, attempt);
-        Some(Begun { round: round_id, attempt: attempt_id, touched, asks_all: first.is_none() })
+        Some(Begun { round: round_id, attempt: attempt_id, asks_all: first.is_none() })
     }
 }
 

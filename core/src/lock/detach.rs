@@ -95,8 +95,6 @@ impl Locks {
         let Claim { keys, token, ballot, .. } = claim;
         let fenced = ballot.and_then(|ballot| DetachedFences::of(*ballot));
         let keep_alive = keeper.map(|keeper| KeepAlive::left(keeper, cx.now));
-        // Another process may release it, which knows of no queue.
-        let keys = keys.without_queue();
         let unsettled =
             unsettled.iter().map(|node| cx.masters.sessions[node].name.clone()).collect();
         let lock =

@@ -2,7 +2,6 @@
 
 use super::{Locks, RoundKind};
 use crate::master::PendingReply;
-use crate::quorum::turns::ticket;
 use crate::quorum::{Tally, Verdict, Vote};
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{Cx, Event, Owner, RequestId, RoundId, Waitlist};
@@ -31,18 +30,8 @@ pub struct StoredValue {
 pub struct Beside {
     /// Its readers.
     pub readers: Arc<str>,
-    /// The lives of those in its queue.
-    pub alive: Arc<str>,
-    /// Those that wait in no promised order.
+    /// Those that wait.
     pub waitlist: Waitlist,
-}
-
-/// How many wait for a key, as a node says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Waiting {
-    in_turn: Option<u64>,
-    /// They stand in a list at one node.
-    listed: Option<u64>,
 }
 
 impl StoredValue {
@@ -128,7 +117,7 @@ impl Locks {
     ) {
         let nodes = cx.masters.sessions.len();
         let seen = vec![Err(Answer::Outstanding); nodes];
-        let kind = RoundKind::Inspect { request, seen, waiting: vec![Waiting::default(); nodes] };
+        let kind = RoundKind::Inspect { request, seen, waiting: vec![None; nodes] };
         self.ask_all(cx, kind, &wire::inspect(key, beside));
     }
 
@@ -188,10 +177,7 @@ impl Locks {
         match round.kind {
             RoundKind::Inspect { request, seen, waiting } => {
                 let nodes = cx.masters.names().cloned().zip(seen).collect();
-                let in_turn: Vec<_> = waiting.iter().map(|waiting| waiting.in_turn).collect();
-                let in_turn = ticket(cx.masters.settings.membership, &in_turn);
-                let listed = waiting.iter().filter_map(|waiting| waiting.listed).max();
-                let waiting = in_turn.max(listed.filter(|listed| *listed > 0));
+                let waiting = waiting.into_iter().flatten().max();
                 cx.events.push(Event::Inspected { request, nodes, waiting });
             }
             RoundKind::ForceRelease { request, ref tally } => {
@@ -239,14 +225,11 @@ pub(crate) fn holders_in(reply: &Reply) -> Vec<(Mailbox, String)> {
     values.filter_map(holder).collect()
 }
 
-fn waiting_in(reply: &Reply) -> Waiting {
-    if let Reply::Array(parts) = reply
-        && let [_, _, _, Reply::Int(in_turn), Reply::Int(listed)] = parts[..]
-    {
-        let [in_turn, listed] = [in_turn, listed].map(|count| u64::try_from(count).ok());
-        return Waiting { in_turn, listed };
-    }
-    Waiting::default()
+/// Returns how many wait for a key, if the node says so: they stand in a list at one node.
+fn waiting_in(reply: &Reply) -> Option<u64> {
+    let Reply::Array(parts) = reply else { return None };
+    let [_, _, _, Reply::Int(waiting)] = parts[..] else { return None };
+    u64::try_from(waiting).ok()
 }
 
 /// Reads the readers of a key: values, each followed by the ms it has yet to live.

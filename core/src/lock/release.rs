@@ -6,8 +6,8 @@ use crate::quorum::{NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, Keys, Release, RequestId, RoundId, Timer};
 use crate::waiting::Waiters;
+use crate::wire::Way;
 use crate::wire::waitlist::Says;
-use crate::wire::{Leaves, Way};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -155,14 +155,10 @@ impl Locks {
         if attempt.stays(cx.now) {
             // They are not free: no waiter is called.
             let announce = Announce::of_an_end(cx, &attempt.claim.keys);
-            return self.owe(cx, attempt, round, &announce, Leaves::Hold);
+            return self.owe(cx, attempt, round, &announce);
         }
         let announce = waiters.freed(cx, &attempt.claim.keys, attempt.has_places());
-        let leaves = match attempt.stage {
-            Stage::Asked => Leaves::Place,
-            _ => Leaves::Hold,
-        };
-        self.owe(cx, attempt, round, &announce, leaves);
+        self.owe(cx, attempt, round, &announce);
     }
 
     /// Records the deletion as a debt of every node where the key may exist.
@@ -172,7 +168,6 @@ impl Locks {
         attempt: Attempt,
         round: Option<RoundId>,
         announce: &Announce,
-        leaves: Leaves,
     ) {
         let Announce { tellers, calls, by_hash } = announce;
         let stays = attempt.stays(cx.now);
@@ -183,8 +178,7 @@ impl Locks {
             None => Deleted::Claim(claim),
         };
         let notifies = tellers.are_any() && !stays;
-        let deletion =
-            Arc::new(Deletion { what, leaves, ttl, notifies, calls: *calls, round, began });
+        let deletion = Arc::new(Deletion { what, ttl, notifies, calls: *calls, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (tellers.keys_of(node, &keys), *by_hash);

@@ -5,7 +5,6 @@
 
 use super::ask::Messages;
 use super::in_the_way::Question;
-use super::inspect::Waiting;
 use super::look::Lives;
 use super::probe::HeldBack;
 use super::remaining::Holders;
@@ -31,11 +30,9 @@ pub(crate) enum RoundKind {
     /// Our key has not expired at any node before the `deadline`. It was `gone` before that at these nodes.
     Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
     /// What each node has `seen`, and how many are `waiting`.
-    Inspect { request: RequestId, seen: Vec<Seen>, waiting: Vec<Waiting> },
+    Inspect { request: RequestId, seen: Vec<Seen>, waiting: Vec<Option<u64>> },
     /// The deletion of a key, whichever client holds it.
     ForceRelease { request: RequestId, tally: Tally },
-    /// Where an acquire that waits in turn stands, and whether a try would be granted.
-    Ask { request: RequestId },
     /// What is under the keys that have refused an acquire. Boxed: it is rare.
     InTheWay(Box<Question>),
     /// Messages for holders, sent by hand.
@@ -49,7 +46,7 @@ impl RoundKind {
     /// Returns the request of an acquire.
     pub(crate) const fn acquirer(&self) -> Option<RequestId> {
         match self {
-            Self::Acquire { request, .. } | Self::Ask { request } => Some(*request),
+            Self::Acquire { request, .. } => Some(*request),
             _ => None,
         }
     }
@@ -223,10 +220,7 @@ impl Round {
                 }
             }
             RoundKind::ForceRelease { tally, .. } => _ = tally.record(node, inspect::vote(&answer)),
-            RoundKind::Look { .. }
-            | RoundKind::Ask { .. }
-            | RoundKind::InTheWay(_)
-            | RoundKind::Messages(_) => {}
+            RoundKind::Look { .. } | RoundKind::InTheWay(_) | RoundKind::Messages(_) => {}
         }
         if matches!(answer, Answer::Refused(Refusal::Held { .. })) {
             self.refused.insert(node);
@@ -244,7 +238,7 @@ impl Round {
         &mut self,
         node: usize,
         found: Option<StoredValue>,
-        counted: Waiting,
+        counted: Option<u64>,
         now: Instant,
     ) {
         let is_first = self.outstanding.contains(node);

@@ -94,10 +94,6 @@ pub(crate) fn refusal(parts: &[Reply]) -> Answer {
             let remaining = Duration::from_millis(u64::try_from(*left).unwrap_or_default());
             Answer::Refused(Refusal::Wanted { remaining })
         }
-        [Reply::Int(2), _, _, _, _, Reply::Int(ahead), ..] => {
-            let ahead = usize::try_from(*ahead).unwrap_or_default();
-            Answer::Refused(Refusal::Behind { ahead })
-        }
         [Reply::Int(-1), ..] => Answer::Refused(Refusal::Stale),
         [Reply::Int(-2), ..] => {
             let shows_us = lesson(parts).map_or(0, |lesson| lesson.clock_us);

@@ -8,7 +8,7 @@
 use crate::quorum::Instant;
 use crate::shared::{AtLeast, Keys, RoundId, Settings};
 use crate::wire::waitlist::Says;
-use crate::wire::{Claim, Leaves, Millis};
+use crate::wire::{Claim, Millis};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +18,6 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Deletion {
     pub(crate) what: Deleted,
-    /// What of a place in the queue of the waiters goes with it, if there is one.
-    pub(crate) leaves: Leaves,
     /// The life of the key that it deletes.
     pub(crate) ttl: Duration,
     /// Waiters in other processes are notified, for each key at one master.

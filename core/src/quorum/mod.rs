@@ -24,7 +24,6 @@ pub mod slots;
 pub mod standing;
 pub mod tally;
 pub mod terms;
-pub mod turns;
 pub mod validity;
 pub mod window;
 

@@ -54,8 +54,7 @@ pub enum Event {
     Adopted { request: RequestId, result: Result<Adopted, NotAdopted> },
     /// `Ok`: the hold of a writer has become a reader's. `Unconfirmed`: it is a writer's still.
     Downgraded { request: RequestId, attempt: AttemptId, result: ExtendResult },
-    /// Every node's answer, by name. `waiting`: how many wait, in turn, since a quorum has no more, or in a
-    /// waitlist; `None` if no quorum has said, and no list has any.
+    /// Every node's answer, by name. `waiting`: how many wait in the longest list; `None` if no master has said.
     Inspected { request: RequestId, nodes: Vec<(Arc<str>, Seen)>, waiting: Option<u64> },
     /// The outcome of a forced release, with every node's answer: `Ok` if a quorum no longer holds
     /// that key.
@@ -65,8 +64,8 @@ pub enum Event {
     /// What is under each of the keys that have refused an acquire; `None` if most masters have nothing there,
     /// or none has answered.
     InTheWay { request: RequestId, found: Vec<Option<Obstacle>> },
-    /// How many are ahead of an acquire that waits in turn, whenever a quorum tells something new;
-    /// `None`: it has left the queues.
+    /// How many are ahead of an acquire, whenever the master of its list tells something new; `None`: it has left the
+    /// list.
     Ahead { request: RequestId, ahead: Option<usize> },
     /// A message on a channel that `listener` listens to; `None`: one may have been missed.
     Heard { listener: RequestId, message: Option<Arc<str>> },
@@ -101,7 +100,7 @@ pub struct Failure {
     pub kind: FailureKind,
     pub reports: Vec<NodeReport>,
     pub attempts: u32,
-    /// How many wait in turn before it, as a quorum says.
+    /// How many wait before it, as the master of its list says.
     pub ahead: Option<usize>,
     /// The keys that were in the way, if it is not known which of them, or what is under them.
     pub unnamed: Option<Keys>,

@@ -26,7 +26,6 @@ pub(crate) enum More {
     AnyOf(Arc<Slots>),
     Read(ReadWrite),
     Write(ReadWrite),
-    InTurn(Queue),
 }
 
 /// Where and how a client announces that a key is free, if not on the key's own channel.
@@ -43,15 +42,6 @@ pub struct ReadWrite {
     pub readers: Arc<str>,
     /// The hint of a writer that waits: no reader is let in where it stands.
     pub hint: Arc<str>,
-}
-
-/// The further keys of a resource that clients wait for in turn.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Queue {
-    /// The waiters, a sorted set by their tickets.
-    pub places: Arc<str>,
-    /// Until when each of them is known to wait, another one.
-    pub alive: Arc<str>,
 }
 
 impl Keys {
@@ -72,11 +62,6 @@ impl Keys {
     /// Returns one key, which is locked by readers and writers: by this one as a writer.
     pub fn write(key: Arc<str>, beside: ReadWrite) -> Self {
         Self::with(key, More::Write(beside))
-    }
-
-    /// Returns one key, for which an acquire waits in turn.
-    pub fn in_turn(key: Arc<str>, queue: Queue) -> Self {
-        Self::with(key, More::InTurn(queue))
     }
 
     fn with(first: Arc<str>, more: More) -> Self {
@@ -144,25 +129,9 @@ impl Keys {
         }
     }
 
-    /// Returns the keys of the queue, if an acquire waits in turn for this one.
-    pub fn queue(&self) -> Option<&Queue> {
-        match self.more() {
-            More::InTurn(queue) => Some(queue),
-            _ => None,
-        }
-    }
-
     /// Returns what a writer locks as a reader would lock it.
     pub(crate) fn downgraded(&self) -> Option<Self> {
         self.as_writer().map(|beside| Self::read(self.first().clone(), beside.clone()))
-    }
-
-    /// Returns the same keys, with nothing beside them that only waiters in turn have.
-    pub(crate) fn without_queue(self) -> Self {
-        match self.queue() {
-            Some(_) => Self::one(self.first().clone()),
-            None => self,
-        }
     }
 
     /// Builds the keys of one lock; `None` if there is no key at all.
@@ -261,15 +230,6 @@ mod tests {
         );
         assert_eq!(channels(&slot), ["slot:3 on all"]);
         assert_eq!((messages(&slot), names(&slot)), (vec!["all=3".into()], vec!["slot:3"]));
-    }
-
-    #[test]
-    fn without_a_queue_it_is_one_key_and_others_are_what_they_are() {
-        let queue = Queue { places: "queue".into(), alive: "alive".into() };
-        let in_turn = Keys::in_turn("a".into(), queue);
-        assert_eq!(in_turn.without_queue(), Keys::from("a"));
-        let several = Keys::several(["a", "b"].map(Arc::from)).unwrap();
-        assert_eq!(several.clone().without_queue(), several);
     }
 
     #[test]

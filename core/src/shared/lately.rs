@@ -40,10 +40,6 @@ impl<V: Copy> Lately<V> {
     pub(crate) fn get(&self, now: Instant, name: &str) -> Option<(Instant, V)> {
         self.noted.get(name).filter(|(at, _)| now < at.after(self.lasting)).copied()
     }
-
-    pub(crate) fn forget(&mut self, name: &str) {
-        self.noted.remove(name);
-    }
 }
 
 #[cfg(test)]
@@ -64,8 +60,7 @@ mod tests {
         assert_eq!(lately.get(at(1_000), "r"), None);
         assert!(lately.note(at(500), &name, 2));
         assert_eq!(lately.get(at(1_499), "r"), Some((at(500), 2)));
-        lately.forget("r");
-        assert!(lately.is_empty() && lately.get(at(600), "r").is_none());
+        assert!(!lately.is_empty());
     }
 
     #[test]

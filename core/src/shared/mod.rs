@@ -21,7 +21,7 @@ pub(crate) use cx::Cx;
 pub use event::{Action, Event, Extended, Failure, FailureKind, NotExtended, Release};
 pub use id::{AttemptId, RequestId, RoundId};
 pub(crate) use keys::More;
-pub use keys::{Keys, Queue, ReadWrite};
+pub use keys::{Keys, ReadWrite};
 pub use label::{Label, Owner};
 pub(crate) use lately::Lately;
 pub(crate) use observe::Events;

@@ -26,6 +26,8 @@ pub struct AcquireRequest {
     pub at_least: Option<Box<AtLeast>>,
     /// How long a hold that is given back stays idle for the next acquire in this process; zero to release it.
     pub keep_warm: Nanos,
+    /// Whether it is served in the order of the waitlist of its key: it tries when the list lets it.
+    pub is_fair: bool,
     /// Whether the first attempt, too, asks one node before the others. A refusal there is then the
     /// answer, even at the end of the wait: there are other keys that will do.
     pub probes: bool,
@@ -43,10 +45,11 @@ impl AcquireRequest {
         if self.may_be_warm() { self.keep_warm } else { Nanos::ZERO }
     }
 
-    /// Returns whether it is for a hold that can go from guard to guard: of one key that no queue and no readers
-    /// belong to, that opens as soon as it is released, and whose value names no term.
+    /// Returns whether it is for a hold that can go from guard to guard: of one key that no readers
+    /// belong to and that no waiter is to have in turn, that opens as soon as it is released, and whose value names no term.
     pub(crate) fn may_be_warm(&self) -> bool {
         matches!(self.keys, Keys::One(_))
+            && !self.is_fair
             && !self.label.as_ref().is_some_and(|label| label.is_candidate())
             && self.lock_delay.span().is_zero()
             && self.at_least.is_none()

@@ -25,9 +25,24 @@ impl Acquisition {
         self.contention.as_ref().map(|contention| &contention.phase)
     }
 
-    /// Returns whether it has a place among the waiters in turn.
-    pub(crate) fn has_turn(&self) -> bool {
-        self.contention.as_ref().is_some_and(|contention| contention.turn.is_some())
+    /// Returns whether its wait is over, and it is a fair one, which then makes no attempt if others are before it.
+    pub(crate) fn is_over_fairly(&self, now: Instant) -> bool {
+        let waits = matches!(self.phase(), Some(Phase::Waiting { .. }));
+        self.request.is_fair && waits && !self.may_retry(now)
+    }
+
+    /// Returns whether the list of its key has others before it.
+    pub(crate) fn is_behind(&self) -> bool {
+        let entry = || self.contention.as_ref()?.entry.as_ref();
+        entry().is_some_and(|entry| entry.is_behind())
+    }
+
+    /// Returns until when a fair one pauses that is the first in the list of its key.
+    pub(crate) fn first_until(&self) -> Option<Instant> {
+        let Some(Phase::Waiting { again_at, .. }) = self.phase() else { return None };
+        let entry = self.contention.as_ref()?.entry.as_ref()?;
+        let is_first = entry.asked_at.is_none() && entry.ahead == Some(0);
+        (self.request.is_fair && is_first).then_some(*again_at)
     }
 
     /// Returns whether its latest attempt was refused, and not by an outage.

@@ -1,6 +1,5 @@
 //! Acquires that have no answer yet, by request id.
 
-use super::in_turn::Turn;
 use super::{Acquisition, Contention};
 use crate::quorum::Instant;
 use crate::shared::{RequestId, Slab};
@@ -40,11 +39,6 @@ impl Acquisitions {
 
     pub(crate) fn contention_mut(&mut self, request: RequestId) -> Option<&mut Contention> {
         self.get_mut(request)?.contention.as_deref_mut()
-    }
-
-    /// Returns the place of an acquire that waits in turn.
-    pub(crate) fn turn_mut(&mut self, request: RequestId) -> Option<&mut Turn> {
-        self.contention_mut(request)?.turn.as_deref_mut()
     }
 
     /// Starts the contention of an acquire that has taken its places.

@@ -75,8 +75,8 @@ pub(super) fn ask_holders(cx: &mut Cx, asked_at: &mut Option<Instant>, keys: &Ke
     *asked_at = Some(cx.now);
     // The script counts waiters, too: of any other set, it counts nothing that matters here.
     let sets = keys.readers().map(|set| {
-        let [readers, alive, places, due] = [set; 4].map(Clone::clone);
-        Beside { readers, alive, waitlist: Waitlist { places, due } }
+        let [readers, places, due] = [set; 3].map(Clone::clone);
+        Beside { readers, waitlist: Waitlist { places, due } }
     });
     for (key, channel) in keys.channels() {
         let Some(node) = cx.masters.first_node(cx.now, channel) else { continue };

@@ -1,6 +1,5 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
-use super::in_turn::Turn;
 use super::unheard::Unheard;
 use super::waitlist::{Entry, LACKING};
 use crate::lock::Begun;
@@ -62,12 +61,10 @@ pub(crate) struct Contention {
     pub(crate) asked_all: Instant,
     /// What the latest attempt that asked all nodes has found.
     pub(crate) standing: Standing,
-    /// Its place among the waiters in turn, if it has one.
-    pub(crate) turn: Option<Box<Turn>>,
-    /// Too many masters deny it a place: it asks for none again.
-    pub(crate) is_denied_turns: bool,
     /// Its entry in the waitlist of its key, if it has one.
     pub(crate) entry: Option<Box<Entry>>,
+    /// When it first asked for one: the list of another master enters it with that age.
+    pub(super) entered_at: Option<Instant>,
     /// The master of the waitlist denies it an entry.
     pub(crate) is_denied_entries: bool,
 }
@@ -111,9 +108,8 @@ impl Contention {
             asked_at: None,
             asked_all: began,
             standing: Standing::Open,
-            turn: None,
-            is_denied_turns: false,
             entry: None,
+            entered_at: None,
             is_denied_entries: false,
         }
     }
@@ -216,9 +212,6 @@ impl Contention {
         self.attempts = self.attempts.saturating_add(1);
         self.remaining.clear();
         self.phase = Phase::Trying { round: begun.round, attempt: begun.attempt };
-        if let Some(turn) = &mut self.turn {
-            turn.tries_at(begun.touched);
-        }
     }
 
     /// Notes that `node` will have the resource free after `remaining`.
@@ -280,14 +273,8 @@ impl Contention {
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
     /// a quorum is free by now. Otherwise contenders would collide in step.
     pub(super) fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
-        // Questions in a list are no attempts, and its master speaks for the others.
-        let is_calm = self.listening || self.entry.is_some();
-        let ceiling = self.free_in(settings);
-        // The node that was asked first, and refused, speaks for the others.
-        let ceiling = ceiling.or_else(|| match *self.remaining {
-            [(_, free_in)] if is_calm && !free_in.is_zero() => Some(free_in),
-            _ => None,
-        });
+        let is_calm = self.is_calm();
+        let ceiling = self.may_be_free_in(settings);
         let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
         let attempt = if is_calm { u32::MAX } else { self.attempts.saturating_sub(1) };
         let window = self.window(now, settings);
@@ -297,6 +284,21 @@ impl Contention {
         }
         // The jitter of a long pause need not begin at zero: that would double the attempts.
         window.min(ceiling.unwrap_or(window)) / 2 + delay / 2
+    }
+
+    /// Returns whether it asks no more often than messages say. Questions in a list are no attempts, and its master speaks
+    /// for the others.
+    const fn is_calm(&self) -> bool {
+        self.listening || self.entry.is_some()
+    }
+
+    /// Returns the time until a quorum may be free, also where one node that refused speaks for the others.
+    pub(super) fn may_be_free_in(&mut self, settings: &Settings) -> Option<Duration> {
+        let is_calm = self.is_calm();
+        self.free_in(settings).or_else(|| match *self.remaining {
+            [(_, free_in)] if is_calm && !free_in.is_zero() => Some(free_in),
+            _ => None,
+        })
     }
 
     /// Returns whether the next attempt follows soon, since a message came before all nodes had the resource

@@ -72,12 +72,17 @@ impl Waiters {
             return self.try_again(cx, request);
         }
         let attempts = contention.attempts;
+        let ahead = contention.entry.as_ref().and_then(|entry| entry.ahead);
         let failure = Failure { kind, reports, attempts, ahead: None, unnamed: None };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
-        let failure = failure.unless_named(round.has_named(), &acquisition.request.keys);
+        let mut failure = failure.unless_named(round.has_named(), &acquisition.request.keys);
+        // A fair one tries as the first.
+        failure.ahead = ahead.filter(|_| acquisition.request.is_fair).map(|_| 0);
         if acquisition.may_retry(cx.now) {
             let keys = acquisition.request.keys.clone();
-            let Some(failure) = self.wait(cx, request, &keys, attempt, failure) else { return };
+            if failure.kind.is_contended() {
+                self.want(cx, request, &keys);
+            }
             // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| cx.masters.random.jitter());
             let is_notified = failure.kind.is_contended() && cx.masters.settings.wake_ups;
@@ -123,7 +128,7 @@ impl Waiters {
     /// Frees the places of a hold that is over, and that was asked for when it `began`: the keys may still be at the
     /// masters.
     pub(crate) fn left(&mut self, cx: &Cx, keys: &Keys, id: AttemptId, began: Instant) {
-        self.note_left(cx, keys, began);
+        self.left.note(cx.now, began, keys, cx.masters.settings.backoff.cap);
         self.local_queue.leave(keys, id);
     }
 
@@ -133,12 +138,8 @@ impl Waiters {
         if !cx.masters.quorum_can_vote(cx.now) {
             return;
         }
-        for (request, in_turn) in self.starved().collect::<Vec<_>>() {
-            if in_turn {
-                self.look_again(cx, request);
-            } else {
-                self.retry(cx, request);
-            }
+        for request in self.starved().collect::<Vec<_>>() {
+            self.retry(cx, request);
         }
     }
 }

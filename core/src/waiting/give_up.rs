@@ -22,7 +22,6 @@ impl Waiters {
 
     /// Cancels an acquire whose caller is gone: what it began is rolled back.
     pub(crate) fn cancel(&mut self, cx: &mut Cx, request: RequestId) {
-        self.leave_place_to_try(cx, request);
         let Some(acquisition) = self.end(cx, request) else {
             return self.cancel_seeking(cx, request);
         };

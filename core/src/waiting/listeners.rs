@@ -60,14 +60,11 @@ impl Waiters {
         self.listen_at_first(cx, &channel);
     }
 
-    /// Subscribes again where the messages of listeners, and of those that wait in turn, now come from:
-    /// a node has come or gone. Other waiters subscribe with their next attempt.
+    /// Subscribes again where the messages of listeners now come from: a node has come or gone. Waiters subscribe with
+    /// their next attempt, or as they ask in another list.
     pub(crate) fn listen_anew(&mut self, cx: &mut Cx) {
         if !cx.masters.settings.wake_ups {
             return;
-        }
-        for (_, keys) in self.in_turn().collect::<Vec<_>>() {
-            self.open_mailbox(cx, &keys);
         }
         self.move_entries(cx);
         let channels: Vec<_> = self.listeners.by_channel.keys().cloned().collect();

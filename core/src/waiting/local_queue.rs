@@ -81,9 +81,9 @@ impl LocalQueue {
         self.places.contains_key(key)
     }
 
-    /// Returns whether an acquire in this process waits for `key`.
-    pub(crate) fn is_waited_for(&self, key: &str) -> bool {
-        self.places.get(key).is_some_and(|place| place.head().is_some())
+    /// Returns the first that waits for `key` in this process.
+    pub(crate) fn head(&self, key: &str) -> Option<RequestId> {
+        self.places.get(key)?.head()
     }
 
     /// Returns the acquire in this process that contends for `key`.

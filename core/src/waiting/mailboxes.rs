@@ -28,10 +28,6 @@ pub(crate) struct Mailboxes {
 /// is ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Letter<'a> {
-    /// `next <waiter> <key>`: this waiter is the next for the key, which is kept for it.
-    Next { waiter: &'a str, key: &'a str },
-    /// `look <waiter> <key>`: this waiter comes nearer faster than it knows, and its place is shortened.
-    Look { waiter: &'a str, key: &'a str },
     /// `free <waiter> <key>`: the key is free, and this waiter tries.
     Free { waiter: &'a str, key: &'a str },
     /// `slot <waiter> <slot> <channel>`: the same for a slot of a semaphore.
@@ -46,8 +42,6 @@ impl<'a> Letter<'a> {
     fn in_message(message: &'a str) -> Option<Self> {
         let (verb, rest) = message.split_once(' ')?;
         match verb {
-            "next" => rest.split_once(' ').map(|(waiter, key)| Self::Next { waiter, key }),
-            "look" => rest.split_once(' ').map(|(waiter, key)| Self::Look { waiter, key }),
             "free" => rest.split_once(' ').map(|(waiter, key)| Self::Free { waiter, key }),
             "slot" => {
                 let (waiter, rest) = rest.split_once(' ')?;
@@ -65,13 +59,6 @@ impl Mailboxes {
     /// Returns whether messages come from `node`, as far as is known.
     pub(super) fn is_reached_from(&self, cx: &Cx, node: usize) -> bool {
         self.opened.contains(node) && !cx.masters.sessions[node].denies_messages()
-    }
-
-    /// Returns whether messages about these keys come.
-    pub(super) fn receives(&self, cx: &Cx, keys: &Keys) -> bool {
-        let channel = keys.messages().next();
-        let node = channel.and_then(|(channel, _)| cx.masters.first_node(cx.now, channel));
-        node.is_some_and(|node| self.opened.contains(node))
     }
 }
 
@@ -105,31 +92,9 @@ impl Waiters {
         self.mailboxes.name.as_deref() == Some(channel)
     }
 
-    /// Notes that messages come from now on. One may have been missed before.
-    pub(crate) fn mailbox_opened(&mut self, cx: &mut Cx, node: usize) {
-        self.mailboxes.opened.insert(node);
-        for (request, keys) in self.in_turn().collect::<Vec<_>>() {
-            let channel = keys.messages().next();
-            if channel.and_then(|(channel, _)| cx.masters.first_node(cx.now, channel)) == Some(node)
-            {
-                self.call(cx, request, None);
-            }
-        }
-    }
-
     /// Handles a message.
     pub(crate) fn read_mailbox(&mut self, cx: &mut Cx, message: &str) {
         match Letter::in_message(message) {
-            Some(Letter::Next { waiter, key }) => {
-                if let Some(request) = self.local_queue.contender(key) {
-                    self.call(cx, request, Some(waiter));
-                }
-            }
-            Some(Letter::Look { waiter, key }) => {
-                if let Some(request) = self.local_queue.contender(key) {
-                    self.hurry(cx, request, waiter);
-                }
-            }
             Some(Letter::Free { waiter, key }) => self.called_to_try(cx, waiter, key),
             Some(Letter::Slot { waiter, slot, channel }) => {
                 self.slot_called(cx, waiter, slot, channel);
@@ -141,6 +106,11 @@ impl Waiters {
             }
             None => {}
         }
+    }
+
+    /// Notes that messages come from now on.
+    pub(crate) fn mailbox_opened(&mut self, node: usize) {
+        self.mailboxes.opened.insert(node);
     }
 
     /// Forgets the mailbox at `node`, whose connection is gone.
@@ -156,10 +126,6 @@ mod tests {
 
     #[test]
     fn a_message_is_a_verb_and_what_it_is_about_and_any_other_is_ignored() {
-        let next = Letter::Next { waiter: "01", key: "a key with spaces" };
-        assert_eq!(Letter::in_message("next 01 a key with spaces"), Some(next));
-        let look = Letter::Look { waiter: "01", key: "a key with spaces" };
-        assert_eq!(Letter::in_message("look 01 a key with spaces"), Some(look));
         let free = Letter::Free { waiter: "01", key: "a key with spaces" };
         assert_eq!(Letter::in_message("free 01 a key with spaces"), Some(free));
         let watch = Letter::Watch { waiter: "01", key: "a key with spaces" };
@@ -171,16 +137,14 @@ mod tests {
         for unknown in [
             "",
             "ask",
-            "next",
-            "next 01",
-            "look 01",
+            "free",
             "free 01",
             "watch 01",
             "slot 01 7",
             "slot 01 r r",
-            "nextly 01 r",
-            "later 01 r",
-            " next 01 r",
+            "freely 01 r",
+            "next 01 r",
+            " free 01 r",
         ] {
             assert_eq!(Letter::in_message(unknown), None, "{unknown}");
         }

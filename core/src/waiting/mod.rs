@@ -11,7 +11,6 @@ mod clocks;
 pub(crate) mod contention;
 mod decided;
 mod give_up;
-pub(crate) mod in_turn;
 mod left;
 mod line;
 mod listeners;
@@ -36,7 +35,6 @@ use crate::shared::{
     Timer,
 };
 use crate::waiting::acquisitions::Acquisitions;
-use crate::waiting::in_turn::Queues;
 use crate::waiting::left::Left;
 use crate::waiting::listeners::Listeners;
 use crate::waiting::local_queue::LocalQueue;
@@ -65,7 +63,6 @@ pub(crate) struct Waiters {
     pub(crate) wake_ups: WakeUps,
     mailboxes: Mailboxes,
     waitlists: Waitlists,
-    queues: Queues,
     asked: Asked,
     pub(crate) listeners: Listeners,
     pub(crate) semaphores: Semaphores,
@@ -79,10 +76,6 @@ pub(crate) struct Waiters {
 pub(crate) enum Step {
     /// An attempt at its keys.
     Attempt(RequestId),
-    /// The question where it stands in the queues, and whether an attempt would be granted.
-    Ask(RequestId),
-    /// The end of such a question: its answers are of no use any more.
-    Drop(RoundId),
     /// A look at these slots: at the first node of their channel, or at all nodes.
     Look { request: RequestId, slots: Arc<Slots>, all: bool },
     /// The end of an attempt whose caller is gone.
@@ -155,7 +148,7 @@ impl Waiters {
             acquisition.contention = Some(contention);
             self.acquisitions.insert(request, acquisition);
             if !(needs_places && self.lets_others_go_first(cx, request)
-                || self.begins_behind_others(cx, request))
+                || self.begins_in_waitlist(cx, request))
             {
                 self.try_again(cx, request);
             }
@@ -219,8 +212,8 @@ impl Waiters {
             if let Some(acquisition) = self.acquisitions.get_mut(request) {
                 acquisition.contention = Some(contention);
             }
-            // What passes on here is for no waiter of a list.
-            if self.lets_others_go_first(cx, request) {
+            // What passes on here is for no waiter of a list: a fair acquire takes its place there.
+            if self.lets_others_go_first(cx, request) || self.begins_fairly(cx, request) {
                 return true;
             }
             match steps_back {
@@ -289,8 +282,7 @@ impl Waiters {
         let probes = contention.probes(cx.now, &cx.masters.settings) || acquire.probes;
         let speaker = contention.standing.speaker();
         let first = probes.then(|| cx.masters.asked_first(cx.now, &acquire, speaker)).flatten();
-        let place = contention.place(cx);
-        Some((acquire, Asking { remaining, first, place, ends_at }, contention))
+        Some((acquire, Asking { remaining, first, ends_at }, contention))
     }
 
     /// Returns whether a node that an attempt asks now is asked for the remaining life, too, of the key that

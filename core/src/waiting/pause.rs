@@ -47,7 +47,7 @@ impl Waiters {
         let ahead = failure.ahead;
         let (waits_for, left) = match &failure.kind {
             FailureKind::Contended(obstacle) => {
-                (obstacle.as_str(), contention.free_in(&cx.masters.settings))
+                (obstacle.as_str(), contention.may_be_free_in(&cx.masters.settings))
             }
             FailureKind::NoQuorum | FailureKind::TooLate => ("quorum", None),
             FailureKind::Overloaded => ("room", None),

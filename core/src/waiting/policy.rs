@@ -1,4 +1,4 @@
-//! How an acquire waits: alone, as a writer, as a reader, in turn, or for any of several permits.
+//! How an acquire waits: alone, as a writer, as a reader, or for any of several permits.
 //!
 //! What each of them does stands in a room of its own; here they are distinguished. Nothing else about a lock
 //! depends on how its acquire waits.
@@ -6,7 +6,7 @@
 use super::{Acquisition, Phase, Waiters};
 use crate::lock::release::{Announce, Tellers};
 use crate::quorum::{Instant, NodeSet};
-use crate::shared::{AcquireRequest, AttemptId, Cx, Failure, Keys, More, RequestId};
+use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, More, RequestId};
 
 /// How an acquire waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,8 +17,6 @@ enum Policy {
     Writer,
     /// Readers do not exclude each other: one of them polls for all.
     Reader,
-    /// It has a place in a queue at the masters.
-    InTurn,
     /// It tries any of several slots, each of them by an acquire that waits alone.
     Permit,
 }
@@ -30,7 +28,6 @@ impl Policy {
             More::AnyOf(_) => Self::Permit,
             More::Read(_) => Self::Reader,
             More::Write(_) => Self::Writer,
-            More::InTurn(_) => Self::InTurn,
         }
     }
 
@@ -51,27 +48,6 @@ impl Waiters {
                 }
                 self.enter(cx, request, acquire, policy != Policy::Reader);
             }
-        }
-    }
-
-    /// Lets an acquire begin where others were seen to wait lately. Returns `false` if its first attempt is due.
-    pub(super) fn begins_behind_others(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        if self.queues.is_empty() {
-            return self.begins_in_waitlist(cx, request);
-        }
-        let Some(acquisition) = self.acquisitions.get(request) else { return false };
-        let keys = acquisition.request.keys.clone();
-        match Policy::of(&keys) {
-            Policy::InTurn => self.begins_in_turn(cx, request, &keys),
-            _ => self.begins_in_waitlist(cx, request),
-        }
-    }
-
-    /// Notes that a hold is over which was asked for when it `began`. What clients take in turn, none of them takes
-    /// again and again.
-    pub(super) fn note_left(&mut self, cx: &Cx, keys: &Keys, began: Instant) {
-        if Policy::of(keys) != Policy::InTurn {
-            self.left.note(cx.now, began, keys, cx.masters.settings.backoff.cap);
         }
     }
 
@@ -111,27 +87,6 @@ impl Waiters {
         if let Some(entry) = contention.entry.take() {
             self.leave_waitlist(cx, keys, &entry);
         }
-        if let Some(turn) = contention.turn.take() {
-            self.leave_turn(cx, keys.clone(), *turn, has_won);
-        }
-    }
-
-    /// Lets an acquire wait as it does after a refusal. Returns its failure if it polls.
-    pub(crate) fn wait(
-        &mut self,
-        cx: &mut Cx,
-        request: RequestId,
-        keys: &Keys,
-        failed: AttemptId,
-        failure: Failure,
-    ) -> Option<Failure> {
-        if failure.kind.is_contended() {
-            self.want(cx, request, keys);
-        }
-        match Policy::of(keys) {
-            Policy::InTurn => self.wait_in_turn(cx, request, keys, failed, failure),
-            _ => Some(failure),
-        }
     }
 
     /// Returns whether an acquire that waits polls: the first of the readers does for all of them.
@@ -145,51 +100,50 @@ impl Waiters {
         settings.waitlists.is_some() && settings.wake_ups && Policy::may_enlist(keys)
     }
 
-    /// Goes on with a wait whose pause is over.
+    /// Goes on with a wait whose pause is over. A fair acquire that is behind others makes no attempt, not even its last.
     pub(crate) fn resume(&mut self, cx: &mut Cx, request: RequestId) {
-        match self.acquisitions.get(request) {
-            Some(acquisition) if !acquisition.has_turn() => {
-                if !self.asks_from_waitlist(cx, request) {
-                    self.try_again(cx, request);
-                }
-            }
-            Some(acquisition) if acquisition.may_retry(cx.now) => self.take_turn(cx, request),
-            _ => self.give_up(cx, request),
+        if self.asks_from_waitlist(cx, request) {
+            return;
+        }
+        let ends = |acquisition: &Acquisition| {
+            acquisition.is_over_fairly(cx.now) && acquisition.is_behind()
+        };
+        match self.acquisitions.get(request).is_some_and(ends) {
+            true => self.give_up(cx, request),
+            false => self.try_again(cx, request),
         }
     }
 
-    /// Returns the acquires that wait in turn, and what for.
-    pub(crate) fn in_turn(&self) -> impl Iterator<Item = (RequestId, Keys)> {
-        let waiting = self.acquisitions.iter().filter(|(_, acquisition)| acquisition.has_turn());
-        waiting.map(|(request, acquisition)| (request, acquisition.request.keys.clone()))
-    }
-
-    /// Returns the acquires that wait because too few masters could vote, and which of them do so in turn.
-    pub(crate) fn starved(&self) -> impl Iterator<Item = (RequestId, bool)> {
+    /// Returns the acquires that wait because too few masters could vote.
+    pub(crate) fn starved(&self) -> impl Iterator<Item = RequestId> {
         self.acquisitions.iter().filter_map(|(request, acquisition)| {
-            let in_turn = acquisition.has_turn();
             let is_starved = match acquisition.phase() {
                 _ if self.readers.sleeps(acquisition.request.keys.first(), request) => false,
                 // It lets others go first.
                 Some(Phase::Waiting { failed: AttemptId::NONE, .. }) => false,
                 // There is no pause to wait for.
-                Some(Phase::Waiting { random: None, .. }) if !in_turn => true,
+                Some(Phase::Waiting { random: None, .. }) => true,
                 // The masters that refused were not a quorum.
                 _ => acquisition.is_starved(),
             };
-            is_starved.then_some((request, in_turn))
+            is_starved.then_some(request)
         })
+    }
+
+    /// Returns whether the next acquire of this process may have `key` without the waiters elsewhere.
+    fn is_next_here(&self, key: &str) -> bool {
+        let next = self.local_queue.head(key).and_then(|request| self.acquisitions.get(request));
+        next.is_some_and(|next| !next.request.is_fair)
     }
 
     /// Decides which client may have keys that are given back: the next acquire in this process, or the
     /// waiters that are notified. `has_places`: they were held as by one that excludes all others.
     pub(crate) fn freed(&mut self, cx: &mut Cx, keys: &Keys, has_places: bool) -> Announce {
         let policy = Policy::of(keys);
-        let in_turn = policy == Policy::InTurn;
         let passed_on = self.pass_permit_on(cx, keys);
-        let is_waited_for = keys.iter().any(|key| self.local_queue.is_waited_for(key));
-        // Where clients wait in turn, the next may be in any process.
-        let is_for_all = in_turn || !has_places || !is_waited_for;
+        // Where the next acquire here is a fair one, the next holder may be in any process.
+        let is_waited_for = keys.iter().any(|key| self.is_next_here(key));
+        let is_for_all = !has_places || !is_waited_for;
         let tell = passed_on.unwrap_or_else(|| is_for_all || self.local_queue.pass_on(keys))
             || self.left_until(cx.now, keys).is_some();
         if tell && policy == Policy::Writer {
@@ -212,7 +166,7 @@ impl Waiters {
         };
         let calls = tell
             && (self.waitlists.is_any_waited_for(cx.now, keys) || self.asks_for_waiters(cx, keys));
-        let by_hash = in_turn || (passed_on.is_none() && !is_waited_for);
+        let by_hash = passed_on.is_none() && !is_waited_for;
         Announce { tellers, calls, by_hash }
     }
 }

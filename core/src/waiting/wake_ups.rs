@@ -10,10 +10,10 @@
 //! permission.
 
 use super::waitlist::Seen;
-use super::{Phase, Waiters};
+use super::{Acquisition, Phase, Waiters};
 use crate::master::PendingReply;
 use crate::quorum::Backoff;
-use crate::shared::{AttemptId, Cx, Keys, RequestId};
+use crate::shared::{AttemptId, Cx, Keys, RequestId, Timer};
 use crate::wire;
 use crate::wire::notice::Notice;
 use crate::wire::waitlist::{CALLED, Called, Says, UNDONE};
@@ -113,7 +113,7 @@ impl Waiters {
     /// contender tries once more.
     pub(crate) fn subscribed(&mut self, cx: &mut Cx, node: usize, key: &str) {
         if self.is_mailbox(key) {
-            return self.mailbox_opened(cx, node);
+            return self.mailbox_opened(node);
         }
         if let Some(topic) = self.wake_ups.0.get_mut(key)
             && topic.node == node
@@ -211,8 +211,15 @@ impl Waiters {
         {
             contention.notice(cx.now, &cx.masters.settings);
         }
-        if is_for_all && !self.asks_at_once(cx, request) && !self.call(cx, request, message) {
-            self.wake(cx, request);
+        let tries = self.acquisitions.get(request).and_then(Acquisition::first_until);
+        match tries.filter(|_| message == Some("")) {
+            // Another question would leave the key to a client that has just released it, again and again.
+            Some(again_at) => {
+                cx.timers.cancel(again_at, Timer::Attempt(request));
+                self.try_again(cx, request);
+            }
+            None if is_for_all && !self.asks_at_once(cx, request) => self.wake(cx, request),
+            None => {}
         }
     }
 
@@ -277,7 +284,11 @@ impl Waiters {
             }
             topic.node != node
         });
-        contenders.extend(self.forget_entries(node).into_iter().map(Some));
+        for request in self.forget_entries(node) {
+            if !self.asks_elsewhere(cx, request) {
+                contenders.push(Some(request));
+            }
+        }
         for request in contenders.into_iter().flatten() {
             let contention = self.acquisitions.contention_mut(request);
             let settings = &cx.masters.settings;

@@ -1,10 +1,9 @@
 //! The commands that take, keep and give back what one attempt claims.
 
-use super::layout::Place;
 use super::resp::Command;
 use super::{
-    ACQUIRE, ACQUIRE_READ, ASK, CALL, EXTEND, EXTEND_READ, LEAVE, Millis, RELEASE, RELEASE_ALL,
-    RELEASE_READ, Reply, SEEK, SHORTEN, Token, WAIT, millis,
+    ACQUIRE, ACQUIRE_READ, CALL, EXTEND, EXTEND_READ, Millis, RELEASE, RELEASE_ALL, RELEASE_READ,
+    Reply, SEEK, SHORTEN, Token, WAIT, millis,
 };
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
@@ -28,8 +27,6 @@ pub struct Claim {
     /// The nodes that do not count for an adopted lock: they may yet get a late SET of an earlier
     /// holder, or were warming up when it gave the lock away.
     pub unsettled: NodeSet,
-    /// The place from which it waits in turn, once it has one. Boxed, as the ballot is.
-    pub place: Option<Box<Place>>,
 }
 
 /// The proposal of a fenced attempt.
@@ -80,9 +77,6 @@ pub struct Packer {
     pub(super) acquire_read: String,
     pub(super) extend_read: String,
     pub(super) release_read: String,
-    /// Those of clients that wait in turn.
-    pub(super) ask: String,
-    pub(super) leave: String,
     /// Those of waitlists.
     pub(super) wait: String,
     pub(super) seek: String,
@@ -170,8 +164,6 @@ impl Packer {
             acquire_read: hash(ACQUIRE_READ),
             extend_read: hash(EXTEND_READ),
             release_read: hash(RELEASE_READ),
-            ask: hash(ASK),
-            leave: hash(LEAVE),
             wait: hash(WAIT),
             seek: hash(SEEK),
             call: hash(CALL),

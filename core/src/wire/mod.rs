@@ -11,8 +11,7 @@ mod token;
 pub(crate) mod waitlist;
 
 pub use claim::{Ballot, Claim, Native, Packer, Way};
-pub(crate) use layout::PLACE_LIVES;
-pub use layout::{Giving, Leaves, Place, ReleaseScript};
+pub use layout::{Giving, ReleaseScript};
 pub use login::{Credentials, Login, Renewal};
 pub use notice::NOTIFY;
 pub use replies::Replies;
@@ -62,20 +61,6 @@ pub const EXTEND_READ: &str = include_str!("scripts/extend_read.lua").trim_ascii
 /// a reader, or alone, where the master has not heard of a downgrade. The mark under the key expires
 /// with the last reader that is left, and is deleted if none is.
 pub const RELEASE_READ: &str = include_str!("scripts/release_read.lua").trim_ascii_end();
-
-/// The same for waiters in turn, loaded before the first of them asks.
-pub const ASK: &str = include_str!("scripts/ask.lua").trim_ascii_end();
-
-/// The script by which they leave. Its comment is here, since a release carries the script.
-///
-/// KEYS: the locked key, its queue, those in it that live, and, if there is a ballot, the fence. ARGV: the
-/// token, the waiter ("" if it has no place), what is left (`try`, `place` or `hold`), the ms for which
-/// the key is kept for the next, and the prefix of the channels if the next is to be notified in its
-/// mailbox, and all others on the channel of the key, or ""; with a ballot also the ballot, the us that it
-/// may be ahead of this clock, and the ms that a fence lives. Returns 1 if the key was ours and is deleted, otherwise 0.
-///
-/// A right that is missing, or memory, keeps nothing from being deleted: then no one is notified.
-pub const LEAVE: &str = include_str!("scripts/leave.lua").trim_ascii_end();
 
 /// The top-up of a single key without a fence, sent with its source: it is rare.
 ///
@@ -235,9 +220,8 @@ pub fn unsubscribe(channels: &str, key: &str) -> Vec<u8> {
 /// Packs the question for what is under a key, and beside it.
 pub fn inspect(key: &str, beside: Option<&Beside>) -> Vec<u8> {
     match beside {
-        Some(Beside { readers, alive, waitlist }) => {
-            let Waitlist { places, due } = waitlist;
-            pack(&["EVAL", INSPECT, "5", key, readers, alive, places, due])
+        Some(Beside { readers, waitlist: Waitlist { places, due } }) => {
+            pack(&["EVAL", INSPECT, "4", key, readers, places, due])
         }
         None => pack(&["EVAL", INSPECT, "1", key]),
     }

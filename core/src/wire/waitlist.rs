@@ -5,6 +5,7 @@
 
 use super::resp::{Command, pack};
 use super::{Packer, Reply, Token, millis};
+use crate::quorum::fence::micros;
 use crate::shared::{Keys, Slots, Waitlist};
 use std::time::Duration;
 
@@ -50,6 +51,16 @@ pub(crate) enum Says {
     Held,
     /// Nothing: the hold that is released had been won without that master.
     Nothing,
+}
+
+/// What a waiter says of itself.
+pub(crate) struct Asks {
+    pub(crate) waiter: Token,
+    /// Its place in this list, if it has one.
+    pub(crate) stamp: Option<u64>,
+    /// How long it has waited in lists of other masters, if it has no place in this one.
+    pub(crate) age: Duration,
+    pub(crate) saw_silent_release: bool,
 }
 
 /// The answer to a waiter.
@@ -102,6 +113,8 @@ pub(crate) enum Found {
     OtherCalled(Duration),
     /// The key is released silently, and no waiter stands in the list.
     Silent,
+    /// The key is free, and so many in front were gone that the waiter asks again at once.
+    GoesOn,
 }
 
 impl Found {
@@ -109,7 +122,7 @@ impl Found {
     pub(crate) const fn life(self) -> Option<Duration> {
         match self {
             Self::Held(life) => life,
-            Self::Free | Self::OtherCalled(_) | Self::Silent => None,
+            Self::Free | Self::OtherCalled(_) | Self::Silent | Self::GoesOn => None,
         }
     }
 
@@ -140,6 +153,7 @@ impl Listed {
             1 => Found::Free,
             2 => Found::OtherCalled(span?),
             3 => Found::Silent,
+            4 => Found::GoesOn,
             _ => return None,
         };
         let stamp = stamp.text()?.parse().ok().filter(|stamp| *stamp > 0);
@@ -175,21 +189,21 @@ impl Called {
 }
 
 impl Packer {
-    /// Packs the question of a waiter, which says whether it has seen a silent release. For `quiet` after a call,
-    /// only the called waiter tries.
+    /// Packs the question of a waiter. For `quiet` after a call, only the called waiter tries.
     pub(crate) fn wait(
         &mut self,
         (key, list): (&str, &Waitlist),
-        waiter: Token,
-        (stamp, saw_silent_release): (Option<u64>, bool),
+        Asks { waiter, stamp, age, saw_silent_release }: Asks,
+        channels: &str,
         (quiet, cap): (Duration, Duration),
     ) -> &[u8] {
-        let command = Command::new(&mut self.room, 14).arg("EVALSHA").arg(&self.wait);
+        let command = Command::new(&mut self.room, 16).arg("EVALSHA").arg(&self.wait);
         let command = command.number(3).arg(key).arg(&*list.places).arg(&*list.due);
         let command = stamped(command.token(waiter, None), stamp);
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
-        command.arg(if saw_silent_release { "1" } else { "" }).number(millis(cap)).done()
+        let command = command.arg(if saw_silent_release { "1" } else { "" }).number(millis(cap));
+        command.arg(channels).number(micros(age)).done()
     }
 
     /// Packs the question of a waiter for any of these slots. For `quiet` after a call for a slot, only the called
@@ -271,7 +285,8 @@ mod tests {
         assert_eq!(listed(1, 0, "5", 0), found(Found::Free, Some(5), 0));
         assert_eq!(listed(2, 7, "0", 9), found(Found::OtherCalled(ms(7)), None, 9));
         assert_eq!(listed(3, 7, "0", 0), found(Found::Silent, None, 0));
-        for (what, left, stamp, ahead) in [(4, 0, "5", 0), (2, -1, "5", 0), (0, 0, "5", -1)] {
+        assert_eq!(listed(4, 0, "5", 7), found(Found::GoesOn, Some(5), 7));
+        for (what, left, stamp, ahead) in [(5, 0, "5", 0), (2, -1, "5", 0), (0, 0, "5", -1)] {
             assert_eq!(listed(what, left, stamp, ahead), None, "{what} {left} {stamp} {ahead}");
         }
         assert_eq!(Listed::in_reply(&Reply::Error("NOSCRIPT".into())), None);

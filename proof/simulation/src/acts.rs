@@ -47,7 +47,7 @@ impl<'a> Acts<'a> {
             _ if drawn < others => Asked { is_permit: true, ..alone },
             _ if drawn < others + 10 => Asked { keys: RESOURCES[2], ..alone },
             _ if drawn < others + 20 => asked(self.setup, Mode::Write),
-            _ => asked(self.setup, Mode::InTurn),
+            _ => asked(self.setup, Mode::Fair),
         }
     }
 

@@ -8,7 +8,6 @@ use super::judge::KEYS;
 use super::master::MARK;
 use super::plan::{Asked, Mode, RESOURCES};
 use super::world::World;
-use quorumlock_core::coordinator::wire::NEXT;
 use std::time::Duration;
 
 /// The interval of the checks whether everything has come to rest.
@@ -30,7 +29,6 @@ impl World {
         self.obtain_everything();
         self.come_to_rest();
         self.find_orphans();
-        self.find_places();
         self.end_history();
     }
 
@@ -86,7 +84,7 @@ impl World {
         for node in 0..self.masters.len() {
             for key in self.masters[node].locks(now) {
                 let Some(value) = self.masters[node].value(&key, now) else { continue };
-                if value == MARK || value.starts_with(NEXT) {
+                if value == MARK {
                     continue;
                 }
                 let remaining = self.masters[node].remaining(&key, now);
@@ -172,7 +170,7 @@ impl World {
             for (turn, keys) in RESOURCES.into_iter().enumerate() {
                 let mode = match keys {
                     [_] => {
-                        let modes = [Mode::Alone, Mode::Write, Mode::Read, Mode::InTurn];
+                        let modes = [Mode::Alone, Mode::Write, Mode::Read, Mode::Fair];
                         modes[(place / 2 + turn) % 4]
                     }
                     _ => Mode::Alone,

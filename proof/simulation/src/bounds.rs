@@ -4,7 +4,6 @@
 use super::clock::millis;
 use super::liveness::heartbeat;
 use super::setup::Setup;
-use super::turns::KEPT;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -20,10 +19,6 @@ const OVERDUE: Duration = millis(1_000);
 
 /// So many operation timeouts until it has given up a master that does not answer.
 const TIMEOUTS: u32 = 4;
-
-/// A waiter in turn looks once a second.
-const LOOKS: Duration = millis(2_500);
-const LOOKS_IF_SLOW: Duration = millis(6_000);
 
 /// A waiter that was notified too early tries so long, with pauses that double.
 const TRIES: Duration = millis(100);
@@ -41,9 +36,6 @@ const SILENCES: u32 = 3;
 
 /// What happens between two looks is seen late.
 const LOOK: Duration = millis(30);
-
-/// The place of a waiter in turn that has died lives for so long.
-const PLACE: Duration = millis(3_000);
 
 /// So many of the longest pauses until it has its turn among clients that never pause.
 const PAUSES_AMONG_OTHERS: u32 = 60;
@@ -87,11 +79,10 @@ impl Setup {
     }
 
     /// Returns the longest time for which what is free at all masters stays free, while a client waits that is linked to
-    /// them. What is waited for in turn is kept for the dead, in their places, as well.
-    pub(super) fn served_within(&self, message: Duration, is_in_turn: bool) -> Duration {
-        let dead = if is_in_turn { PLACE + KEPT } else { Duration::ZERO };
+    /// them.
+    pub(super) fn served_within(&self, message: Duration) -> Duration {
         let round_trips = ROUND_TRIPS * 2 * (message + self.lateness);
-        dead + PAUSES * self.longest_pause + TIMEOUTS * self.operation_timeout + round_trips
+        PAUSES * self.longest_pause + TIMEOUTS * self.operation_timeout + round_trips
     }
 
     /// Returns the same for what was released, while nothing is wrong: the waiter hears of it, and may try too early.
@@ -100,20 +91,9 @@ impl Setup {
     }
 
     /// Returns the same for what is free at a quorum, and a client that is linked to that quorum.
-    pub(super) fn served_by_a_quorum_within(
-        &self,
-        message: Duration,
-        is_in_turn: bool,
-    ) -> Duration {
+    pub(super) fn served_by_a_quorum_within(&self, message: Duration) -> Duration {
         let stuck = (PAUSES_IF_STUCK - PAUSES) * self.longest_pause + OVERDUE;
-        self.served_within(message, is_in_turn) + stuck
-    }
-
-    /// Returns the longest time until a waiter in turn gets in that could, while nothing is wrong: it learns that at its next
-    /// look, or misses some in a row if its rounds may end before an answer that is late.
-    pub(super) fn gets_in_within(&self, misses_answers: bool) -> Duration {
-        let looks = if misses_answers { LOOKS_IF_SLOW } else { LOOKS };
-        looks + ROUND_TRIPS * 2 * Duration::from_micros(self.latency_us.end)
+        self.served_within(message) + stuck
     }
 
     /// Returns the longest time for which what no caller wants is at a master that its client reaches: a handshake, the
@@ -165,7 +145,7 @@ impl Setup {
         // Where messages are denied, a waiter may rest at one such moment: its list's master seemed to miss the key.
         let moments = if self.denied.is_empty() { 1 } else { 2 };
         let among_others = (moments * PAUSES_AMONG_OTHERS - PAUSES) * self.longest_pause;
-        (self.served_within(message, false) + among_others, IN_A_ROW * ROUNDS * self.seats() as u64)
+        (self.served_within(message) + among_others, IN_A_ROW * ROUNDS * self.seats() as u64)
     }
     /// Returns all bounds in words, for a message that takes 3 ms and may be 10 ms late, and for one that takes 150 ms.
     pub(super) fn bounds_shown() -> String {
@@ -179,11 +159,8 @@ impl Setup {
                 .map(|(setup, message)| of(setup, message).as_secs_f64());
             let _ = write!(text, "\n{near:>8.2} s {far:>8.2} s  {what}");
         };
-        row("L1: free at all masters", &|setup, message| setup.served_within(message, false));
-        row("L1: the same, in turn", &|setup, message| setup.served_within(message, true));
-        row("L1: free at a quorum", &|setup, message| {
-            setup.served_by_a_quorum_within(message, false)
-        });
+        row("L1: free at all masters", &Self::served_within);
+        row("L1: free at a quorum", &Self::served_by_a_quorum_within);
         row("L1: released, and nothing is wrong", &Self::heard_within);
         row("L1: kept warm, and asked for", &Self::gives_way_within);
         row("L2: passed over by others", &|setup, message| setup.has_its_turn_within(message).0);

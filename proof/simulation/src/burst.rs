@@ -47,7 +47,7 @@ const fn most(is_far: bool) -> usize {
 /// Draws all that is done.
 pub(super) fn draw(acts: &mut Acts<'_>, is_far: bool, rng: &mut Rng) {
     let max_ttl = acts.setup.max_ttl;
-    let modes = [Mode::Alone, Mode::Alone, Mode::Write, Mode::Read, Mode::InTurn];
+    let modes = [Mode::Alone, Mode::Alone, Mode::Write, Mode::Read, Mode::Fair];
     for (seat, keys) in [["a"].as_slice(), &["b"]].into_iter().enumerate() {
         let ttl = if is_far { max_ttl } else { *rng.pick(&[SHORT, SHORT, max_ttl]) };
         let kept = asked(acts.setup, *rng.pick(&modes));
@@ -102,6 +102,7 @@ impl World {
                 at_least: None,
                 keep_warm: Nanos::ZERO,
                 probes: false,
+                is_fair: false,
             };
             if let Some(machine) = &mut client.machine {
                 machine.handle_acquire(local, request, acquire);

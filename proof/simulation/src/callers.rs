@@ -5,14 +5,12 @@ use super::client::name;
 use super::clock::nanos;
 use super::flaw::Flaw;
 use super::history::How;
-use super::master::{ALIVE, FENCE, HINT, MARK, QUEUE, READERS};
+use super::master::{FENCE, HINT, MARK, READERS};
 use super::plan::{Act, Asked, Mode, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
-use quorumlock_core::coordinator::wire::{DONE, NEXT};
-use quorumlock_core::coordinator::{
-    AcquireRequest, AtLeast, Keys, Queue, ReadWrite, RequestId, Slots,
-};
+use quorumlock_core::coordinator::wire::DONE;
+use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, ReadWrite, RequestId, Slots};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,10 +25,6 @@ fn permits() -> Keys {
 
 fn beside(key: &str) -> ReadWrite {
     ReadWrite { readers: format!("{READERS}{key}").into(), hint: format!("{HINT}{key}").into() }
-}
-
-pub(super) fn queue(key: &str) -> Queue {
-    Queue { places: format!("{QUEUE}{key}").into(), alive: format!("{ALIVE}{key}").into() }
 }
 
 impl World {
@@ -102,10 +96,9 @@ impl World {
         let acquire = AcquireRequest {
             keys: match asked.mode {
                 Mode::Alone if asked.is_permit && self.setup.has_slots() => permits(),
-                Mode::Alone => keys(""),
+                Mode::Alone | Mode::Fair => keys(""),
                 Mode::Write => Keys::write(asked.keys[0].into(), beside(asked.keys[0])),
                 Mode::Read => Keys::read(asked.keys[0].into(), beside(asked.keys[0])),
-                Mode::InTurn => Keys::in_turn(asked.keys[0].into(), queue(asked.keys[0])),
             },
             fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
             ttl: asked.ttl.into(),
@@ -116,11 +109,13 @@ impl World {
             at_least: at_least.map(Box::new),
             keep_warm: Nanos::of(asked.warm),
             probes: false,
+            is_fair: asked.mode == Mode::Fair && self.setup.flaw != Some(Flaw::AsksNoList),
         };
-        self.has_turns |= asked.mode == Mode::InTurn;
+        self.has_fair |= asked.mode == Mode::Fair;
         let client = &mut self.clients[place];
         let request = client.next_request(now);
         client.asked.insert(request.0, asked.clone());
+        self.invariants.order.begins((place, request.0), now);
         self.say(|| format!("{} asks, {}: {asked:?}", name(place), request.0));
         if self.takes_idle(place, request, &acquire) {
             return;
@@ -297,11 +292,9 @@ impl World {
     fn force_release(&mut self, place: usize) {
         let (now, local) = (self.agenda.now, self.local(place));
         let client = &mut self.clients[place];
-        // No client owns the mark of readers, or a key that is kept for a waiter.
-        let is_owned = |value: &str| value != MARK && !value.starts_with(NEXT);
-        let Some((key, value)) = client.seen.take().filter(|(_, value)| is_owned(value)) else {
-            return;
-        };
+        // No client owns the mark of readers.
+        let seen = client.seen.take().filter(|(_, value)| value != MARK);
+        let Some((key, value)) = seen else { return };
         let request = client.next_request(now);
         client.awaited.insert(request.0);
         self.say(|| format!("{} takes {key} away from {value}", name(place)));

@@ -171,8 +171,6 @@ pub(super) struct Client {
     pub(super) burst: BTreeSet<u64>,
     /// When the last of them ended.
     pub(super) asked_until: Time,
-    /// When a caller last waited in turn, or held what it had won so.
-    pub(super) in_turn_until: Time,
     /// The holds, by the number of the acquire.
     pub(super) holds: BTreeMap<u64, Held>,
     /// Inspections without an answer: of what, and since when.
@@ -229,7 +227,6 @@ impl Client {
             asked: BTreeMap::new(),
             burst: BTreeSet::new(),
             asked_until: now,
-            in_turn_until: now,
             holds: BTreeMap::new(),
             inspected: BTreeMap::new(),
             detaching: BTreeMap::new(),

@@ -2,8 +2,8 @@
 //! build the `redis` crate's parser takes most of a world's time, and a command is simple.
 
 use quorumlock_core::coordinator::wire::{
-    ACQUIRE, ACQUIRE_READ, ASK, EXTEND, EXTEND_READ, LEAVE, LOOK, RELEASE, RELEASE_ALL,
-    RELEASE_READ, SEEK, SHORTEN, TOP_UP, WAIT,
+    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, LOOK, RELEASE, RELEASE_ALL, RELEASE_READ, SEEK,
+    SHORTEN, TOP_UP, WAIT,
 };
 use std::sync::LazyLock;
 
@@ -15,7 +15,6 @@ pub(super) type Words = Vec<Vec<u8>>;
 pub(super) enum Deed {
     Acquire,
     Extend,
-    /// A release, or a withdrawal from a queue.
     Release,
     /// The end of work that has ended well, where the keys stay for some time.
     Shorten,
@@ -34,20 +33,16 @@ static HASHES: LazyLock<Vec<(String, Deed)>> = LazyLock::new(|| {
         (ACQUIRE_READ, Deed::Acquire),
         (EXTEND_READ, Deed::Extend),
         (RELEASE_READ, Deed::Release),
-        (ASK, Deed::Acquire),
-        (LEAVE, Deed::Release),
     ];
     scripts.map(|(script, about)| (redis::Script::new(script).get_hash().to_owned(), about)).into()
 });
 
-/// The scripts of readers, and of waiters in turn.
+/// The scripts of readers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Script {
-    AcquireRead,
-    ExtendRead,
-    ReleaseRead,
-    Ask,
-    Leave,
+    Acquire,
+    Extend,
+    Release,
 }
 
 impl Script {
@@ -55,11 +50,9 @@ impl Script {
     pub(super) fn of(words: &[Vec<u8>]) -> Option<Self> {
         static ALL: LazyLock<Vec<(Script, &str, String)>> = LazyLock::new(|| {
             let all = [
-                (Script::AcquireRead, ACQUIRE_READ),
-                (Script::ExtendRead, EXTEND_READ),
-                (Script::ReleaseRead, RELEASE_READ),
-                (Script::Ask, ASK),
-                (Script::Leave, LEAVE),
+                (Script::Acquire, ACQUIRE_READ),
+                (Script::Extend, EXTEND_READ),
+                (Script::Release, RELEASE_READ),
             ];
             let hashed = |text| redis::Script::new(text).get_hash().to_owned();
             all.map(|(script, text)| (script, text, hashed(text))).into()
@@ -80,16 +73,11 @@ impl Deed {
         match words.first().map(|word| &word[..]) {
             Some(b"SET") => Self::Acquire,
             Some(b"DELIFEQ" | b"DELEX") => Self::Release,
-            // A look, which tries nothing.
-            Some(b"EVALSHA" | b"EVAL") if asks(words) && token(words).is_empty() => Self::Other,
             Some(b"EVALSHA") => {
                 let known = HASHES.iter().find(|(hash, _)| hash.as_bytes() == script);
                 known.map_or(Self::Other, |(_, about)| *about)
             }
-            Some(b"EVAL") if [ASK, TOP_UP].iter().any(|text| script == text.as_bytes()) => {
-                Self::Acquire
-            }
-            Some(b"EVAL") if script == LEAVE.as_bytes() => Self::Release,
+            Some(b"EVAL") if script == TOP_UP.as_bytes() => Self::Acquire,
             Some(b"EVAL") if script == SHORTEN.as_bytes() => Self::Shorten,
             Some(b"EVAL") if has(script, b"'DEL', KEYS") => Self::Release,
             Some(b"EVAL") if script == RELEASE_READ.as_bytes() => Self::Release,
@@ -137,20 +125,6 @@ pub(super) fn token(words: &[Vec<u8>]) -> String {
 
 pub(super) fn text(word: &[u8]) -> String {
     String::from_utf8_lossy(word).into_owned()
-}
-
-/// Returns whether a client looks, or tries, from its place in a queue.
-fn asks(words: &[Vec<u8>]) -> bool {
-    static HASH: LazyLock<String> = LazyLock::new(|| redis::Script::new(ASK).get_hash().to_owned());
-    let script = words.get(1).map_or(&[][..], |word| word);
-    script == HASH.as_bytes() || script == ASK.as_bytes()
-}
-
-/// Returns the name by which a client looks, or tries, from its place in a queue.
-pub(super) fn waiter(words: &[Vec<u8>]) -> Option<String> {
-    let keys: usize = String::from_utf8_lossy(words.get(2)?).parse().ok()?;
-    let waiter = words.get(3 + keys + 2).filter(|_| asks(words))?;
-    Some(String::from_utf8_lossy(waiter).into_owned())
 }
 
 pub(super) fn has(text: &[u8], part: &[u8]) -> bool {

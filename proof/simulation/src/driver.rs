@@ -3,13 +3,11 @@
 use super::agenda::{Direction, Happening, LineId};
 use super::client::name;
 use super::clock::{Time, nanos};
-use super::commands::{Deed, token, waiter};
+use super::commands::{Deed, token};
 use super::line::Piece;
-use super::master::QUEUE;
 use super::unwanted::LISTS;
 use super::world::World;
 use quorumlock_core::coordinator::Action;
-use quorumlock_core::quorum::NodeSet;
 
 impl World {
     /// Handles a client after an event: does what the machine asks, writes what it sends, and
@@ -105,22 +103,16 @@ impl World {
 
     /// Reads what a client writes, command by command.
     fn look_at(&mut self, id: LineId, bytes: &[u8]) {
+        let client = self.lines[id.0].client;
         self.lines[id.0].written.receive(bytes);
         while let Some(words) = self.lines[id.0].written.next() {
             let about = Deed::of(&words);
             if self.is_at_odds() && matches!(about, Deed::Acquire | Deed::Extend) {
                 self.sends(id, &token(&words));
             }
-            if self.has_turns && about == Deed::Acquire {
-                let (token, waiter) = (token(&words), waiter(&words));
-                self.invariants.turns.tries(&token, self.agenda.now, waiter);
-            }
-            // What stays closed for a while expires: it is kept for no waiter, even where that time is over.
-            // The scripts of a client that was denied its place know of no queue.
-            let in_a_queue = |word: &Vec<u8>| word.starts_with(QUEUE.as_bytes());
-            let releases = about == Deed::Release && !words.iter().any(in_a_queue);
-            if about == Deed::Shorten || (self.have_denied != NodeSet::EMPTY && releases) {
-                self.invariants.turns.is_plain(&token(&words));
+            if about == Deed::Acquire {
+                let verdict = self.judge_fair_try(client, &words);
+                self.find(verdict);
             }
             if self.setup.flaw.is_none() {
                 let votes = matches!(about, Deed::Acquire | Deed::Extend);
@@ -143,8 +135,6 @@ impl World {
                 }
             } else if words.iter().any(|word| word.starts_with(LISTS.as_bytes())) {
                 line.waiters.insert(token(&words));
-            } else {
-                line.waiters.extend(waiter(&words));
             }
             if self.is_loud() {
                 self.log_command(id, &words);

@@ -4,9 +4,10 @@ use super::agenda::LineId;
 use super::client::name;
 use super::commands::{Script, Words, split, text};
 use super::flaw::Flaw;
-use super::invariants::{Beside, Executed, Stood, Verdict};
+use super::invariants::{Executed, Stood, Verdict};
 use super::judge::KEYS;
 use super::master::FENCE;
+use super::unwanted::LISTS;
 use super::world::World;
 use quorumlock_embedded::{ClientId, Output};
 
@@ -18,11 +19,16 @@ impl World {
         while let Some(words) = self.lines[id.0].arrived.next() {
             commands += 1;
             let is_about = |word: &Vec<u8>| KEYS.iter().any(|key| word == key.as_bytes());
+            let is_list = |word: &Vec<u8>| word.starts_with(LISTS.as_bytes());
+            let names_list = self.judges_order() && words.iter().any(is_list);
             if words.iter().any(is_about) {
                 self.execute_one((id, server), words, &mut answers);
             } else {
                 self.masters[node].execute(server, self.agenda.now, words);
                 self.take_answers(node, server, &mut answers);
+            }
+            if names_list {
+                self.note_lists(node);
             }
         }
         self.masters[node].works(self.agenda.now, commands, self.setup.service);
@@ -39,8 +45,7 @@ impl World {
     ) {
         let (node, by, now) = (self.lines[id.0].node, self.lines[id.0].client, self.agenda.now);
         let before = KEYS.map(|key| self.stood(node, key));
-        let called = self.called(node, &words);
-        self.note_places(node);
+        let called = self.called(&words);
         self.masters[node].execute(server, now, words.clone());
         if self.setup.flaw == Some(Flaw::ForgetsFences) {
             for key in KEYS {
@@ -49,14 +54,12 @@ impl World {
         }
         let answer = self.take_answers(node, server, answers);
         self.match_executed((by, node, self.lines[id.0].epoch), &words, &answer);
-        self.note_places(node);
-        let verdict = self.judge_beside(node);
-        self.find(verdict);
         for (key, before) in KEYS.into_iter().zip(before) {
             let after = self.stood(node, key);
-            self.note_change((node, key), &before, &after);
+            if split(&words).0.first().is_some_and(|word| word == key.as_bytes()) {
+                self.judge_answer((node, key), &words, &answer);
+            }
             if let Some(called) = called.as_ref().filter(|called| called.key == key) {
-                self.note_stamp(node, by, called);
                 let verdict = self.judge_called(node, called, &answer, (&before, &after));
                 self.find(verdict);
             }
@@ -77,31 +80,15 @@ impl World {
     }
 
     /// Returns the call of a script that a master is about to execute.
-    fn called(&self, node: usize, words: &Words) -> Option<Called> {
-        if self.setup.flaw.is_some_and(|flaw| !flaw.breaks_its_word()) {
+    fn called(&self, words: &Words) -> Option<Called> {
+        if self.setup.flaw.is_some_and(|flaw| !flaw.is_about_entries()) {
             return None;
         }
         let script = Script::of(words)?;
         let (keys, rest) = split(words);
         let key =
             KEYS.into_iter().find(|key| keys.first().is_some_and(|name| name == key.as_bytes()))?;
-        let beside = self.masters[node].beside(key, self.agenda.now);
-        Some(Called { key, script, words: rest.iter().map(|word| text(word)).collect(), beside })
-    }
-
-    /// Notes the stamp that a waiter has been given.
-    fn note_stamp(&mut self, node: usize, by: usize, called: &Called) {
-        let Some(waiter) = called.words.get(2).filter(|_| called.script == Script::Ask) else {
-            return;
-        };
-        let quarantine = self.setup.kind(self.clients[by].seat).quarantine;
-        let now = self.agenda.now;
-        // Clients' clocks are not the world's.
-        let votes = !self.may_not_vote(node, now, quarantine - quarantine / 50);
-        let places = self.masters[node].beside(called.key, now).places;
-        if let Some(stamp) = places.get(waiter) {
-            self.invariants.own.stamped(waiter, node, *stamp, votes);
-        }
+        Some(Called { key, script, words: rest.iter().map(|word| text(word)).collect() })
     }
 
     fn judge_called(
@@ -121,17 +108,15 @@ impl World {
         }
         let number = answer.strip_prefix(b":").and_then(|rest| rest.strip_suffix(b"\r\n"));
         let number = number.and_then(|rest| std::str::from_utf8(rest).ok()?.parse().ok());
-        let beside = self.masters[node].beside(called.key, self.agenda.now);
         let (key, script, words) = (called.key, called.script, &called.words[..]);
-        let (before, after) = ((before, &called.beside), (after, &beside));
-        Executed { key, script, words, answer: number, before, after }.judge()
+        let entries = self.masters[node].entries_of_readers(key, self.agenda.now);
+        Executed { key, script, words, answer: number, before, after, entries }.judge()
     }
 }
 
-/// A call of a script, before it is executed.
+/// A call of a script.
 struct Called {
     key: &'static str,
     script: Script,
     words: Vec<String>,
-    beside: Beside,
 }

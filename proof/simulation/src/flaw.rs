@@ -69,38 +69,18 @@ pub(super) enum Flaw {
     LeavesNoMark,
     /// A reader that is extended prolongs all.
     ProlongsAll,
-    /// Masters grant a key to any waiter that tries, and not only to the first.
-    GrantsOutOfTurn,
-    /// Masters do not keep for the first what is released.
-    KeepsForNone,
-    /// Masters delete what is left in turn whatever its value.
-    LeavesUncompared,
-    /// Waiters that have died stay in their places.
-    PlacesStay,
-    /// A queue never expires.
-    QueuesStay,
     /// A hint refuses the top-up of a reader that is in already.
     HintRefusesTopUp,
-    /// A key that is kept refuses it.
-    KeptRefusesTopUp,
     /// Readers without a mark count.
     MarklessCount,
-    /// A key that is kept is another client's to a reader that extends.
-    KeptIsTaken,
-    /// All that come after the last have its stamp.
-    OneStamp,
-    /// The dead keep their places for five seconds more.
-    DeadLinger,
-    /// Places of before a clock was set back stay.
-    OldPlacesStay,
-    /// A key is kept for the dead.
-    KeptForTheDead,
-    /// A key is kept for a waiter that has left its queue.
-    KeptForTheGone,
-    /// A try that is refused leaves the key open.
-    RefusedKeepsNothing,
-    /// A holder that releases stays in its place.
-    WinnerStays,
+    /// Any waiter in a list that finds the key free goes, and not only the first.
+    AnyGoes,
+    /// A newcomer in a list stands in front of all.
+    NewcomerFirst,
+    /// A release calls the second of a list.
+    CallsTheSecond,
+    /// Fair acquires do not ask first.
+    AsksNoList,
     /// Waiters in a list that do not ask when they are due stay in front.
     OverdueStay,
     /// A newcomer in a list is stamped by the clock alone.
@@ -118,7 +98,7 @@ pub(super) enum Flaw {
     NeverWidens,
 }
 
-pub(super) const FLAWS: [(Flaw, &str); 51] = [
+pub(super) const FLAWS: [(Flaw, &str); 41] = [
     (Flaw::TwoOfFive, "both hold"),
     (Flaw::NoRestartGuard, "both hold"),
     (Flaw::ClocksBeyondDrift, "both hold"),
@@ -147,22 +127,12 @@ pub(super) const FLAWS: [(Flaw, &str); 51] = [
     (Flaw::MarkOfTheLast, "both hold"),
     (Flaw::LeavesNoMark, "both hold"),
     (Flaw::ProlongsAll, "not by its owner"),
-    (Flaw::GrantsOutOfTurn, "stood at a quorum"),
-    (Flaw::KeepsForNone, "stood at a quorum"),
-    (Flaw::LeavesUncompared, "not by its owner"),
-    (Flaw::PlacesStay, "to get in"),
-    (Flaw::QueuesStay, "to live"),
     (Flaw::HintRefusesTopUp, "and not for"),
-    (Flaw::KeptRefusesTopUp, "and not for"),
     (Flaw::MarklessCount, "only reader"),
-    (Flaw::KeptIsTaken, "is not another's"),
-    (Flaw::OneStamp, "and stands at"),
-    (Flaw::DeadLinger, "has a place at"),
-    (Flaw::OldPlacesStay, "has a place at"),
-    (Flaw::KeptForTheDead, "waits no more"),
-    (Flaw::KeptForTheGone, "is kept for it"),
-    (Flaw::RefusedKeepsNothing, "is open to all"),
-    (Flaw::WinnerStays, "its place is there"),
+    (Flaw::AnyGoes, "goes before"),
+    (Flaw::NewcomerFirst, "stood there when"),
+    (Flaw::CallsTheSecond, "goes before"),
+    (Flaw::AsksNoList, "has not been let go"),
     (Flaw::OverdueStay, "free at a quorum"),
     (Flaw::StampsAreTheClock, "others have won it"),
     (Flaw::NumberTwice, "not above"),
@@ -219,19 +189,15 @@ impl Flaw {
 
     /// Returns whether it shows where a master's clock is set back.
     pub(super) fn needs_steps_back(self) -> bool {
-        matches!(self, Self::MarklessCount | Self::OldPlacesStay)
+        matches!(self, Self::MarklessCount)
     }
 
-    /// Returns whether it is about waiters in turn.
-    pub(super) fn is_about_turns(self) -> bool {
+    /// Returns whether it is about the order of waiters.
+    pub(super) fn is_about_order(self) -> bool {
         matches!(
             self,
-            Self::GrantsOutOfTurn
-                | Self::KeepsForNone
-                | Self::LeavesUncompared
-                | Self::PlacesStay
-                | Self::QueuesStay
-        ) || self.is_about_places()
+            Self::AnyGoes | Self::NewcomerFirst | Self::CallsTheSecond | Self::AsksNoList
+        )
     }
 
     /// Returns the rule of the machine that is taken back. Nothing around the machine has the same
@@ -272,14 +238,9 @@ impl Flaw {
                 setup.faults_per_mille = 400;
             }
             Self::TwoOfFive | Self::ClocksBeyondDrift => {}
-            Self::PlacesStay => {
-                (setup.is_rush, setup.length) = (true, millis(20_000));
-                setup.faults_per_mille = 50;
-            }
-            flaw if flaw.is_about_turns() => {
-                // A waiter may learn late that it is first.
-                (setup.is_rush, setup.wake_ups) = (true, false);
-                setup.faults_per_mille = if flaw.is_about_places() { 150 } else { 30 };
+            flaw if flaw.is_about_order() => {
+                (setup.is_rush, setup.wake_ups) = (true, true);
+                setup.faults_per_mille = 0;
             }
             flaw if flaw.is_about_entries() => setup.faults_per_mille = 300,
             _ => setup.faults_per_mille = 30,
@@ -301,8 +262,6 @@ impl Flaw {
                 | Self::MarkOfTheLast
                 | Self::LeavesNoMark
                 | Self::CountsPermits
-                | Self::GrantsOutOfTurn
-                | Self::KeepsForNone
         ) || self.about_the_agreement().is_some()
     }
 

@@ -123,7 +123,7 @@ impl Jam {
         let (has_its_turn, _) = setup.has_its_turn_within(millis(20));
         setup.length = match self.way {
             Way::FiveGone | Way::Crashes => {
-                let bound = setup.served_by_a_quorum_within(millis(20), self.way == Way::FiveGone);
+                let bound = setup.served_by_a_quorum_within(millis(20));
                 let first = if self.way == Way::Crashes { millis(6_500) } else { millis(1_500) };
                 first + setup.max_ttl + bound + millis(1_000)
             }

@@ -13,9 +13,7 @@ use super::jam::Jam;
 use super::master::MARK;
 use super::plan::Mode;
 use super::setup::DRIFT;
-use super::turns::KEPT;
 use super::world::World;
-use quorumlock_core::coordinator::wire::NEXT;
 use quorumlock_core::quorum::NodeSet;
 use std::time::Duration;
 
@@ -62,8 +60,7 @@ impl World {
             at_most(PERMITS, &permits)?;
         }
         one_holder(&valid, |token, other| self.grounds.excuse(&self.setup, token, other))?;
-        self.judge_liveness()?;
-        self.judge_queues()
+        self.judge_liveness()
     }
 
     fn keeps_others_out(&self, node: usize, seat: usize, held: &Held, now: Time) -> bool {
@@ -88,20 +85,6 @@ impl World {
         // Rounds of a burst that are over wait for their stragglers, too.
         let open = state.open() + if is_burst { FIRST as usize } else { 0 };
         state.load().judge(open, attempts + withdrawn, self.masters.len())
-    }
-
-    /// Notes which client may have set a resource where others wait in turn.
-    pub(super) fn note_change(&mut self, at: (usize, &str), before: &Stood, after: &Stood) {
-        if !self.has_turns {
-            return;
-        }
-        let values = (before.value.as_deref(), after.value.as_deref());
-        let owners = &self.invariants.owners;
-        let turns = &mut self.invariants.turns;
-        // A master that denies SET keeps the key of a waiter that withdraws for no other: it opens.
-        let opens = |value: &str| self.denials > 0 && value.starts_with(NEXT);
-        let hands_nothing_on = |value: &str| owners.is_named(value) || opens(value);
-        turns.changes(at, self.agenda.now, values, hands_nothing_on);
     }
 
     pub(super) fn stood(&self, node: usize, key: &str) -> Stood {
@@ -172,10 +155,8 @@ impl World {
         after: Option<&str>,
     ) -> Verdict {
         let now = self.agenda.now;
-        // A writer that becomes a reader holds on, and readers are judged apart. A waiter that a key
-        // is kept for does not hold it.
-        let is_holders = |before: &&str| *before != MARK && !before.starts_with(NEXT);
-        if let Some(before) = before.filter(is_holders) {
+        // A writer that becomes a reader holds on, and readers are judged apart.
+        if let Some(before) = before.filter(|before| *before != MARK) {
             let (owner, is_held) = (self.owner_of(before), self.is_held(before));
             let is_held = is_held && after != Some(MARK);
             let change = Change { key, by, before, after, owner, is_held };
@@ -189,10 +170,7 @@ impl World {
         let set_back = master.clock.prolongs();
         let remaining = master.remaining(key, now);
         // Keys that stay for so long have the drift of it, too.
-        let longest = match value.starts_with(NEXT) {
-            true => KEPT + set_back,
-            false => self.setup.max_ttl + DRIFT.of(self.setup.max_ttl) + set_back,
-        };
+        let longest = self.setup.max_ttl + DRIFT.of(self.setup.max_ttl) + set_back;
         Left { node, key, value, remaining }.judge_life(longest)
     }
 }

@@ -44,6 +44,7 @@ mod misfortunes;
 mod network;
 mod nights;
 mod odds;
+mod order;
 mod own;
 mod picture;
 mod plan;
@@ -61,9 +62,7 @@ mod shrink;
 #[path = "../../../tests/support/timeline/mod.rs"]
 mod timeline;
 mod trials;
-mod turns;
 mod unwanted;
-mod waiters;
 mod wanted;
 mod warm;
 mod world;

@@ -92,7 +92,7 @@ pub(super) struct Line {
     pub(super) written: Commands,
     /// The tokens whose release was written to it.
     pub(super) released: BTreeSet<String>,
-    /// The waiters whose questions, in a list or in turn, were written to it.
+    /// The waiters whose questions in a list were written to it.
     pub(super) waiters: BTreeSet<String>,
     /// Nothing passes, and neither end is notified.
     pub(super) is_dropped: bool,

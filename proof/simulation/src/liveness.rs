@@ -8,11 +8,13 @@ use super::clock::{millis, nanos};
 use super::commands::Words;
 use super::invariants::Verdict;
 use super::network::ROOMY;
-use super::waiters::WELL_AFTER;
 use super::world::World;
 use quorumlock_core::quorum::agreement::HEARTBEAT;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// After a fault, a client is well again once its connection is as old as this.
+pub(super) const WELL_AFTER: Duration = millis(1_500);
 
 /// How often all that must happen is looked at.
 const LOOKS_EVERY: Duration = millis(10);
@@ -35,6 +37,22 @@ impl World {
         self.judge_reached()?;
         self.judge_silence()?;
         self.judge_subscribed()
+    }
+
+    /// Returns whether nothing has been wrong for so long.
+    pub(super) fn is_untroubled(&self, grace: Duration) -> bool {
+        let stepped = self.masters.iter().any(|master| master.clock.stepped != 0);
+        let lame = self.clients.iter().any(|client| client.machine.is_some() && client.paused > 0);
+        let down = self.masters.iter().any(|master| !master.reads());
+        let recent = self.troubled_at.is_some_and(|at| self.agenda.now < at + nanos(grace));
+        let disturbed = !self.cuts.is_empty() || !self.slowness.is_empty();
+        !(stepped
+            || lame
+            || down
+            || recent
+            || disturbed
+            || self.denials > 0
+            || self.setup.may_strand())
     }
 
     /// Returns whether a client runs, and goes on.

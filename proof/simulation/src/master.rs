@@ -3,7 +3,6 @@
 use super::clock::{Time, WallClock, nanos};
 use super::commands::Words;
 use super::flaw::Flaw;
-use super::invariants::Beside;
 use super::judge::KEYS;
 use quorumlock_core::coordinator::wire::DONE;
 use quorumlock_embedded::{ClientId, Machine, Output};
@@ -16,13 +15,6 @@ pub(super) const FENCE: &str = "fence:";
 /// The prefixes of the keys beside a resource that is read and written under a lock.
 pub(super) const READERS: &str = "in:";
 pub(super) const HINT: &str = "next:";
-
-/// The prefixes of the keys beside a resource that clients wait for in turn.
-pub(super) const QUEUE: &str = "queue:";
-pub(super) const ALIVE: &str = "alive:";
-
-/// A place with more ms to live was stored before the clock was set back.
-const MOST: f64 = 30_000.0;
 
 /// What is under the key of a resource while there are readers.
 pub(super) const MARK: &str = "quorumlock:shared";
@@ -203,8 +195,7 @@ impl Master {
         let keys = self.machine.keys(self.clock.at(now));
         let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
         let is_lock = |key: &String| {
-            ![FENCE, READERS, HINT, QUEUE, ALIVE].iter().any(|prefix| key.starts_with(prefix))
-                && key != AGREEMENT
+            ![FENCE, READERS, HINT].iter().any(|prefix| key.starts_with(prefix)) && key != AGREEMENT
         };
         keys.filter(is_lock).collect()
     }
@@ -214,27 +205,10 @@ impl Master {
         self.machine.time_to_live(key.as_bytes(), self.clock.at(now)).is_some()
     }
 
-    /// Returns the places in the queue of a resource that live, with their tickets or stamps.
-    pub(super) fn places(&self, key: &str, now: Time) -> Vec<(String, u64)> {
-        let now = self.clock.at(now);
-        let places = self.machine.sorted_set(format!("{QUEUE}{key}").as_bytes(), now);
-        if places.is_empty() {
-            return Vec::new();
-        }
-        let alive = self.machine.sorted_set(format!("{ALIVE}{key}").as_bytes(), now);
-        let least = whole_millis(now).as_millis() as f64;
-        let lives = |waiter: &[u8]| {
-            alive.iter().any(|(id, until)| id == waiter && (least..=least + MOST).contains(until))
-        };
-        let living = places.iter().filter(|(waiter, _)| lives(waiter));
-        living.map(|(id, at)| (String::from_utf8_lossy(id).into_owned(), *at as u64)).collect()
-    }
-
-    /// Returns the waiters that stand in a list.
-    pub(super) fn listed(&self, list: &str, now: Time) -> Vec<String> {
+    /// Returns what stands in a list: the waiters and their stamps, and the marks behind them.
+    pub(super) fn listed(&self, list: &str, now: Time) -> Vec<(String, u64)> {
         let entries = self.machine.sorted_set(list.as_bytes(), self.clock.at(now)).iter();
-        let names = entries.map(|(name, _)| String::from_utf8_lossy(name).into_owned());
-        names.filter(|name| !name.starts_with(['>', '!'])).collect()
+        entries.map(|(name, at)| (String::from_utf8_lossy(name).into_owned(), *at as u64)).collect()
     }
 
     /// Returns the readers of a resource that have not expired, and how long each lives. Those that
@@ -255,18 +229,9 @@ impl Master {
         readers.filter_map(left).collect()
     }
 
-    /// Returns what stands beside a resource, expired or not.
-    pub(super) fn beside(&self, key: &str, now: Time) -> Beside {
-        let now = self.clock.at(now);
-        let set = |prefix: &str| self.machine.sorted_set(format!("{prefix}{key}").as_bytes(), now);
-        let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
-        let (places, lives) = (set(QUEUE).iter(), set(ALIVE).iter());
-        let now = whole_millis(now).as_millis() as i64;
-        Beside {
-            places: places.map(|(waiter, at)| (text(waiter), *at as u64)).collect(),
-            lives: lives.map(|(waiter, until)| (text(waiter), *until as i64 - now)).collect(),
-            readers: set(READERS).len(),
-        }
+    /// Returns the number of readers' entries of a resource, expired or not.
+    pub(super) fn entries_of_readers(&self, key: &str, now: Time) -> usize {
+        self.entries(key, self.clock.at(now)).len()
     }
 
     fn entries(&self, key: &str, now: Duration) -> &[(Vec<u8>, f64)] {

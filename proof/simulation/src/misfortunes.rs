@@ -8,7 +8,7 @@ use super::seed::Rng;
 use super::setup::Setup;
 use std::time::Duration;
 
-/// A step by which a place seems to live for longer than any does.
+/// A step by which a reader seems to live for longer than any does.
 const FAR_BACK: Duration = millis(40_000);
 
 /// The rights that a user loses.
@@ -37,14 +37,7 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Fault {
             return Fault::StepsForward { node, by: long };
         }
         Some(flaw) if flaw.needs_steps_back() && rng.chance(50) => {
-            let by = if setup.flaw == Some(Flaw::OldPlacesStay) { FAR_BACK } else { span };
-            return Fault::StepsBack { node, by };
-        }
-        Some(Flaw::KeptForTheDead | Flaw::DeadLinger) if rng.chance(60) => {
-            return Fault::KillsClient { seat, back_after: long };
-        }
-        Some(Flaw::PlacesStay) if rng.chance(80) => {
-            return Fault::KillsClient { seat, back_after: long };
+            return Fault::StepsBack { node, by: span };
         }
         Some(Flaw::KillsNothing | Flaw::DeniesKill) if rng.chance(60) => {
             return Fault::Strays { seat, node, by: long };

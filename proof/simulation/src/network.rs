@@ -1,7 +1,6 @@
 //! The network between clients and masters: dials, bytes in flight, and ends that break.
 
 use super::agenda::{Direction, Happening, LineId};
-use super::client::owner;
 use super::clock::{Time, millis, nanos};
 use super::commands::Commands;
 use super::line::{Line, Piece, Pipe};
@@ -29,10 +28,6 @@ pub(super) const LATEST_IN_A_BURST_US: u64 = 2_000;
 /// What a master that has much to do reads at once.
 const READ_AT_ONCE: usize = 16_384;
 
-/// A round may end without the answer if its two messages take longer than twice that: it lasts for an operation
-/// timeout, or a tenth of the ttl.
-const MISSED_US: u64 = 10_000;
-
 impl World {
     pub(super) fn is_cut(&self, client: usize, node: usize, direction: Direction) -> bool {
         let seat = self.clients[client].seat;
@@ -40,13 +35,17 @@ impl World {
     }
 
     /// Returns by how much a message may be late, in microseconds: clients at odds wait for answers, soon enough for every
-    /// ttl, and in a story the bounds are to be short.
+    /// ttl, in a story the bounds are to be short, and in order an answer comes before a round ends.
     pub(super) fn latest_us(&self) -> u64 {
         match &self.setup.jam {
             Some(jam) if jam.is_burst() => LATEST_IN_A_BURST_US,
-            _ if self.is_at_odds() || self.setup.is_a_story() => 10_000,
+            _ if self.is_prompt() => 10_000,
             _ => LATEST_US,
         }
+    }
+
+    fn is_prompt(&self) -> bool {
+        self.is_at_odds() || self.setup.is_a_story() || self.setup.is_orderly()
     }
 
     fn latency(&mut self, id: LineId) -> u64 {
@@ -69,10 +68,6 @@ impl World {
             latency += self.masters[self.lines[id.0].node].works_for(self.agenda.now);
         }
         let at = self.agenda.now + latency;
-        if latency > MISSED_US * 1_000 {
-            let client = self.lines[id.0].client;
-            self.invariants.called.misses(|waiter| owner(waiter) == Some(client), at);
-        }
         self.lines[id.0].pipe(direction).send(at, piece);
         self.expect(id, direction);
     }
@@ -169,6 +164,7 @@ impl World {
         let mut first = Vec::new();
         while let Some(output) = self.masters[node].poll_output() {
             if let Output::Send(server, bytes) = &output {
+                self.judge_letters(node, bytes);
                 if *server == asker && first.is_empty() {
                     first.clone_from(bytes);
                 }
@@ -324,11 +320,7 @@ impl World {
         let id = LineId(self.lines.len());
         let mut rng = self.clients[client].rng.fork();
         // Clients at odds wait for answers: a long message must not have to wait for itself.
-        let narrow = *rng.pick(if self.is_at_odds() || self.setup.is_a_story() {
-            &ROOMS[2..]
-        } else {
-            &ROOMS
-        });
+        let narrow = *rng.pick(if self.is_prompt() { &ROOMS[2..] } else { &ROOMS });
         let room = if self.is_calm { WIDE } else { narrow };
         self.ends.insert((node, server), id);
         self.lines.push(Line {

@@ -3,11 +3,10 @@
 use super::agenda::LineId;
 use super::client::name;
 use super::clock::{Time, millis, nanos};
-use super::commands::{Deed, Script, Words, split, text, token, waiter};
+use super::commands::{Deed, Script, Words, split, token};
 use super::invariants::Verdict;
 use super::network::ROOMY;
 use super::plan::Mode;
-use super::waiters::WELL_AFTER;
 use super::world::World;
 use std::time::Duration;
 
@@ -20,26 +19,13 @@ impl World {
         let line = &self.lines[id.0];
         let (client, node) = (line.client, line.node);
         let may_hurry = self.is_calm || self.setup.jam.is_some();
-        let asks = deed == Deed::Acquire || waiter(words).is_some() || Deed::asks_list(words);
-        if !may_hurry && asks {
+        if !may_hurry && (deed == Deed::Acquire || Deed::asks_list(words)) {
             let open = self.clients[client].open();
             self.invariants.paced.writes((client, node), self.agenda.now, open)?;
         }
-        if let Some(waiter) = waiter(words) {
-            let ticket = text(split(words).1.get(3).map_or(&[], |word| word));
-            let lists = self.setup.kind(self.clients[client].seat).members;
-            self.invariants.own.asks(&waiter, &ticket, lists)?;
-        }
         let token = token(words);
-        self.invariants.notifies.judge(client, self.agenda.now)?;
-        if Script::of(words) == Some(Script::Leave) {
-            self.note_release(client, &token, split(words).1);
-        }
         match deed {
             Deed::Acquire => {
-                if let Some(waiter) = waiter(words) {
-                    self.invariants.called.tries(&waiter, self.agenda.now);
-                }
                 self.invariants.given_back.tries(&token, (node, id.0), self.agenda.now);
                 let tried = self.invariants.own.tries(&token, node);
                 self.judge_try(id, words, &token, tried)
@@ -54,21 +40,6 @@ impl World {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Notes the release of what was won in turn.
-    fn note_release(&mut self, client: usize, token: &str, words: &[Vec<u8>]) {
-        if !self.setup.wake_ups || words.get(2).is_none_or(|word| word != b"hold") {
-            return;
-        }
-        let notifies = words.get(4).is_some_and(|channel| !channel.is_empty());
-        let is_well = self.setup.denied.is_empty()
-            && !self.is_calm
-            && self.is_untroubled(WELL_AFTER)
-            && self.clients[client].nodes.iter().all(|node| self.is_linked_to(client, *node))
-            && !self.is_at_odds();
-        let at = (self.agenda.now, self.clients[client].nodes.len());
-        self.invariants.notifies.releases(client, token, at, (notifies, is_well));
     }
 
     /// Returns since when no caller has wanted anything of the client of a line that takes all at
@@ -91,7 +62,7 @@ impl World {
         let line = &self.lines[id.0];
         let place = line.client;
         let client = &self.clients[place];
-        let reads = Script::of(words) == Some(Script::AcquireRead);
+        let reads = Script::of(words) == Some(Script::Acquire);
         let local = client.clock.at(self.agenda.now);
         let held = client.holds.values().find(|held| held.token == token);
         let is_late = held.is_some_and(|held| was_tried_there || line.opened > held.won_at);
@@ -134,7 +105,7 @@ impl World {
 
     /// Notes that a writer has asked a master to make it a reader.
     fn note_downgrade(&mut self, place: usize, words: &Words, token: &str) {
-        if Script::of(words) == Some(Script::ExtendRead) {
+        if Script::of(words) == Some(Script::Extend) {
             let mut holds = self.clients[place].holds.values_mut();
             if let Some(held) = holds.find(|held| held.token == token && held.downgrades.is_some())
             {

@@ -8,7 +8,6 @@ use super::misfortunes;
 use super::odds;
 use super::seed::Rng;
 use super::setup::Setup;
-use super::turns;
 use super::warm;
 use quorumlock_core::coordinator::KeepAlive;
 use std::time::Duration;
@@ -41,8 +40,8 @@ pub(super) enum Mode {
     Write,
     /// Other readers.
     Read,
-    /// No other client, and it waits for that in turn.
-    InTurn,
+    /// No other client, and it waits in order.
+    Fair,
 }
 
 /// One act. Clients are named by their seats: a client that is killed has a successor. `dice` picks
@@ -298,9 +297,9 @@ fn hand_over(setup: &Setup, seat: usize, dice: u64) -> Act {
 }
 
 fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
-    // Without a fault all callers do in some.
-    if setup.is_rush && (setup.faults_per_mille == 0 || rng.chance(75)) {
-        return turns::draw(setup, seat, rng);
+    // All callers do where nothing fails.
+    if setup.is_orderly() || setup.is_rush && rng.chance(75) {
+        return fair(setup, seat, rng);
     }
     if setup.is_reading && rng.chance(75) {
         return readers(setup, seat, rng);
@@ -332,15 +331,15 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     };
     let mode = match setup.flaw.is_none() || about_readers {
         true if *keys == *RESOURCES[0] => {
-            let (write, read, turn) = (Mode::Write, Mode::Read, Mode::InTurn);
+            let (write, read, turn) = (Mode::Write, Mode::Read, Mode::Fair);
             *rng.pick(&[Mode::Alone, write, write, read, read, read, turn, turn])
         }
-        true if keys.len() == 1 && rng.chance(25) => Mode::InTurn,
+        true if keys.len() == 1 && rng.chance(25) => Mode::Fair,
         _ => Mode::Alone,
     };
     let fenced = fenced && mode != Mode::Read;
     // Readers and writers have none.
-    let may_stay = matches!(mode, Mode::Alone | Mode::InTurn);
+    let may_stay = matches!(mode, Mode::Alone | Mode::Fair);
     let at_least = if may_stay { at_least } else { Duration::ZERO };
     let (keys, is_permit, lock_delay) = match setup.flaw {
         Some(Flaw::CountsPermits) => (RESOURCES[0], true, Duration::ZERO),
@@ -361,6 +360,27 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         keep_alive: *rng.pick(&kept),
         at_least,
         warm: Duration::ZERO,
+    }
+}
+
+/// Draws what a caller asks for that waits in order beside others.
+fn fair(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
+    let max_ttl = setup.kind(seat).max_ttl;
+    let ttl = *rng.pick(&[millis(600), max_ttl / 2, max_ttl]);
+    Asked {
+        keys: RESOURCES[0],
+        is_permit: false,
+        mode: Mode::Fair,
+        fenced: rng.chance(25) && setup.can_fence(),
+        ttl,
+        lock_delay: Duration::ZERO,
+        wait: millis(*rng.pick(&[0, 500, 2_000, 5_000, 9_000])),
+        keep_alive: *rng.pick(&[None, None, Some(KeepAlive::at_most(ttl * 2))]),
+        warm: Duration::ZERO,
+        at_least: match setup.flaw.is_none() && rng.chance(15) {
+            true => *rng.pick(&[ttl / 2, max_ttl / 2]),
+            false => Duration::ZERO,
+        },
     }
 }
 

@@ -182,9 +182,12 @@ impl World {
         self.rests(place, &token, asked.ttl, deadline);
         self.invariants.given_back.won(&token);
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
-        if asked.mode == Mode::InTurn {
-            let verdict = self.judge_turn(place, &token, keys[0]);
-            self.find(verdict);
+        if asked.mode == Mode::Fair {
+            // What is kept warm goes to the next guard of its client.
+            if !is_next {
+                let verdict = self.judge_fair_win(place, request.0, keys[0], asked.ttl);
+                self.find(verdict);
+            }
         }
         let reads = asked.mode == Mode::Read;
         let honest = HonestDeadline { ttl: asked.ttl, drift: DRIFT, now: local, deadline };

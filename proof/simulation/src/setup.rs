@@ -25,7 +25,7 @@ pub(super) const MOST_PPM: u64 = 4_500;
 /// The number of worlds in a hundred whose clients have different settings.
 const AT_ODDS: u64 = 15;
 
-/// The same for those in which most callers wait in turn.
+/// The same for those in which most callers are fair.
 const RUSH: u64 = 15;
 
 /// The same for those in which most callers read and write.
@@ -64,7 +64,7 @@ pub(super) struct Setup {
     kinds: Vec<Kind>,
     /// The story of clients with different settings; in most worlds there are none.
     pub(super) story: Option<Story>,
-    /// Most callers want the same, and wait for it in turn.
+    /// Most callers want the same, and wait for it in order.
     pub(super) is_rush: bool,
     /// Most callers read and write the same, and wait for it.
     pub(super) is_reading: bool,
@@ -145,7 +145,7 @@ impl Setup {
             quarantine: kinds[0].quarantine,
             kinds,
             story: None,
-            is_rush: flaw.is_none_or(Flaw::is_about_turns) && rng.chance(RUSH),
+            is_rush: flaw.is_none_or(Flaw::is_about_order) && rng.chance(RUSH),
             is_reading: flaw.is_none() && rng.chance(READING),
             is_warm: false,
             jam: None,
@@ -181,6 +181,10 @@ impl Setup {
         if setup.is_rush {
             setup.length = setup.length.max(millis(6_000));
             setup.faults_per_mille = setup.faults_per_mille.min(100);
+            if rng.chance(50) {
+                (setup.faults_per_mille, setup.wake_ups) = (0, true);
+                (setup.denied, setup.denies) = (&[], NodeSet::EMPTY);
+            }
         }
         if setup.is_reading {
             setup.is_rush = false;
@@ -206,7 +210,8 @@ impl Setup {
             after: millis(*rng.pick(&[500, 2_000, 60_000])),
             heartbeat: millis(*rng.pick(&[10_000, 30_000])),
         };
-        setup.has_waitlists = setup.wake_ups && rng.chance(50);
+        let lists = if setup.is_rush { 80 } else { 50 };
+        setup.has_waitlists = setup.wake_ups && rng.chance(lists);
         let jammed = match flaw.is_none() && !at_odds {
             true => rng.within(0..1_000),
             false => u64::MAX,
@@ -385,6 +390,11 @@ impl Setup {
         self.steps_back &= !forgetful;
     }
 
+    /// Returns whether all callers are to have a lock in their order: nothing fails.
+    pub(super) const fn is_orderly(&self) -> bool {
+        self.is_rush && self.faults_per_mille == 0
+    }
+
     /// Returns whether masters report that they write each command to disk, and clients trust that.
     pub(super) fn trusts(&self) -> bool {
         self.guard == RestartGuard::TrustPersistence
@@ -477,7 +487,7 @@ fn members(rng: &mut Rng, flaw: Option<Flaw>) -> (usize, Vec<Membership>) {
         // Ten are granted in all, of which each of the three needs three.
         return (5, vec![Membership::of(5).expect("a membership"); 3]);
     }
-    if flaw.is_some_and(Flaw::is_about_turns) {
+    if flaw.is_some_and(Flaw::is_about_order) {
         return (3, vec![Membership::of(3).expect("a membership"); 3]);
     }
     let masters = if flaw.is_some() { 3 } else { *rng.pick(&[1, 2, 3, 3, 3, 4, 5, 5]) };

@@ -1,18 +1,17 @@
 //! What no caller wants any more: it is deleted at every master that its client reaches. A key or a reader that an
-//! attempt has left, a hold that was kept warm for its time, a place of a waiter, and its entry in a list.
+//! attempt has left, a hold that was kept warm for its time, and a waiter's entry in a list.
 
 use super::agenda::LineId;
 use super::client::owner;
 use super::clock::nanos;
 use super::invariants::{Unwanted, Verdict};
 use super::judge::KEYS;
+use super::liveness::WELL_AFTER;
 use super::master::MARK;
 use super::network::ROOMY;
 use super::plan::{Asked, Mode};
-use super::waiters::WELL_AFTER;
 use super::world::World;
-use quorumlock_core::coordinator::wire::{DONE, NEXT};
-use quorumlock_core::quorum::NodeSet;
+use quorumlock_core::coordinator::wire::DONE;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -47,22 +46,16 @@ impl World {
         };
         if let Some(value) = master.raw(key, now)
             && value != MARK
-            && ![NEXT, DONE].iter().any(|mark| value.starts_with(mark))
+            && !value.starts_with(DONE)
         {
             see(value, self.unwanted_token(node, key, value));
         }
         for (reader, _) in master.readers(key, now) {
             see(&reader, self.unwanted_token(node, key, &reader));
         }
-        // A connection on which a right was denied once knows of no queue.
-        if self.has_turns && self.have_denied == NodeSet::EMPTY {
-            for (waiter, _) in master.places(key, now) {
-                see(&waiter, self.unwanted_waiter(node, key, &waiter, Mode::InTurn));
-            }
-        }
         if self.setup.has_waitlists && !self.have_denied.contains(node) {
-            for waiter in master.listed(&format!("{LISTS}{key}"), now) {
-                see(&waiter, self.unwanted_waiter(node, key, &waiter, Mode::Alone));
+            for (waiter, _) in master.listed(&format!("{LISTS}{key}"), now) {
+                see(&waiter, self.unwanted_waiter(node, key, &waiter));
             }
         }
     }
@@ -105,25 +98,19 @@ impl World {
     }
 
     /// Returns for how long the place of a waiter may stay at a master whose client has none that waits.
-    fn unwanted_waiter(
-        &self,
-        node: usize,
-        key: &str,
-        waiter: &str,
-        mode: Mode,
-    ) -> Option<(LineId, Duration)> {
+    fn unwanted_waiter(&self, node: usize, key: &str, waiter: &str) -> Option<(LineId, Duration)> {
         let client = owner(waiter)?;
         let id = self.reaches(client, node)?;
         let state = &self.clients[client];
-        let waits =
-            |asked: &Asked| asked.mode == mode && (asked.is_permit || asked.keys.contains(&key));
-        let mut holds = state.holds.values();
-        let holds = mode == Mode::InTurn && holds.any(|held| waits(&held.asked));
+        let waits = |asked: &Asked| {
+            let may_stand = matches!(asked.mode, Mode::Alone | Mode::Fair);
+            may_stand && (asked.is_permit || asked.keys.contains(&key))
+        };
         // What was lost with its connection, or could not be taken back, lapses by itself.
         if !self.lines[id.0].waiters.contains(waiter) {
             return None;
         }
-        if state.asked.values().any(waits) || holds || !state.adopting.is_empty() {
+        if state.asked.values().any(waits) || !state.adopting.is_empty() {
             return None;
         }
         Some((id, self.setup.deleted_within(self.slowest())))

@@ -9,12 +9,12 @@ use super::client::{Held, owner};
 use super::clock::{Time, millis, nanos};
 use super::invariants::{Could, Invariants, Verdict};
 use super::judge::KEYS;
+use super::liveness::WELL_AFTER;
 use super::master::{HINT, MARK, Master};
 use super::network::ROOMY;
 use super::plan::{Asked, Mode};
-use super::waiters::WELL_AFTER;
 use super::world::World;
-use quorumlock_core::coordinator::wire::{DONE, NEXT};
+use quorumlock_core::coordinator::wire::DONE;
 use quorumlock_core::quorum::NodeSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -48,11 +48,8 @@ impl World {
             (0..self.clients.len()).for_each(|client| self.see_waiters(client, &mut seen));
         }
         let message = self.slowest();
-        // Waiters in turn may stand there, or have died there.
-        let is_in_turn = self.has_turns;
-        let stays = if is_in_turn { self.places_stay() } else { Duration::ZERO };
-        let longest = self.setup.served_within(message, is_in_turn) + stays;
-        let by_a_quorum = self.setup.served_by_a_quorum_within(message, is_in_turn) + stays;
+        let longest = self.setup.served_within(message);
+        let by_a_quorum = self.setup.served_by_a_quorum_within(message);
         // A refusal that is under way, and the attempt behind it: each message may be late.
         let soon = millis(20) + 4 * message + 4 * self.setup.lateness;
         let Invariants {
@@ -128,10 +125,10 @@ impl World {
                 let is_well = linked.len() == self.masters.len()
                     && self.is_untroubled(WELL_AFTER)
                     && !(0..self.masters.len()).any(is_stuck);
-                let by_a_quorum = self.setup.served_by_a_quorum_within(message, false);
+                let by_a_quorum = self.setup.served_by_a_quorum_within(message);
                 lasting.insert((place, request), by_a_quorum);
                 if is_well {
-                    well.insert((place, request), self.setup.served_within(message, false));
+                    well.insert((place, request), self.setup.served_within(message));
                 }
             }
             among.insert((place, request), (since, were_in));
@@ -145,18 +142,6 @@ impl World {
         };
         self.invariants.among_readers.judge(now, lasting, named)?;
         self.invariants.among_readers_alone.judge(now, well, named)
-    }
-
-    /// Returns for how much longer the places of the dead live where clocks were set back without which there is no
-    /// quorum.
-    fn places_stay(&self) -> Duration {
-        let prolongs = |node: usize| self.masters[node].clock.prolongs();
-        let as_set: NodeSet =
-            (0..self.masters.len()).filter(|node| prolongs(*node) == Duration::ZERO).collect();
-        match (0..self.setup.seats()).all(|seat| self.setup.kind(seat).members.is_quorum(as_set)) {
-            true => Duration::ZERO,
-            false => (0..self.masters.len()).map(prolongs).max().unwrap_or_default(),
-        }
     }
 
     /// Adds what a client waits for, and what it could have.
@@ -211,10 +196,9 @@ impl World {
                 && !is_hinted
                 && asked.ttl / 10 > 2 * self.slowest();
             let released_at = self.released_at.get(key).copied().unwrap_or_default();
-            // It hears of a release, and knows when the keys end: unless they are kept for waiters in turn.
+            // It hears of a release, and knows when the keys end.
             let was_released = released_at > was_held_at;
             let knows = match asked.mode {
-                Mode::InTurn => false,
                 Mode::Read => was_released && self.setup.wake_ups,
                 _ if was_released => self.setup.wake_ups,
                 _ => !self.setup.has_waitlists,
@@ -224,9 +208,10 @@ impl World {
                 |earlier: &Asked| earlier.keys.len() > 1 && earlier.keys.contains(&key);
             let is_first =
                 !state.asked.range(..*request).any(|(_, earlier)| joins_several(earlier));
+            // A fair acquire asks in a list first, and what its process has had for long is left to others for a pause.
             let knows = knows
                 && is_first
-                && !self.has_turns
+                && !self.has_fair
                 && asked.keys.len() == 1
                 && !asked.is_permit
                 && self.setup.denied.is_empty();
@@ -253,7 +238,7 @@ impl World {
         match master.raw(key, now) {
             None => !(reads && keeps_out()),
             Some(MARK) => reads && !keeps_out(),
-            Some(value) => value.starts_with(NEXT) || self.is_under_way(value, node),
+            Some(value) => self.is_under_way(value, node),
         }
     }
 

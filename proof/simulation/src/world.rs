@@ -42,8 +42,6 @@ pub(super) struct World {
     pub(super) have_denied: NodeSet,
     /// When a fault last began or ended, or something else that a queue gets over in time.
     pub(super) troubled_at: Option<Time>,
-    /// A caller has waited in turn.
-    pub(super) has_turns: bool,
     /// When the last fault ends.
     pub(super) calm_from: Time,
     pub(super) is_calm: bool,
@@ -88,8 +86,10 @@ pub(super) struct World {
     pub(super) heard: BTreeSet<LineId>,
     /// Until when each token that was given back is kept warm.
     pub(super) warm_until: BTreeMap<String, Time>,
-    /// The number of locks won in turn, from a place.
-    pub(super) turns: u64,
+    /// A caller has asked for a fair acquire.
+    pub(super) has_fair: bool,
+    /// The number of locks won by fair acquires whose order was judged.
+    pub(super) fair: u64,
     /// The number of writers that have become readers.
     pub(super) downgrades: u64,
     /// How often a lock that is kept warm has gone to another guard, and a guard was asked to give way.
@@ -140,7 +140,6 @@ impl World {
             denials: 0,
             have_denied: NodeSet::EMPTY,
             troubled_at: None,
-            has_turns: false,
             calm_from: plan.last().map_or(0, |(at, _)| *at).max(nanos(setup.length)) + 1,
             is_calm: false,
             invariants: Invariants::default(),
@@ -164,7 +163,8 @@ impl World {
             opened: BTreeSet::new(),
             heard: BTreeSet::new(),
             warm_until: BTreeMap::new(),
-            turns: 0,
+            has_fair: false,
+            fair: 0,
             downgrades: 0,
             passed_on: 0,
             taken: 0,

@@ -17,7 +17,6 @@ mod endings;
 mod fenced_warm;
 mod held_up;
 mod idle;
-mod in_turn;
 mod keeping;
 mod listening;
 mod lookers;

@@ -1,5 +1,6 @@
 //! Waitlists: a hand-over costs the same, however many wait, and no waiter is left out.
 
+mod fair;
 mod fate;
 mod permits;
 mod stepped;
@@ -13,9 +14,11 @@ use crate::kind::{Held, Kind};
 /// How long each guard is held.
 const HOLD: Duration = Duration::from_millis(2);
 
-/// What came of a crowd: the sections of each client, and the longest that one of them has waited.
+/// What came of a crowd: the sections of each client, when it asked for each and had it, and the longest that one of them
+/// has waited.
 struct Crowd {
     sections: Vec<u32>,
+    waits: Vec<(Instant, Instant)>,
     longest: Duration,
     span: Duration,
 }
@@ -39,25 +42,27 @@ impl Crowd {
         let until = now().after(span);
         let tasks = clients.into_iter().map(|redlock| {
             tokio::spawn(async move {
-                let (mut sections, mut longest) = (0_u32, Duration::ZERO);
+                let (mut sections, mut waits) = (0_u32, Vec::new());
                 while now() < until {
                     let asked = now();
                     let guard = acquire(&redlock).await.unwrap();
-                    longest = longest.max(now().since(asked));
+                    waits.push((asked, now()));
                     sections += u32::from(now() < until);
                     sleep(HOLD).await;
                     guard.release().await.unwrap();
                 }
-                (sections, longest)
+                (sections, waits)
             })
         });
-        let mut crowd = Self { sections: Vec::new(), longest: Duration::ZERO, span };
+        let (mut sections, mut waits) = (Vec::new(), Vec::new());
         for task in tasks.collect::<Vec<_>>() {
-            let (sections, longest) = task.await.unwrap();
-            crowd.sections.push(sections);
-            crowd.longest = crowd.longest.max(longest);
+            let (of_client, its_waits) = task.await.unwrap();
+            sections.push(of_client);
+            waits.extend(its_waits);
         }
-        crowd
+        waits.sort_unstable();
+        let longest = waits.iter().map(|(asked, had)| had.since(*asked)).max().unwrap_or_default();
+        Self { sections, waits, longest, span }
     }
 
     /// Returns how many sections there were in a second.
@@ -68,6 +73,15 @@ impl Crowd {
     /// Returns the longest wait, as a part of the time in which each client has its turn once.
     fn longest(&self) -> f64 {
         self.longest.as_secs_f64() * self.speed() / self.sections.len() as f64
+    }
+
+    /// Returns how many were served before one that had asked earlier, by more than this.
+    fn out_of_order(&self, apart: Duration) -> usize {
+        let is_passed = |(asked, had): &(Instant, Instant)| {
+            let earlier = self.waits.iter().take_while(|(other, _)| other.after(apart) < *asked);
+            earlier.into_iter().any(|(_, others)| others > had)
+        };
+        self.waits.iter().filter(|wait| is_passed(wait)).count()
     }
 
     /// Returns the ratio of the fewest sections of a client to the most.
@@ -196,8 +210,8 @@ async fn masters_that_forget_scripts_keep_the_list() {
 }
 
 /// Returns how long after its release a lock has gone to a waiter in another process.
-async fn handed_over(masters: &Masters) -> Duration {
-    let [holder, waiter] = [(); 2].map(|()| masters.builder());
+async fn handed_over(masters: &Masters, fair: bool) -> Duration {
+    let [holder, waiter] = [(); 2].map(|()| masters.builder().fair(fair));
     let (holder, waiter) = (connect(holder).await, connect(waiter).await);
     let mut longest = Duration::ZERO;
     for _ in 0..8 {
@@ -227,10 +241,12 @@ async fn masters_that_deny_a_right_have_waiters_poll() {
         ("publish", 300 * MS),
         ("subscribe", 300 * MS),
     ] {
-        let masters = distant();
-        masters.iter().for_each(|master| master.deny(&[right]).unwrap());
-        let took = handed_over(&masters).await;
-        assert!(took <= at_most, "without {right}: {took:?}");
+        for fair in [false, true] {
+            let masters = distant();
+            masters.iter().for_each(|master| master.deny(&[right]).unwrap());
+            let took = handed_over(&masters, fair).await;
+            assert!(took <= at_most, "without {right}: {took:?}, fair: {fair}");
+        }
     }
 }
 

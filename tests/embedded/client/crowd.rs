@@ -1,5 +1,5 @@
 //! What a hand-over costs the masters where fifty clients wait, each with connections of its own, as if it were
-//! a process. `crowd_in_turn.rs` counts it for waiters in turn.
+//! a process.
 
 use super::prelude::*;
 use crate::support::docker::tell;
@@ -93,6 +93,20 @@ async fn a_release_calls_one_of_fifty_in_a_waitlist() {
     let cost = cost_of(true, locked).await;
     tell(&format!("{cost:?}"));
     // A SET and a release at each master; a call, a question when it waits, and one in case of a lost call.
+    assert!(cost.sets <= 6.0 && cost.scripts <= 10.0 && cost.looks <= 5.0, "{cost:?}");
+}
+
+/// The same in order.
+async fn locked_fairly(client: Redlock) {
+    let guard = client.acquire("r").fair().no_timeout().await.unwrap();
+    tokio::time::sleep(HOLD).await;
+    guard.release().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_release_calls_the_first_of_fifty_that_are_fair() {
+    let cost = cost_of(true, locked_fairly).await;
+    tell(&format!("{cost:?}"));
     assert!(cost.sets <= 6.0 && cost.scripts <= 10.0 && cost.looks <= 5.0, "{cost:?}");
 }
 

@@ -7,7 +7,7 @@ use crate::support::server::Server;
 use crate::support::witness;
 use futures::future::join_all;
 use quorumlock::Redlock;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Long enough that nothing expires before a test is over.
 pub(crate) const TTL: Duration = Duration::from_secs(30);
@@ -110,30 +110,10 @@ impl<P: Peer> World<P> {
         minority
     }
 
-    /// Waits until one stands in the queue of every master for this resource.
+    /// Waits until a client of ours stands in the list of this resource.
     pub(crate) async fn one_waits(&self, resource: &str) {
-        let queue = Self::key(&format!("quorumlock:queue:{resource}"));
-        let waits = async || {
-            let size = async |server: &Server| {
-                let mut size = redis::cmd("ZCARD");
-                witness::ask::<i64>(server, size.arg(&queue)).await.unwrap()
-            };
-            join_all(self.masters.iter().map(size)).await.iter().all(|size| *size == 1)
-        };
+        let waits = async || self.ours.inspect(resource).await.unwrap().waiting() == Some(1);
         eventually("one waits in turn", PATIENCE, waits).await;
-    }
-
-    /// Puts a waiter at the head of every queue, as if its process had died just now.
-    pub(crate) async fn enqueue(&self, resource: &str, name: &str) {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        let until = u64::try_from((now + TTL).as_millis()).unwrap();
-        for (key, score) in [("queue", 1), ("alive", until)] {
-            let key = Self::key(&format!("quorumlock:{key}:{resource}"));
-            for server in self.masters.iter() {
-                let mut add = redis::cmd("ZADD");
-                witness::ask::<i64>(server, add.arg(&key).arg(score).arg(name)).await.unwrap();
-            }
-        }
     }
 
     /// Asserts that the lock is free, at least shortly after.

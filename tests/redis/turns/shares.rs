@@ -1,6 +1,6 @@
-//! How processes share a lock that they wait for in turn, beside a plain acquire in the same run.
+//! How processes share a fair lock, beside a plain acquire in the same run.
 
-use super::processes::{Had, Processes, SECTION, Way};
+use super::processes::{Had, Processes, Way};
 use super::{nanos, span};
 use crate::support::docker::tell;
 use crate::support::prelude::*;
@@ -100,47 +100,19 @@ fn share(
 }
 
 #[test]
-fn processes_that_wait_in_turn_have_equal_shares() {
+fn fair_processes_have_equal_shares() {
     const PROCESSES: usize = 8;
     let masters = Masters::start(5);
     let mut processes = Processes::start(&masters, PROCESSES + 1);
-    let plain = share(&masters, &mut processes, &[(Way::Plain, 1); PROCESSES], 8);
-    let fair = share(&masters, &mut processes, &[(Way::Fair, 1); PROCESSES], 8);
+    let plain = share(&masters, &mut processes, &[(Way::Plain, 1); PROCESSES], 20);
+    let fair = share(&masters, &mut processes, &[(Way::Fair, 1); PROCESSES], 20);
     let mut ways = vec![(Way::Fair, 1); PROCESSES];
     ways.push((Way::Hammers, 1));
     let beside = share(&masters, &mut processes, &ways, 5);
     tell(&format!("plain: {plain}\nfair: {fair}\nbeside one that hammers: {beside}"));
-    assert!(fair.share >= 0.8, "{fair}");
+    assert!(fair.share >= 0.85, "{fair}");
     assert!(beside.share >= 0.6, "{beside}");
     // A hand-over takes no second.
     assert!(fair.waits.p50() < SECOND && beside.waits.p50() < SECOND, "{fair}; {beside}");
-    assert!(fair.rate > plain.rate / 8.0, "{fair}; {plain}");
-}
-
-/// The figures that were asked for, thrice: `cargo nextest run --all-features --test redis
-/// turns::shares --run-ignored only --no-capture`. Takes a few minutes, and needs a machine that does
-/// nothing else.
-#[test]
-#[ignore = "measures"]
-fn twelve_processes_of_equal_shares_beside_a_plain_lock() {
-    let masters = Masters::start(5);
-    let mut processes = Processes::start(&masters, 13);
-    tell(&format!("sections of {SECTION:?}"));
-    for round in 1..=3 {
-        let plain = share(&masters, &mut processes, &[(Way::Plain, 1); 12], 200);
-        tell(&format!("{round}: 12 plain: {plain}"));
-        let fair = share(&masters, &mut processes, &[(Way::Fair, 1); 12], 200);
-        tell(&format!("{round}: 12 fair: {fair}"));
-        for way in [Way::Plain, Way::Fair] {
-            let mut ways = vec![(way, 1); 12];
-            ways.push((Way::Hammers, 1));
-            let beside = share(&masters, &mut processes, &ways, 100);
-            tell(&format!("{round}: 12 {way:?} and one that hammers: {beside}"));
-        }
-        for way in [Way::Plain, Way::Fair] {
-            let two = share(&masters, &mut processes, &[(way, 50); 2], 20);
-            tell(&format!("{round}: 2 of 50 tasks, {way:?}: {two}"));
-        }
-        assert!(fair.share >= 0.95, "{fair}");
-    }
+    assert!(fair.rate > plain.rate / 2.0, "{fair}; {plain}");
 }

@@ -202,11 +202,10 @@ macro_rules! each_claim {
                 waiters_are_served_in_the_order_in_which_they_came,
                 a_cancelled_waiter_in_front_hands_on,
                 a_waiter_that_gives_up_learns_how_many_are_ahead_and_leaves_nothing,
-                fair_and_plain_acquires_exclude_each_other,
+                fair_and_plain_acquires_exclude_each_other_and_are_served,
                 fencing_tokens_rise_from_turn_to_turn,
                 an_extension_is_no_turn_of_the_waiters,
-                a_kept_key_keeps_all_others_out_for_two_seconds,
-                one_attempt_takes_no_place,
+                a_single_attempt_behind_others_is_refused_before_it_is_made,
             }
             naming {
                 a_key_is_the_prefix_and_the_resource,

@@ -67,7 +67,7 @@ fn every_kind_of_lock_waits_for_the_window() {
                  acquire 4 read:d wait 9s
                  acquire 5 write:e wait 9s
                  acquire 6 3of:s wait 9s
-                 acquire 7 fair:q wait 9s
+                 acquire 7 q fair wait 9s
                  n1-3 < -";
     let mut stage = full();
     stage.steps(kinds);

@@ -34,10 +34,10 @@ fn a_hold_is_detached_when_every_master_has_answered_its_last_extension() {
 
 /// Its adopter may be of a version that knows no queue.
 #[test]
-fn a_lock_that_was_held_in_turn_is_adopted_and_released_as_any_other() {
+fn a_fair_lock_is_adopted_and_released_as_any_other() {
     play(
         3,
-        "acquire 1 fair:r
+        "acquire 1 r fair
          n1-3 < SET r #1 NX PX 10000
          n1-3 > ok
          = acquired 1 ..

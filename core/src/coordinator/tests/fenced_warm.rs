@@ -220,7 +220,7 @@ fn an_acquire_of_another_kind_gets_no_hold_of_a_block() {
         ("r fenced ttl 5s", "EVALSHA acquire 2 r fence:r #2 5000 0 1101 .."),
         ("r fenced label me", "EVALSHA acquire 2 r .."),
         ("r fenced candidate me", "EVALSHA acquire 2 r .."),
-        ("fair:r fenced", "EVALSHA acquire 2 r .."),
+        ("r fair fenced", "EVALSHA acquire 2 r .."),
     ] {
         let mut stage = open(1);
         stage.steps(WON);

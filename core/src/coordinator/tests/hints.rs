@@ -109,38 +109,3 @@ fn a_writer_behind_one_of_several_resources_has_the_hint_of_its_own() {
          n1-3 > ok",
     );
 }
-
-#[test]
-fn a_writer_behind_one_that_waits_in_turn_has_its_hint() {
-    telling().play(
-        "jitter most
-         acquire 1 fair:r wait 60s
-         n1-3 < SET r #1 NX PX 10000
-         acquire 2 write:r wait 60s
-         n1-3 > nil
-         n3 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
-         n1-3 < SET next:r #2 PX 3000
-         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
-         n1-3 < SCRIPT LOAD ask
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #3 '' 3000 4000
-         n3 > 0
-         n1-3 > ok
-         n3 > subscribed @0000000000000000
-         n1-3 > text c0ffee
-         n1-3 > place 0 9000 1003 1 someone
-         n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #3 1003 3000 4000
-         n1-3 > place 0 9000 1003 1 someone
-         = 1 ahead of 1
-         +1s
-         n1-3 < EVALSHA ask ..
-         n1-3 < SET next:r #2 PX 3000
-         n1-3 > place 0 9000 1003 1 someone
-         = -
-         n1-3 > ok
-         cancel 2
-         n1-3 < EVAL shorten_hint 1 next:r #2 1500
-         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
-         n1-3 > 1
-         n3 > 1",
-    );
-}

@@ -87,6 +87,7 @@ fn an_empty_label_leaves_the_token_alone() {
             label: Some(Label::of_holder("").into()),
             at_least: None,
             keep_warm: crate::quorum::Nanos::ZERO,
+            is_fair: false,
             probes: false,
         },
     );

@@ -5,7 +5,7 @@ use crate::master::ledger::{Debt, Deleted, Deletion};
 use crate::master::session::LARGEST_LEDGER;
 use crate::quorum::{Instant, NodeSet};
 use crate::shared::Keys;
-use crate::wire::{Claim, Leaves, Packer, Token};
+use crate::wire::{Claim, Packer, Token};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,8 +38,6 @@ fn something_of_another_type_settles_a_debt_as_an_integer_does() {
     for (acquire, asked, release, error) in [
         ("r", "SET ..", "EVAL release 1 r #1", plain),
         ("r", "SET ..", "EVAL release 1 r #1", &*of_a_script),
-        ("fair:r", "SET ..", "EVAL leave ..", plain),
-        ("fair:r", "SET ..", "EVAL leave ..", &*of_a_script),
         ("r fenced", "EVALSHA acquire ..", "EVAL release_all 2 r fence:r #1 ..", plain),
     ] {
         play(
@@ -232,11 +230,9 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
         ballot: None,
         label: None,
         unsettled: NodeSet::EMPTY,
-        place: None,
     };
     let deletion = Arc::new(Deletion {
         calls: false,
-        leaves: Leaves::Nothing,
         what: Deleted::Claim(claim),
         ttl: Duration::from_secs(1),
         notifies: false,

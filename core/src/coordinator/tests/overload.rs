@@ -59,6 +59,7 @@ fn acquire(
         label: None,
         at_least: None,
         keep_warm: Nanos::ZERO,
+        is_fair: false,
         probes: false,
     }
 }

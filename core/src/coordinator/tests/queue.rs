@@ -11,17 +11,9 @@ const TTL: Duration = Duration::from_secs(10);
 /// Returns the SET of `key`, encoded.
 fn set(key: &str) -> Vec<u8> {
     let (keys, token) = (key.into(), Token::new(0));
-    Claim {
-        keys,
-        token,
-        life: TTL.into(),
-        ballot: None,
-        label: None,
-        unsettled: NodeSet::EMPTY,
-        place: None,
-    }
-    .acquire(&mut Packer::new(None))
-    .to_vec()
+    Claim { keys, token, life: TTL.into(), ballot: None, label: None, unsettled: NodeSet::EMPTY }
+        .acquire(&mut Packer::new(None))
+        .to_vec()
 }
 
 /// Opens three masters, with `r` held on all of them, and `n1` silent with so many bytes of room in

@@ -48,7 +48,7 @@ use crate::lock::Beside;
 use crate::quorum::Nanos;
 use crate::shared::AtLeast;
 use crate::shared::{
-    AcquireRequest, KeepAlive, Keys, Label, Queue, ReadWrite, RequestId, Slots, Waitlist,
+    AcquireRequest, KeepAlive, Keys, Label, ReadWrite, RequestId, Slots, Waitlist,
 };
 use crate::status::{NodeStanding, NodeStatus};
 use crate::wire::Renewal;
@@ -103,9 +103,7 @@ impl Stage {
                 });
                 let acquire = AcquireRequest {
                     keys: keys(words[2], ""),
-                    fences: words
-                        .contains(&"fenced")
-                        .then(|| keys(words[2].trim_start_matches("fair:"), "fence:").into()),
+                    fences: words.contains(&"fenced").then(|| keys(words[2], "fence:").into()),
                     ttl: ttl.into(),
                     lock_delay: option("delay").map_or(Duration::ZERO, span).into(),
                     wait: wait.map(Nanos::of),
@@ -115,6 +113,7 @@ impl Stage {
                     ),
                     at_least: option("least").map(|time| AtLeast::new(span(time), DRIFT).into()),
                     keep_warm: option("warm").map_or(Nanos::ZERO, |time| Nanos::of(span(time))),
+                    is_fair: words.contains(&"fair"),
                     probes: words.contains(&"probing"),
                 };
                 self.acquire(number(1), acquire);
@@ -172,11 +171,8 @@ impl Stage {
             "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),
             "wall" => self.machine.handle_wall_clock(now, number(1)),
             "inspect" => {
-                let beside = Beside {
-                    readers: "readers".into(),
-                    alive: "alive".into(),
-                    waitlist: Waitlist::of("waitlist:", "r"),
-                };
+                let beside =
+                    Beside { readers: "readers".into(), waitlist: Waitlist::of("waitlist:", "r") };
                 let beside = words.get(3).map(|_| &beside);
                 self.machine.handle_inspect(now, RequestId(number(1)), words[2], beside);
             }
@@ -332,11 +328,6 @@ pub(super) fn keys(words: &str, prefix: &str) -> Keys {
         match mode {
             "read" => return Keys::read(key.into(), beside),
             "write" => return Keys::write(key.into(), beside),
-            "fair" => {
-                let queue =
-                    Queue { places: format!("q:{key}").into(), alive: format!("a:{key}").into() };
-                return Keys::in_turn(key.into(), queue);
-            }
             _ => {}
         }
     }

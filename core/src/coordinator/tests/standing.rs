@@ -143,67 +143,6 @@ fn a_master_warming_up_gets_the_key_as_soon_as_the_lock_is_won() {
     }
 }
 
-/// The third of three masters is warming up. The ticket is that of the stamps of the others.
-pub(super) const WAITS_IN_TURN: &str = "acquire 1 fair:r wait 60s
-    n1-2 < SET r #1 NX PX 10000
-    n1-2 > nil
-    n2 < EVAL leave 3 r q:r a:r #1 '' try 3000 4000 ''
-    n1-3 < SCRIPT LOAD ask
-    n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 '' 3000 4000
-    n2 > 0
-    n1-3 > text c0ffee
-    n1 > place 0 9000 1003 1 someone
-    n2 > place 0 9000 1009 1 someone
-    n3 > place -3 0 1005 0
-    n1-3 < EVALSHA ask 3 r q:r a:r '' 10000 #2 1009 3000 4000";
-
-/// It has the place like any other. Its stamp is none, and neither is what it would grant.
-#[test]
-fn a_master_warming_up_does_not_count_to_a_waiter_in_turn() {
-    let mut stage = guarded(3);
-    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
-    stage.steps("= connected");
-    stage.steps(WAITS_IN_TURN);
-    stage.play(
-        "n1 > place -3 0 1009 0
-         n3 > place -3 0 1009 0
-         n2 > place 0 9000 1009 1 someone
-         = 1 ahead of 1
-         n1-3 < -",
-    );
-}
-
-/// It answers the question about this client's settings with errors, and has not confirmed them for 15 s. A
-/// look is sent there all the same, and counts where a master votes.
-#[test]
-fn a_master_warming_up_unconfirmed_does_not_count_to_a_waiter_in_turn() {
-    let mut stage = guarded(3);
-    stage.steps(&[up(1, 1, 90), up(2, 1, 90), up(3, 1, 5)].concat());
-    stage.steps(
-        "= connected
-         +10s
-         n1-3 beats
-         n1 > server run1 up 100
-         n2 > server run2 up 100
-         n3 > server run3 up 15
-         n1-2 > known
-         n3 > master
-         n3 > memory
-         n3 > -NOREPLICAS no",
-    );
-    for uptime in [17, 19, 21] {
-        stage.steps(&format!(
-            "+2s
-             n3 beats
-             n3 > server run3 up {uptime}
-             n3 > master
-             n3 > memory
-             n3 > -NOREPLICAS no"
-        ));
-    }
-    stage.play(WAITS_IN_TURN);
-}
-
 #[test]
 fn a_master_warming_up_confirms_no_extension_but_is_topped_up() {
     let mut stage = guarded(3);

@@ -37,8 +37,6 @@ impl Tokens {
             ("acquire_read", wire::ACQUIRE_READ),
             ("extend_read", wire::EXTEND_READ),
             ("release_read", wire::RELEASE_READ),
-            ("ask", wire::ASK),
-            ("leave", wire::LEAVE),
             ("wait", wire::WAIT),
             ("seek", wire::SEEK),
             ("call", wire::CALL),
@@ -293,14 +291,6 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
             format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
         }
-        // `place 0 1500 7000 2 who`: the reason, milliseconds, the stamp, how many are ahead, the holder.
-        "place" => {
-            let words: Vec<&str> = rest.split(' ').collect();
-            let (why, left, stamp, ahead) = (words[0], words[1], bulk(words[2]), words[3]);
-            let (clock, holder) = (bulk("1000"), bulk(words.get(4).unwrap_or(&"")));
-            let zero = bulk("0");
-            format!("*7\r\n:{why}\r\n:{left}\r\n{zero}{clock}{stamp}:{ahead}\r\n{holder}").into()
-        }
         // `listed 0 1500 7 2 aa 5`: what was found, milliseconds, the stamp, how many are ahead, the process
         // that holds it, the latest call, of that process. `5/bb`: of another. Of a semaphore, a slot follows.
         "listed" => {
@@ -324,13 +314,12 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             let (left, value) = rest.split_once(' ').expect("a value");
             format!("*2\r\n{}:{left}\r\n", bulk(value)).into()
         }
-        // `queued 3`, `queued 3/8`, or `queued 3 1500 who`: how many wait in turn, and in a list; what stands.
+        // `queued 3`, or `queued 3 1500 who`: how many wait; what stands.
         "queued" => {
             let (many, stands) = rest.split_once(' ').unwrap_or((rest, "-2 "));
             let (left, value) = stands.split_once(' ').expect("a value");
-            let many = many.replace('/', "\r\n:") + if many.contains('/') { "" } else { "\r\n:0" };
             let value = if left == "-2" { "_\r\n" } else { &bulk(value) };
-            format!("*5\r\n{value}:{left}\r\n*0\r\n:{many}\r\n").into()
+            format!("*4\r\n{value}:{left}\r\n*0\r\n:{many}\r\n").into()
         }
         "confirmed" => b"*2\r\n:1700000000000\r\n:0\r\n".into(),
         "remembers" => b"*2\r\n:1700000000000\r\n:1\r\n".into(), // the server process, too

@@ -18,8 +18,6 @@ pub(super) struct Known {
     ran: Vec<ReleaseScript>,
     /// The scripts that were loaded for claims that call them by their hashes.
     pub(super) loaded: Vec<&'static str>,
-    /// Our user may not leave a queue: what it holds is released as any other lock.
-    denies_turns: bool,
     /// Our user may not call anything by its hash.
     denies_hashes: bool,
     /// Our user may not call a waiter.
@@ -29,18 +27,14 @@ pub(super) struct Known {
 }
 
 impl Known {
-    fn script(&self, claim: &Claim) -> ReleaseScript {
-        claim.release_script(!self.denies_turns)
-    }
-
     fn knows(&self, claim: &Claim) -> bool {
-        self.ran.contains(&self.script(claim))
+        self.ran.contains(&claim.release_script())
     }
 
     /// Returns the cheapest way that may work.
     fn way(&self, debt: &Debt) -> Way {
         let claim = debt.deletion.what.claim();
-        let is_plain = |_: &Native| self.script(claim) == ReleaseScript::Plain;
+        let is_plain = |_: &Native| claim.release_script() == ReleaseScript::Plain;
         match self.native.filter(is_plain) {
             _ if matches!(debt.deletion.what, Deleted::Kept(_)) => Way::Shorten,
             Some(native) => Way::Native(native),
@@ -51,11 +45,8 @@ impl Known {
 
     /// Learns from an answer whether the way that was used works.
     fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
-        let script = self.script(debt.deletion.what.claim());
+        let script = debt.deletion.what.claim().release_script();
         match (way, reply) {
-            (_, denied) if denied.is_denied() && script == ReleaseScript::Queued => {
-                self.denies_turns = true;
-            }
             (_, other) if other.is_wrong_type() => {}
             (Way::Native(_), Reply::Error(_)) => self.native = None,
             (Way::Hash, denied) if denied.is_denied() => self.denies_hashes = true,
@@ -79,17 +70,14 @@ impl Session {
         let command = match &deletion.what {
             Deleted::Kept(kept) => claim.shorten(packer, kept.left(now)),
             Deleted::Claim(_) => {
-                let (leaves, script) = (deletion.leaves, self.known.script(claim));
-                let giving = Giving { leaves, way, script, channels: &self.channels };
+                let giving =
+                    Giving { way, script: claim.release_script(), channels: &self.channels };
                 let (command, announces) = claim.give_back(packer, giving, tells.is_some());
                 tells = tells.filter(|_| !announces);
                 command
             }
         };
         self.push(PendingReply::Deletion(debt, way), command);
-        if !claim.frees(deletion.leaves) {
-            return;
-        }
         match &tells {
             Some(keys) if matches!(deletion.what, Deleted::Kept(_)) => {
                 keys.messages().for_each(|(channel, _)| self.tell(channel, UNDONE, packer));
@@ -144,11 +132,9 @@ impl Session {
         way: Way,
         reply: &Reply,
     ) -> Incoming {
-        let left_in_turn = !self.known.denies_turns;
         self.known.learn(&debt, way, reply);
         let is_unknown = reply.is_noscript() || reply.is_denied();
-        let is_denied_a_turn = left_in_turn && self.known.denies_turns;
-        if is_denied_a_turn || matches!(way, Way::Hash | Way::Native(_)) && is_unknown {
+        if matches!(way, Way::Hash | Way::Native(_)) && is_unknown {
             // Nothing was done. Sent again behind later commands, it is late, and no less certain.
             debt.by_hash = false;
             return Incoming::NotDone(debt);

@@ -104,21 +104,7 @@ impl Session {
     /// Returns the part that a SET of `len` bytes sent now would have. If we are `barred`, it has
     /// none anywhere.
     pub(crate) fn part(&self, len: usize, now: Instant, barred: Option<&Arc<str>>) -> Part {
-        self.part_if(self.takes(len, now, barred), now)
-    }
-
-    /// Returns the part that a question of `len` bytes would have whose answer grants nothing: the master
-    /// need not have confirmed lately.
-    pub(crate) fn part_of_question(&self, len: usize, now: Instant) -> Part {
-        let takes = match self.takes(len, now, None) {
-            Err(Refusal::Unconfirmed) => Ok(()),
-            takes => takes,
-        };
-        self.part_if(takes, now)
-    }
-
-    fn part_if(&self, takes: Result<(), Refusal>, now: Instant) -> Part {
-        match (takes, self.warming_up(now)) {
+        match (self.takes(len, now, barred), self.warming_up(now)) {
             (Ok(()), None) => Part::Vote,
             (Ok(()), Some(remaining)) => Part::Uncounted(Refusal::WarmingUp { remaining }),
             (Err(reason), _) => Part::Absent(reason),

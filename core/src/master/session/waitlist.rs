@@ -2,7 +2,7 @@
 
 use crate::master::{Incoming, PendingReply, Session};
 use crate::shared::{Keys, RequestId, Slots};
-use crate::wire::waitlist::{Called, Says, leave_waitlist};
+use crate::wire::waitlist::{Asks, Called, Says, leave_waitlist};
 use crate::wire::{CALL, Packer, Reply, SEEK, Token, WAIT};
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ impl Session {
         &mut self,
         request: RequestId,
         key: &str,
-        (waiter, stamp, saw_silent_release): (Token, Option<u64>, bool),
+        asks: Asks,
         quiet: Duration,
         packer: &mut Packer,
     ) -> bool {
         let Some(list) = self.settings.waitlist(key) else { return false };
-        let spans = (quiet, self.settings.backoff.cap);
-        let command = packer.wait((key, &list), waiter, (stamp, saw_silent_release), spans);
+        let (waiter, spans) = (asks.waiter, (quiet, self.settings.backoff.cap));
+        let command = packer.wait((key, &list), asks, &self.channels, spans);
         self.ask_in_list(WAIT, PendingReply::Wait(request, waiter), command)
     }
 

@@ -25,7 +25,6 @@ mod standing;
 mod tally;
 mod tally_orders;
 mod terms;
-mod turns;
 mod validity;
 mod window;
 

@@ -67,7 +67,9 @@ impl Waiters {
         // One that is suspicious looks at whether the called waiter has had the lock.
         let soon = if entry.suspicion.is_some() { entry.trip } else { entry.quiet() };
         let at = cx.now.after(soon);
+        // The answer to a question under way says more, and its timer is for the silence of a master.
         if let Phase::Waiting { again_at, .. } = &mut contention.phase
+            && entry.asked_at.is_none()
             && at < *again_at
         {
             let old = std::mem::replace(again_at, at);
@@ -117,6 +119,15 @@ impl Waiters {
             }
         }
         gone
+    }
+
+    /// Asks in the list of another master at once, for an acquire whose list is gone. Returns `false` if it does not wait,
+    /// or may not ask there.
+    pub(crate) fn asks_elsewhere(&mut self, cx: &mut Cx, request: RequestId) -> bool {
+        let Some(acquisition) = self.acquisitions.get(request) else { return false };
+        let waits = matches!(acquisition.phase(), Some(Phase::Waiting { .. }));
+        let keys = acquisition.request.keys.clone();
+        waits && self.may_ask_waitlist(cx, request, &keys) && self.ask_waitlist(cx, request)
     }
 
     /// Lets those ask again that stand in a list where no release looks for it any more.

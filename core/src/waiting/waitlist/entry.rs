@@ -209,7 +209,10 @@ impl Entry {
         let Backoff { base, cap } = *backoff;
         let jitter = Backoff { base, cap: base }.delay(0, None, random);
         let suspicious = self.suspicion.map(|asked| backoff.delay(asked, None, random));
-        let (is_in_front, watches) = (self.is_in_front(), std::mem::take(&mut self.watches));
+        let is_in_front = self.is_in_front();
+        // Its own question has called the first, and no other waiter may watch that call.
+        let has_called = matches!(found, Found::OtherCalled(quiet) if quiet >= self.quiet());
+        let watches = std::mem::take(&mut self.watches) || has_called;
         let steps = u32::try_from(self.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
         let window = cap.saturating_mul(steps) / FRONT as u32;
         let window = window.min(cap.saturating_mul(LONGEST_PAUSE_CAPS)).min(LONGEST_PAUSE);
@@ -228,6 +231,12 @@ impl Entry {
             Found::Held(Some(life)) => by_place.min(life + spread),
             _ => by_place,
         }
+    }
+
+    /// Returns whether others are before it, as its latest question was answered.
+    pub(in crate::waiting) fn is_behind(&self) -> bool {
+        let is_answered = self.asked_at.is_none() && self.trial.is_none();
+        is_answered && self.ahead.is_some_and(|ahead| ahead > 0)
     }
 
     /// Returns whether it asks as often as if there were no list.

@@ -4,7 +4,7 @@
 //! 1. An acquire that was refused asks `wait.lua`, which enters it, and says how many are ahead. The further back
 //!    it stands, the more seldom it asks again.
 //! 2. A release by a client that knows of waiters calls the first of them (`call.lua`), in the mailbox of its
-//!    process. For a moment, no other waiter tries.
+//!    process. For a moment, no other waiter tries. A question that finds the key free calls the first, too.
 //! 3. The waiter that is called asks all masters, as any acquire does.
 //!
 //! A list decides only which client tries when: it gives no vote. A call that is lost, or whose waiter has
@@ -13,13 +13,14 @@
 
 mod calls;
 mod entry;
+mod fair;
 
 use super::Waiters;
 use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId, Timer};
-use crate::wire::waitlist::{Found, KNOWN_FOR, Listed, UNDONE};
+use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed, UNDONE};
 use crate::wire::{Reply, Token};
 pub(in crate::waiting) use entry::Trial;
 pub(crate) use entry::{Entry, LACKING};
@@ -146,18 +147,17 @@ impl Waiters {
         }
     }
 
-    /// Asks in the list first if the key of an acquire was waited for lately. Returns `false` if its first
+    /// Asks in the list first if an acquire is fair, or its key was waited for lately. Returns `false` if its first
     /// attempt is due.
     pub(super) fn begins_in_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        if self.waitlists.0.is_empty() {
+        let Some(acquisition) = self.acquisitions.get(request) else { return false };
+        let (is_fair, until) = (acquisition.request.is_fair, acquisition.until());
+        if !is_fair && self.waitlists.0.is_empty() {
             return false;
         }
-        let Some(acquisition) = self.acquisitions.get(request) else { return false };
-        let (keys, until) = (acquisition.request.keys.clone(), acquisition.until());
-        if !(self.is_waited_for(cx, &keys)
-            && cx.now < until
-            && self.may_ask_waitlist(cx, request, &keys))
-        {
+        let keys = acquisition.request.keys.clone();
+        let asks_first = is_fair || cx.now < until && self.is_waited_for(cx, &keys);
+        if !(asks_first && self.may_ask_waitlist(cx, request, &keys)) {
             return false;
         }
         let random = Some(cx.masters.random.jitter());
@@ -172,14 +172,20 @@ impl Waiters {
     /// Asks in the list instead of the attempt that is due. Returns `false` if the attempt is due.
     pub(super) fn asks_from_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
-        let keys = &acquisition.request.keys;
-        if cx.now >= acquisition.until() || !self.may_ask_waitlist(cx, request, keys) {
+        let (keys, is_fair) = (&acquisition.request.keys, acquisition.request.is_fair);
+        let Some(contention) = &acquisition.contention else { return false };
+        // A fair acquire may have let others go first until its wait was over.
+        let is_over =
+            cx.now >= acquisition.until() && !(is_fair && contention.entered_at.is_none());
+        if is_over || !self.may_ask_waitlist(cx, request, keys) {
             return false;
         }
-        let Some(contention) = &acquisition.contention else { return false };
-        let Some(entry) = &contention.entry else { return false };
+        let Some(entry) = &contention.entry else {
+            return is_fair && self.ask_waitlist(cx, request);
+        };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
         let asks_all = entry.is_in_front()
+            && !(is_fair && entry.is_behind())
             && !entry.lacks_key()
             && cx.now >= contention.asked_all.after(seldom);
         // One that has no answer in time asks all masters.
@@ -202,6 +208,7 @@ impl Waiters {
     pub(super) fn ask_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(acquisition) = self.acquisitions.get_mut(request) else { return false };
         let (until, key) = (acquisition.until(), acquisition.request.keys.first().clone());
+        let is_fair = acquisition.request.is_fair;
         let timeout = cx.masters.settings.round_timeout(acquisition.request.ttl.span());
         let Some(contention) = &mut acquisition.contention else { return false };
         let Some(node) = cx.masters.first_node(cx.now, &key) else { return false };
@@ -223,16 +230,25 @@ impl Waiters {
         let session = &mut masters.sessions[node];
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
         let Some(entry) = &mut contention.entry else { return false };
-        let waiter = (entry.waiter, entry.stamp, std::mem::take(&mut entry.saw_silent_release));
-        if !session.wait(request, &key, waiter, entry.quiet(), &mut masters.packer) {
+        let entered_at = *contention.entered_at.get_or_insert(cx.now);
+        let asks = Asks {
+            waiter: entry.waiter,
+            stamp: entry.stamp,
+            age: entry.stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO),
+            saw_silent_release: std::mem::take(&mut entry.saw_silent_release),
+        };
+        if !session.wait(request, &key, asks, entry.quiet(), &mut masters.packer) {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
         let patience = entry.patience(session.trip(), timeout);
+        // A fair acquire polls only where the master is silent. A single attempt has as long again for that.
+        let patience = if is_fair { patience.max(timeout / 2) } else { patience };
         if let Phase::Waiting { again_at, .. } = &mut contention.phase {
             cx.timers.cancel(*again_at, Timer::Attempt(request));
             // For an answer that does not come.
-            *again_at = cx.now.after(patience).min(until);
+            let ends_at = cx.now.after(patience);
+            *again_at = if is_fair { ends_at } else { ends_at.min(until) };
             cx.timers.set(*again_at, Timer::Attempt(request));
         }
         true
@@ -251,6 +267,7 @@ impl Waiters {
             return self.pool_listed(cx, node, request, waiter, reply);
         };
         let keys = acquisition.request.keys.clone();
+        let is_over = acquisition.is_over_fairly(cx.now);
         let listens = self.listens(node, keys.first());
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Some(entry) = &mut contention.entry else { return };
@@ -282,6 +299,11 @@ impl Waiters {
                 entry.stands = false;
                 self.try_as_called(cx, request);
             }
+            Found::GoesOn => _ = self.ask_waitlist(cx, request),
+            _ if is_over => {
+                self.note_place(cx, request, &keys, found);
+                self.give_up(cx, request);
+            }
             _ if saw_silent_release && self.ask_waitlist(cx, request) => {}
             _ => self.stand(cx, request, &keys, found),
         }
@@ -292,6 +314,10 @@ impl Waiters {
         let listening = self.listen(cx, keys);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         (contention.entry, contention.listening) = (None, listening);
+        let Phase::Waiting { failure, .. } = &mut contention.phase else { return };
+        if failure.ahead.take().is_some() {
+            cx.events.push(Event::Ahead { request, ahead: None });
+        }
         if contention.attempts == 0 {
             self.retry(cx, request);
         }
@@ -308,6 +334,10 @@ impl Waiters {
         contention.not_its_turn();
         let Some(entry) = &mut contention.entry else { return };
         let ahead = entry.ahead;
+        let seen = match &contention.phase {
+            Phase::Waiting { failure, .. } => failure.ahead,
+            _ => None,
+        };
         contention.is_behind_others |= found.is_behind_others(ahead.unwrap_or(0));
         let is_reached = self.mailboxes.is_reached_from(cx, entry.node);
         contention.listening = is_reached || hears;
@@ -317,17 +347,18 @@ impl Waiters {
         let may_be_unaware = !entry.sight.has_call() || entry.suspicion.is_some();
         let listens = ahead == Some(0) || !is_reached || may_be_unaware;
         let has_listened = std::mem::replace(&mut entry.listens, listens);
-        let found = (found, ttl);
-        let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, found, random) else {
+        let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, (found, ttl), random)
+        else {
             return;
         };
-        if let Phase::Waiting { again_at, failure, .. } = &mut contention.phase {
+        if let Phase::Waiting { again_at, .. } = &mut contention.phase {
             let at = cx.now.after(pause).min(until);
             let old = std::mem::replace(again_at, at);
-            if std::mem::replace(&mut failure.ahead, ahead) != ahead {
-                cx.events.push(Event::Ahead { request, ahead });
-            }
             self.try_sooner(cx, request, (old, at));
+        }
+        self.note_place(cx, request, keys, found);
+        if seen != ahead {
+            cx.events.push(Event::Ahead { request, ahead });
         }
         match (has_listened, listens) {
             (false, true) => _ = self.listen(cx, keys),

@@ -3,15 +3,11 @@
 //! No room outside of this folder, and no session, asks which layout a claim has.
 
 mod plain;
-mod queued;
 mod reader;
 mod several;
 
-pub(crate) use queued::PLACE_LIVES;
-pub use queued::{Leaves, Place};
-
-use super::{ACQUIRE_READ, ASK, Claim, EXTEND_READ, Millis, Packer, Way};
-use crate::shared::{Queue, ReadWrite};
+use super::{ACQUIRE_READ, Claim, EXTEND_READ, Millis, Packer, Way};
+use crate::shared::ReadWrite;
 
 /// What stands under the keys of a claim.
 #[derive(Clone, Copy)]
@@ -22,8 +18,6 @@ enum Layout<'a> {
     Several,
     /// A mark that readers have in common, with their tokens beside it.
     Reader(&'a ReadWrite),
-    /// The token under one key, with the queue of those that wait for it beside it.
-    Queued(&'a Queue),
 }
 
 /// The script that releases a claim, as far as it matters whether a server knows it.
@@ -32,13 +26,11 @@ pub enum ReleaseScript {
     Plain,
     Several,
     Reader,
-    Queued,
 }
 
 /// How a claim is given back.
 #[derive(Clone, Copy)]
 pub struct Giving<'a> {
-    pub leaves: Leaves,
     pub way: Way,
     pub script: ReleaseScript,
     /// The prefix of the channels on which the script may announce what it has freed.
@@ -47,11 +39,10 @@ pub struct Giving<'a> {
 
 impl Claim {
     fn layout(&self) -> Layout<'_> {
-        match (self.keys.as_reader(), self.keys.queue()) {
-            (Some(beside), _) => Layout::Reader(beside),
-            (None, Some(queue)) => Layout::Queued(queue),
-            (None, None) if self.is_one_without_a_fence() => Layout::Plain,
-            (None, None) => Layout::Several,
+        match self.keys.as_reader() {
+            Some(beside) => Layout::Reader(beside),
+            None if self.is_one_without_a_fence() => Layout::Plain,
+            None => Layout::Several,
         }
     }
 
@@ -66,8 +57,6 @@ impl Claim {
         match self.layout() {
             Layout::Plain | Layout::Several => &[],
             Layout::Reader(_) => &[ACQUIRE_READ, EXTEND_READ],
-            Layout::Queued(_) if self.place.is_some() => &[ASK],
-            Layout::Queued(_) => &[],
         }
     }
 
@@ -77,30 +66,12 @@ impl Claim {
             Layout::Plain => plain::acquire(self, packer),
             Layout::Several => several::acquire(self, packer, self.life, false),
             Layout::Reader(beside) => reader::acquire(self, packer, self.life, beside, false),
-            Layout::Queued(queue) => match self.place.as_deref() {
-                Some(place) => self.ask(packer, queue, *place, true),
-                None if self.is_one_without_a_fence() => plain::acquire(self, packer),
-                None => several::acquire(self, packer, self.life, false),
-            },
-        }
-    }
-
-    /// Packs the question of a waiter where it stands, and whether a try would be granted; `None` if it has no
-    /// place.
-    pub fn look<'a>(&self, packer: &'a mut Packer) -> Option<&'a [u8]> {
-        match (self.layout(), self.place.as_deref()) {
-            (Layout::Queued(queue), Some(place)) => Some(self.ask(packer, queue, *place, false)),
-            _ => None,
         }
     }
 
     /// Returns whether an acquire is a plain `SET`, whose answer nil says that it has set nothing.
     pub fn acquires_by_set(&self) -> bool {
-        match self.layout() {
-            Layout::Plain => true,
-            Layout::Queued(_) => self.place.is_none() && self.is_one_without_a_fence(),
-            Layout::Several | Layout::Reader(_) => false,
-        }
+        matches!(self.layout(), Layout::Plain)
     }
 
     /// Returns whether an acquire has to ask for the life and the holder of the key that refuses it,
@@ -116,8 +87,8 @@ impl Claim {
     pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         match self.layout() {
             Layout::Reader(beside) => reader::acquire(self, packer, life, beside, true),
-            _ if self.is_one_without_a_fence() => plain::top_up(self, packer, life),
-            _ => several::acquire(self, packer, life, true),
+            Layout::Plain => plain::top_up(self, packer, life),
+            Layout::Several => several::acquire(self, packer, life, true),
         }
     }
 
@@ -125,19 +96,16 @@ impl Claim {
     pub fn extend<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         match self.layout() {
             Layout::Reader(beside) => reader::extend(self, packer, life, beside),
-            Layout::Plain | Layout::Several | Layout::Queued(_) => {
-                several::extend(self, packer, life)
-            }
+            Layout::Plain | Layout::Several => several::extend(self, packer, life),
         }
     }
 
-    /// Returns the script that releases this claim, where our user `may_leave` a queue or not.
-    pub fn release_script(&self, may_leave: bool) -> ReleaseScript {
+    /// Returns the script that releases this claim.
+    pub fn release_script(&self) -> ReleaseScript {
         match self.layout() {
             Layout::Plain => ReleaseScript::Plain,
             Layout::Reader(_) => ReleaseScript::Reader,
-            Layout::Queued(_) if may_leave => ReleaseScript::Queued,
-            Layout::Several | Layout::Queued(_) => ReleaseScript::Several,
+            Layout::Several => ReleaseScript::Several,
         }
     }
 
@@ -154,23 +122,13 @@ impl Claim {
             (ReleaseScript::Reader, Layout::Reader(beside)) => {
                 (reader::release(self, packer, beside, giving.way, channels), true)
             }
-            (ReleaseScript::Queued, Layout::Queued(queue)) => {
-                (self.leave(packer, queue, giving.leaves, giving.way, channels), true)
-            }
             _ => (several::release(self, packer, giving.way, giving.script), false),
         }
     }
 
     /// Packs a release for which nothing is announced.
     pub fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
-        let (leaves, script) = (Leaves::Hold, self.release_script(true));
-        self.give_back(packer, Giving { leaves, way, script, channels: "" }, false).0
-    }
-
-    /// Returns whether a client that could not leave its queue has anything to announce. It stood nowhere, so
-    /// only what it held is free now: a waiter that announced its own withdrawal would wake itself, and all
-    /// others, again and again.
-    pub fn frees(&self, leaves: Leaves) -> bool {
-        !matches!(self.layout(), Layout::Queued(_)) || leaves == Leaves::Hold
+        let script = self.release_script();
+        self.give_back(packer, Giving { way, script, channels: "" }, false).0
     }
 }

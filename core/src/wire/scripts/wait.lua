@@ -1,9 +1,11 @@
 -- KEYS: what is waited for, its waitlist, and when those in it are due. ARGV: waiter, its stamp ('' for none yet), ms
 -- after a call for which only the called waiter tries, ms for which the list lives, the most that stand in it, ms for
--- which a call, or a silent release, is known, '1' if the waiter has seen a silent release, the cap of its pauses in ms.
+-- which a call, or a silent release, is known, '1' if the waiter has seen a silent release, the cap of its pauses in ms,
+-- the prefix of the channels, us for which it has waited elsewhere.
 -- Returns {what, ms, stamp (0: the list is full), how many are ahead, process that holds the key, time and process of
--- the latest call}: 1 the key is free, and the waiter may try, 0 it is held for ms (-1: for good), 2 another waiter was
--- called, and any other asks again in ms, 3 the key is released silently, and no waiter stands in the list.
+-- the latest call}: 1 the key is free, and the waiter, which is the first, may try, 0 it is held for ms (-1: for good),
+-- 2 another waiter was called, and any other asks again in ms, 3 the key is released silently, and no waiter stands in
+-- the list, 4 many in front had gone, and the waiter asks again at once.
 local lock, list, due, waiter, stamp = KEYS[1], KEYS[2], KEYS[3], ARGV[1], tonumber(ARGV[2])
 -- Without memory, or without a right that is needed, or if something else has the list's name, there is an
 -- error before anything is written: no waiter has the name '-'.
@@ -66,6 +68,8 @@ for place = 1, #latest, 2 do
     new = math.max(us, at + 1)
   end
 end
+-- One that has waited elsewhere stands where it would stand if it had waited here.
+new = new - ARGV[10]
 -- Returns for how many ms a mark of then still counts.
 local function counts(at, ms)
   local since = at and (4e15 + us - at) / 1000
@@ -90,21 +94,41 @@ stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
 -- A process has one waiter at a time: if it was called last, this is the one.
 local own = '>' .. string.sub(waiter, 1, 16)
 local quiet = called == own and 0 or counts(called_at, ARGV[3])
-if left == -2 and quiet == 0 then
-  redis.call('ZREM', list, waiter)
-  redis.call('ZREM', due, waiter)
-  -- What others wait for, this one tries alone for a while.
-  if redis.call('ZCARD', list) > 0 then mark(own, called) end
-  return {1, 0, string.format('%.0f', stamp or new), 0, '', ''}
-end
 local size = redis.call('ZCARD', list)
 if not stamp and size < tonumber(ARGV[5]) then stamp = new end
 if stamp then
   redis.call('ZADD', list, string.format('%.0f', stamp), waiter)
   redis.call('PEXPIRE', list, ARGV[4])
 end
+local what, gone, first = left == -2 and 2 or 0, 0, nil
+-- Only the first goes: any other calls it, and takes out those that no call reaches. Where calls are denied, any goes.
+while left == -2 and quiet == 0 and gone < 64 do
+  first = redis.call('ZRANGE', list, 0, 0)[1]
+  if not first or first == waiter or string.find(first, '^[>!]') then break end
+  local mailbox = ARGV[9] .. '@' .. string.sub(first, 1, 16)
+  local heard = redis.pcall('PUBLISH', mailbox, 'free ' .. first .. ' ' .. lock)
+  if type(heard) == 'table' then break end
+  redis.call('ZREM', list, first)
+  redis.call('ZREM', due, first)
+  if heard > 0 then
+    quiet = tonumber(ARGV[3])
+    mark('>' .. string.sub(first, 1, 16), called)
+  else
+    gone = gone + 1
+  end
+end
+if gone == 64 then what = 4 end
+if left == -2 and quiet == 0 and gone < 64 then
+  redis.call('ZREM', list, waiter)
+  redis.call('ZREM', due, waiter)
+  -- It tries alone for a while, also if no other waits yet: one that asks next is behind it.
+  local is_new = redis.call('ZCARD', list) == 0
+  mark(own, called)
+  if is_new then redis.call('PEXPIRE', list, ARGV[3]) end
+  return {1, 0, string.format('%.0f', stamp or new), 0, '', ''}
+end
 local ahead = redis.call('ZRANK', list, waiter) or size
 if stamp then expect(waiter, ahead) end
 return {
-  left == -2 and 2 or 0, left == -2 and quiet or left, string.format('%.0f', stamp or 0), ahead, process, call,
+  what, left == -2 and quiet or left, string.format('%.0f', stamp or 0), ahead, process, call,
 }

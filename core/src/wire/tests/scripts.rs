@@ -3,7 +3,6 @@
 
 mod read;
 mod rights;
-mod turns;
 mod waitlist;
 
 use super::*;
@@ -81,7 +80,6 @@ fn claim(number: u64) -> Claim {
         ballot: Some(Box::new(ballot)),
         label: None,
         unsettled: NodeSet::EMPTY,
-        place: None,
     }
 }
 
@@ -233,8 +231,7 @@ fn a_partial_release_of_several_without_a_fence_is_not_settled() {
     let fences = Keys::several(["fence r", "fence s"].map(Into::into)).unwrap();
     let ballot = ballot.map(|ballot| Box::new(Ballot { fences: Arc::new(fences), ..*ballot }));
     let keys = Keys::several(["r", "s"].map(Into::into)).unwrap();
-    let claim =
-        Claim { keys, token, life, ballot, label: None, unsettled: NodeSet::EMPTY, place: None };
+    let claim = Claim { keys, token, life, ballot, label: None, unsettled: NodeSet::EMPTY };
     master.set("s", &claim.token.to_string());
     master.machine.deny(&["set"]).unwrap();
     let reply = master.release(&claim);

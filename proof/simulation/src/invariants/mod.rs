@@ -4,21 +4,18 @@
 mod as_asked;
 mod at_most;
 mod bounded;
-mod called_in;
 mod fences_rise;
-mod gets_in;
 mod given_back;
 mod handed_over;
 mod honest_deadline;
-mod in_turn;
 mod keeper_ends;
 mod let_in;
 mod marks_stand;
 mod never_reacquired;
 mod no_orphan;
-mod notifies;
 mod on_a_quorum;
 mod one_holder;
+mod order;
 mod overdue;
 mod own_asks;
 mod owner_only;
@@ -28,10 +25,9 @@ mod served;
 mod stays_closed;
 mod stays_held;
 
-pub(super) use as_asked::{Beside, Executed};
+pub(super) use as_asked::Executed;
 pub(super) use at_most::at_most;
 pub(super) use bounded::Load;
-pub(super) use in_turn::Won;
 pub(super) use keeper_ends::KeeperEnds;
 pub(super) use let_in::Could;
 pub(super) use marks_stand::{Stood, marks_stand};
@@ -42,15 +38,12 @@ pub(super) use one_holder::{Holder, one_holder};
 pub(super) use owner_only::{Change, OwnerOnly};
 
 use super::agenda::LineId;
-use called_in::CalledIn;
 use fences_rise::FencesRise;
-use gets_in::GetsIn;
 use given_back::GivenBack;
 use handed_over::HandedOver;
-use in_turn::InTurn;
 use let_in::LetIn;
 use never_reacquired::NeverReacquired;
-use notifies::Notifies;
+use order::Order;
 use overdue::Overdue;
 use own_asks::OwnAsks;
 use paced::{Paced, Rests};
@@ -77,14 +70,11 @@ pub(super) struct Invariants {
     pub(super) own: OwnAsks,
     pub(super) keepers: KeeperEnds,
     pub(super) handed: HandedOver,
-    pub(super) turns: InTurn,
-    pub(super) gets_in: GetsIn,
-    pub(super) called: CalledIn,
+    pub(super) order: Order,
     pub(super) paced: Paced,
     /// Of clients without callers.
     pub(super) rests: Rests,
     pub(super) given_back: GivenBack,
-    pub(super) notifies: Notifies,
     /// Waiters for what is free at a quorum, and at all masters.
     pub(super) let_in_by_a_quorum: LetIn,
     pub(super) let_in: LetIn,

@@ -1,18 +1,12 @@
-//! What a client asks for is its callers': it tries for one that waits, never what another of them
-//! holds, and a waiter keeps its ticket, which a quorum that votes has stamped.
+//! What a client asks for is its callers': it tries for one that waits, never what another of them holds.
 
-use super::Verdict;
-use quorumlock_core::quorum::{Membership, NodeSet};
+use quorumlock_core::quorum::NodeSet;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
 pub(crate) struct OwnAsks {
     /// The tokens that have been tried, and at which masters.
     tried: BTreeMap<String, NodeSet>,
-    /// By waiter.
-    tickets: BTreeMap<String, String>,
-    /// The stamps of each waiter: at which master, and whether that one could vote.
-    stamps: BTreeMap<String, Vec<(usize, u64, bool)>>,
 }
 
 impl OwnAsks {
@@ -23,48 +17,11 @@ impl OwnAsks {
         nodes.insert(node);
         had_been
     }
-
-    /// Notes the stamp of a waiter at a master.
-    pub(crate) fn stamped(&mut self, waiter: &str, node: usize, stamp: u64, votes: bool) {
-        let stamps = self.stamps.entry(waiter.to_owned()).or_default();
-        if !stamps.contains(&(node, stamp, votes)) {
-            stamps.push((node, stamp, votes));
-        }
-    }
-
-    /// Checks the ticket that a waiter asks with, if it has one.
-    pub(crate) fn asks(&mut self, waiter: &str, ticket: &str, lists: Membership) -> Verdict {
-        let Ok(number) = ticket.parse::<u64>() else { return Ok(()) };
-        if let Some(had) = self.tickets.get(waiter) {
-            return match had == ticket {
-                true => Ok(()),
-                false => Err(format!("{waiter} had the ticket {had}, and has {ticket}")),
-            };
-        }
-        self.tickets.insert(waiter.to_owned(), ticket.to_owned());
-        let stamps = self.stamps.get(waiter).into_iter().flatten();
-        let up_to = stamps.filter(|(_, stamp, votes)| *votes && *stamp <= number);
-        let nodes: NodeSet = up_to.map(|(node, ..)| *node).collect();
-        match lists.is_quorum(nodes) {
-            true => Ok(()),
-            false => Err(format!("{waiter} has the ticket {ticket}, which no quorum has stamped")),
-        }
-    }
 }
 
 #[test]
-fn a_ticket_that_changes_or_that_no_quorum_has_stamped_is_found() {
-    let lists = Membership::of(3).expect("three masters");
+fn a_token_is_known_by_where_it_was_tried() {
     let mut asks = OwnAsks::default();
-    for (node, stamp, votes) in [(0, 5, true), (1, 7, true), (2, 4, false)] {
-        asks.stamped("w", node, stamp, votes);
-        asks.stamped("v", node, stamp, votes);
-    }
-    assert_eq!(asks.asks("w", "", lists), Ok(()), "it has none yet");
-    assert_eq!(asks.asks("w", "7", lists), Ok(()));
-    assert_eq!(asks.asks("w", "7", lists), Ok(()));
-    assert!(asks.asks("w", "8", lists).is_err(), "another");
-    assert!(asks.asks("v", "5", lists).is_err(), "of a master that may not vote");
     assert_eq!(asks.tries("t", 0), (false, false));
     assert_eq!(asks.tries("t", 1), (true, false));
     assert_eq!(asks.tries("t", 1), (true, true));

@@ -25,7 +25,7 @@ use super::world::World;
 use evaluator::{Element, Page};
 use exact::Span;
 use lock::{Found, Lock};
-use quorumlock_core::coordinator::wire::{DONE, NEXT};
+use quorumlock_core::coordinator::wire::DONE;
 use quorumlock_core::coordinator::{AttemptId, DetachedLock, Epoch};
 use quorumlock_core::quorum::{Instant, Membership};
 use quorumlock_core::report::LossReason;
@@ -250,10 +250,8 @@ impl Matched {
         if keys.is_empty() || token.is_empty() {
             return Ok(());
         }
-        let reads = matches!(
-            Script::of(words),
-            Some(Script::AcquireRead | Script::ExtendRead | Script::ReleaseRead)
-        );
+        let reads =
+            matches!(Script::of(words), Some(Script::Acquire | Script::Extend | Script::Release));
         let mut asked = vec![lock::Asked::Nothing; self.locks.len()];
         match deed {
             // A token that has held it alone is a reader's from now on.
@@ -415,7 +413,7 @@ impl World {
     fn found(&self, node: usize, key: &str, now: Time) -> Option<Found> {
         let master = &self.masters[node];
         let value = master.raw(key, now)?;
-        let is_token = value != MARK && !value.starts_with(NEXT) && !value.starts_with(DONE);
+        let is_token = value != MARK && !value.starts_with(DONE);
         let left = master.remaining(key, now).filter(|_| is_token)?;
         let clock: WallClock = master.clock;
         Some(Found { token: value.to_owned(), ends: exact::ends(clock, now, left) })

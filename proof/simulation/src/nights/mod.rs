@@ -66,7 +66,7 @@ pub(super) enum Night {
     Warm,
     /// A long hold, and then nothing for a while.
     Quiet,
-    /// All masters stop for a moment, again and again, while clients wait in turn.
+    /// All masters stop for a moment, again and again, while clients wait in order.
     Hiccups,
     /// A master is down for a while, and comes back long before what others wait for is released.
     ComesBack,
@@ -146,7 +146,7 @@ impl Night {
     /// Returns how long the world lasts: until the last of those that wait has what it waits for.
     fn length(self, setup: &Setup) -> Duration {
         let message = Duration::from_micros(setup.latency_us.end) + millis(10);
-        let served = setup.served_by_a_quorum_within(message, true) + setup.max_ttl;
+        let served = setup.served_by_a_quorum_within(message) + setup.max_ttl;
         let before = match self {
             Self::Quiet => return millis(45_000),
             Self::LongOutage => millis(14_000),

@@ -210,7 +210,7 @@ fn dead_and_mute(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn adopted(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let mode = if rng.chance(70) { Mode::Alone } else { Mode::InTurn };
+    let mode = if rng.chance(70) { Mode::Alone } else { Mode::Fair };
     let wanted = asked(acts.setup, mode);
     let at = wait_for(acts, &wanted, 2..4);
     let handed_at = if rng.chance(50) { BEGINS + millis(40) } else { at + span(rng, 0, 300) };
@@ -245,7 +245,7 @@ fn readers(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn hiccups(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let wanted = asked(acts.setup, Mode::InTurn);
+    let wanted = asked(acts.setup, Mode::Fair);
     let mut at = wait_for(acts, &wanted, 1..4) + millis(300);
     // Shorter than a silence after which a connection is given up.
     for _ in 0..6 {
@@ -258,8 +258,8 @@ fn hiccups(acts: &mut Acts<'_>, rng: &mut Rng) {
 }
 
 fn comes_back(acts: &mut Acts<'_>, rng: &mut Rng) {
-    let in_turn = asked(acts.setup, Mode::InTurn);
-    let wanted = if rng.chance(40) { in_turn } else { acts.any(PERMITS, rng) };
+    let fair = asked(acts.setup, Mode::Fair);
+    let wanted = if rng.chance(40) { fair } else { acts.any(PERMITS, rng) };
     let came = wait_for(acts, &wanted, 1..4);
     let node = acts.any_node(rng);
     // Those that wait came while it was away, or before.
@@ -295,7 +295,6 @@ fn warm(acts: &mut Acts<'_>, rng: &mut Rng) {
 
 fn quiet(acts: &mut Acts<'_>, rng: &mut Rng) {
     let wanted = acts.any(PERMITS, rng);
-    let wanted = if wanted.mode == Mode::InTurn { asked(acts.setup, Mode::Alone) } else { wanted };
     let at = wait_for(acts, &wanted, 1..3);
     // Before there is a connection.
     acts.asks(Duration::ZERO, 1, &Asked { keys: RESOURCES[1], ..asked(acts.setup, Mode::Alone) });

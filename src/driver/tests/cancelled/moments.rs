@@ -22,7 +22,7 @@ const FOUND: &[(&str, Fault)] = &[
     ("extend, of a reader", ScriptsForgotten),
     ("release, of a reader", ScriptsForgotten),
     // The rollback of another client notified no waiter.
-    ("acquire, named next in turn", CutMidway),
+    ("acquire, called in turn", CutMidway),
     ("read, the body included", CutMidway),
 ];
 

@@ -111,12 +111,12 @@ pub(super) const ALL: &[Operation] = &[
     operation!("acquire/future::AcquireFuture", "acquire in turn, fenced", Wants, |stage| {
         acquiring(stage.redlock.acquire(KEY).fair().fenced())
     }),
-    operation!("acquire/future::AcquireFuture", "acquire, named next in turn", Wants, |stage| {
+    operation!("acquire/future::AcquireFuture", "acquire, called in turn", Wants, |stage| {
         let (redlock, other) = (stage.redlock.clone(), stage.other.clone());
         Begun::new(async move {
             let Ok(held) = other.acquire(KEY).await else { return };
             let mut acquire = std::pin::pin!(redlock.acquire(KEY).fair().into_future());
-            // Its place is at all masters, and the release keeps the lock for it.
+            // It stands in the list, and the release calls it.
             let _ = tokio::time::timeout(50 * MS, &mut acquire).await;
             drop(held.release().await);
             drop(acquire.await);

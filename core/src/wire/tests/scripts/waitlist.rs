@@ -1,12 +1,13 @@
 //! The scripts of waitlists, run by an embedded master: what each answers, and the messages and the list that
 //! it leaves.
 
+mod front;
 mod notices;
 mod overdue;
 mod slots;
 
 use crate::shared::{Keys, Waitlist};
-use crate::wire::waitlist::{Called, Found, Listed, Says, leave_waitlist};
+use crate::wire::waitlist::{Asks, Called, Found, Listed, Says, leave_waitlist};
 use crate::wire::{CALL, Packer, Replies, Reply, SEEK, Token, WAIT, load, pack};
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::time::Duration;
@@ -24,6 +25,11 @@ fn list() -> Waitlist {
 /// The name of a waiter of a process: each has a mailbox.
 fn waiter(process: u8, number: u8) -> Token {
     Token::new(u128::from(process) << 64 | u128::from(number))
+}
+
+/// What a waiter says that has waited nowhere yet.
+const fn newcomer(waiter: Token) -> Asks {
+    Asks { waiter, stamp: None, age: Duration::ZERO, saw_silent_release: false }
 }
 
 /// One master, a client that asks, and a client for each process that reads its mailbox.
@@ -91,11 +97,17 @@ impl Stage {
     }
 
     fn waits_with(&mut self, name: Token, stamp: Option<u64>, saw_silent_release: bool) -> Listed {
-        let (lock, seen) = ((LOCK, &list()), (stamp, saw_silent_release));
-        let command = self.packer.wait(lock, name, seen, (QUIET, CAP)).to_vec();
-        let (answer, messages) = self.asks(&command);
+        let asks = Asks { stamp, saw_silent_release, ..newcomer(name) };
+        let (listed, messages) = self.asks_with(asks);
         assert_eq!(messages, [""; 0]);
-        Listed::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}"))
+        listed
+    }
+
+    fn asks_with(&mut self, asks: Asks) -> (Listed, Vec<String>) {
+        let lock = (LOCK, &list());
+        let command = self.packer.wait(lock, asks, "free:", (QUIET, CAP)).to_vec();
+        let (answer, messages) = self.asks(&command);
+        (Listed::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}")), messages)
     }
 
     fn waits(&mut self, name: Token) -> Listed {
@@ -156,39 +168,6 @@ fn waiters_stand_in_the_order_in_which_they_came_and_each_has_one_place() {
 }
 
 #[test]
-fn of_a_free_key_the_first_that_asks_may_try_and_for_a_moment_no_other() {
-    let mut stage = Stage::new(&[]);
-    assert_eq!(stage.waits(waiter(1, 1)).what, Found::Free);
-    assert_eq!((stage.listed(), stage.life()), (vec![], None), "nothing is left of it");
-    stage.set("theirs");
-    stage.waits(waiter(1, 1));
-    stage.waits(waiter(2, 1));
-    stage.free();
-    // Nothing had been called: whichever waiter asks first may try.
-    assert_eq!(stage.waits(waiter(2, 1)).what, Found::Free);
-    assert_eq!(stage.waits(waiter(1, 1)).what, Found::OtherCalled(QUIET));
-    stage.pass(19);
-    assert_eq!(stage.waits(waiter(3, 1)).what, Found::OtherCalled(Duration::from_millis(1)));
-    stage.pass(1);
-    assert_eq!(stage.waits(waiter(3, 1)).what, Found::Free);
-}
-
-#[test]
-fn a_waiter_of_the_process_that_was_called_may_try_in_place_of_another_that_has_gone() {
-    let mut stage = Stage::new(&[1, 2]);
-    stage.set("theirs");
-    for name in [waiter(1, 1), waiter(2, 1)] {
-        stage.waits(name);
-        stage.pass(1);
-    }
-    stage.free();
-    assert_eq!(stage.calls().1.len(), 3);
-    assert_eq!(stage.waits(waiter(2, 1)).what, Found::OtherCalled(QUIET));
-    assert_eq!(stage.waits(waiter(1, 2)).what, Found::Free);
-    assert_eq!(stage.listed(), names(&[waiter(2, 1)]));
-}
-
-#[test]
 fn a_clock_that_was_set_back_keeps_no_waiter_out() {
     let mut stage = Stage::new(&[]);
     stage.set("theirs");
@@ -214,12 +193,6 @@ fn a_newcomer_is_behind_all_that_wait_whatever_the_clock_says() {
         // None is overdue by a step ahead.
         stage.now = if process == 2 { stage.now + SOON } else { stage.now - MINUTE };
     }
-    // One that has found the key free, and tries in vain, is behind them, too.
-    stage.free();
-    let found = stage.waits(waiter(6, 0));
-    assert_eq!(found.what, Found::Free);
-    stage.set("theirs");
-    assert_eq!(stage.waits_with(waiter(6, 0), found.stamp, false).ahead, 5);
     // A score that no clock can have is no stamp.
     stage.asks(&pack(&["ZADD", LIST, "1e300", "x"]));
     assert!(stage.waits(waiter(7, 0)).stamp.is_some());

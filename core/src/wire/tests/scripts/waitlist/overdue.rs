@@ -170,7 +170,7 @@ fn however_long_its_pauses_are_a_waiter_is_due_before_the_list_ends() {
     stage.asks(&pack(&["SET", LOCK, "theirs"]));
     let waits = |stage: &mut Stage, name| {
         let spans = (QUIET, Duration::from_secs(60));
-        let command = stage.packer.wait((LOCK, &list()), name, (None, false), spans).to_vec();
+        let command = stage.packer.wait((LOCK, &list()), newcomer(name), "free:", spans).to_vec();
         Listed::in_reply(&stage.asks(&command).0).unwrap().ahead
     };
     waits(&mut stage, waiter(1, 1));

@@ -1,0 +1,194 @@
+//! A fair acquire asks in the list at `n3` before it tries, and tries when that lets it.
+
+use super::stage::Stage;
+use super::waitlist::{MAILBOX, listing};
+
+const ASKS: &str = "n1-2 < -
+     n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+     n3 < SCRIPT LOAD wait
+     n3 < EVALSHA wait 3 r list:r list-due:r #1 '' 20 120000 16384 60000 '' 250 quorumlock:free:0: 0
+     n3 > subscribed @0000000000000000
+     n3 > text wait";
+
+/// Request 1 has asked, and has no answer yet.
+fn asks(acquire: &str) -> Stage {
+    let mut stage = listing();
+    stage.steps(&format!("acquire 1 {acquire} \n {ASKS}"));
+    stage
+}
+
+/// Request 1 has the lock.
+fn holds() -> Stage {
+    let mut stage = asks("r fair wait 30s");
+    stage.steps(
+        "n3 > listed 1 0 7 0
+         n1-3 < SET r #2 NX PX 10000
+         n1-3 > ok
+         = acquired 1 ..",
+    );
+    stage
+}
+
+#[test]
+fn it_tries_when_the_list_lets_it_and_its_release_calls_the_next() {
+    holds().play(
+        "release 2 of 1
+         n1-3 < EVAL release 1 r #2
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+         n1-3 > 1
+         = released 2
+         n3 > text call
+         n3 > called 1 1 4",
+    );
+}
+
+#[test]
+fn it_waits_where_others_are_before_it_and_tries_when_it_is_called() {
+    let mut stage = asks("r fair wait 30s");
+    stage.play(&format!(
+        "n3 > listed 0 9000 7 3 aa 5
+         = 3 ahead of 1
+         +126ms
+         n3 < EVALSHA wait 3 r list:r list-due:r #1 7 ..
+         n1-2 < -
+         n3 > listed 0 9000 7 1 aa 5
+         = 1 ahead of 1
+         n3 > says {MAILBOX} free 00000000000000000000000000000001 r
+         n1-3 < SET r #2 NX PX 10000
+         n1-3 > ok
+         = acquired 1 .."
+    ));
+}
+
+#[test]
+fn a_single_attempt_or_a_wait_that_ends_behind_others_tries_nothing() {
+    for (acquire, pause) in [("r fair", ""), ("r fair wait 100ms", "+100ms")] {
+        let mut stage = asks(acquire);
+        stage.steps("n3 > listed 0 9000 7 2 aa 5");
+        if !pause.is_empty() {
+            stage.steps(&format!("= 2 ahead of 1 \n {pause}"));
+        }
+        stage.play(
+            "= contended 1 at 0 ..
+             n1-2 < -
+             n3 < ZREM list:r #1
+             n3 > 1",
+        );
+    }
+}
+
+#[test]
+fn a_wait_that_ends_as_the_first_ends_with_an_attempt() {
+    let mut stage = asks("r fair wait 100ms");
+    stage.play(
+        "n3 > listed 0 9000 7 0 aa 5
+         = 0 ahead of 1
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > subscribed r
+         n3 < EVALSHA wait ..
+         n3 > listed 0 9000 7 0 aa 5
+         +100ms
+         n1-3 < SET r #2 NX PX 10000
+         n1-2 > nil
+         = contended 1 at 1 after 100ms, 0 ahead: ..
+         n3 < EVAL release 1 r #2
+         n3 < PUBLISH quorumlock:free:0:r undone
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 < ZREM list:r #1
+         n1-3 < -",
+    );
+}
+
+/// A question first would come too late where the client that has released it takes it again at once.
+#[test]
+fn the_first_tries_at_a_release_that_calls_no_waiter() {
+    asks("r fair wait 30s").play(
+        "n3 > listed 0 9000 7 0 aa 5
+         = 0 ahead of 1
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 > subscribed r
+         n3 < EVALSHA wait ..
+         n3 > listed 0 9000 7 0 aa 5
+         n3 > freed r
+         n1-3 < SET r #2 NX PX 10000",
+    );
+}
+
+/// Where the key is stuck at the master of the list, the lock is won all the same, and in order.
+#[test]
+fn only_the_first_asks_all_masters_at_times() {
+    for ahead in [0, 1, 3] {
+        let mut stage = asks("r fair wait 30s");
+        stage.steps(&format!("n3 > listed 0 -1 7 {ahead} aa 5 \n = {ahead} ahead of 1"));
+        let mut tries = Vec::new();
+        for millis in (20..=2_000).step_by(20) {
+            for sent in std::mem::take(&mut stage.wires[2].unseen) {
+                if sent.starts_with("SET") {
+                    tries.push(millis);
+                }
+                let answers = ["EVALSHA wait", "SUBSCRIBE"].map(|verb| sent.starts_with(verb));
+                match answers {
+                    [true, _] => stage.steps(&format!("n3 > listed 0 -1 7 {ahead} aa 5")),
+                    [_, true] => stage.steps("n3 > subscribed r"),
+                    _ => stage.steps("n3 > nil"),
+                }
+            }
+            stage.steps("+20ms");
+        }
+        match ahead {
+            0 => assert!(matches!(tries[..], [1_000..=1_260, ..]), "{tries:?}"),
+            _ => assert!(tries.is_empty(), "{tries:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_tasks_of_a_process_do_not_pass_it_on() {
+    holds().play(
+        "acquire 2 r fair wait 30s
+         n1-3 < -
+         release 3 of 1
+         n1-3 < EVAL release 1 r #2
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+         n3 < EVALSHA wait 3 r list:r list-due:r #3 '' ..
+         n1-3 > 1
+         = released 3
+         n3 > text call
+         n3 > called 1 1 4
+         n3 > listed 2 20 9 4 '' 5/aa
+         = 4 ahead of 2
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n1-3 < -",
+    );
+}
+
+#[test]
+fn where_it_can_have_no_list_it_polls() {
+    for answer in ["n3 > -NOPERM no", "n3 > listed 3 9000 0 0", "+200ms"] {
+        let mut stage = asks("r fair wait 30s");
+        stage.steps(answer);
+        stage.wires[2].unseen.retain(|sent| !sent.starts_with("SUBSCRIBE"));
+        stage.steps("n1-3 < SET r #2 NX PX 10000");
+    }
+}
+
+/// The answer says more than the call of another, and its timer is for a master that is silent.
+#[test]
+fn a_call_of_another_cuts_no_question_short() {
+    let mut stage = asks("r fair wait 30s");
+    stage.play(&format!(
+        "n3 > says {MAILBOX} watch 00000000000000000000000000000001 r
+         +99ms
+         n1-3 < -
+         n3 > listed 0 9000 7 2 aa 5
+         = 2 ahead of 1"
+    ));
+}
+
+#[test]
+fn a_single_attempt_is_made_where_the_master_of_the_list_is_silent() {
+    let mut stage = asks("r fair");
+    stage.steps("+99ms \n n1-3 < - \n +5ms \n n1-3 < SET r #2 NX PX 10000");
+}
