@@ -6,11 +6,12 @@ use mlua::{Lua, Table, Value};
 use model::masters::Extended;
 use model::plain::config::RESOURCES;
 use model::plain::scripts::{self, Acquired, Ballot, Claim};
-use model::plain::state::Key;
+use model::plain::state::{Key, OLDER};
 use support::Script;
 
 const SERVER: &str = include_str!("support/redis.lua");
 const ACQUIRE: &str = include_str!("../../../core/src/wire/scripts/acquire.lua");
+const TOP_UP: &str = include_str!("../../../core/src/wire/scripts/top_up.lua");
 const EXTEND: &str = include_str!("../../../core/src/wire/scripts/extend.lua");
 const RELEASE: &str = include_str!("../../../core/src/wire/scripts/release.lua");
 const SHORTEN: &str = include_str!("../../../core/src/wire/scripts/shorten.lua");
@@ -18,6 +19,8 @@ const RELEASE_ALL: &str = include_str!("../../../core/src/wire/scripts/release_a
 
 type Keys = [Key; RESOURCES];
 
+/// Before the name of the waiter that an older client keeps a key for.
+const KEPT_FOR: &str = "quorumlock:next:";
 const KEPT: u8 = 9;
 const CLOCK: u8 = 4;
 
@@ -52,7 +55,8 @@ impl Script {
             };
             if let Some((value, left)) = get(lock(place)) {
                 // What has ended well keeps its token behind the mark.
-                let owner = value.trim_start_matches("quorumlock:done:");
+                let owner =
+                    value.trim_start_matches("quorumlock:done:").trim_start_matches(KEPT_FOR);
                 (key.owner, key.left) = (owner.parse().expect("a token"), left);
             }
             if let Some((value, left)) = get(fence(place)) {
@@ -79,14 +83,14 @@ fn fence(place: usize) -> String {
 }
 
 fn token(owner: u8) -> String {
-    owner.to_string()
+    if owner == OLDER { format!("{KEPT_FOR}{owner}") } else { owner.to_string() }
 }
 
-/// Every combination of no key, our key and another's, with a life shorter and longer than what
-/// is asked for, and of fences below, at and above.
+/// Every combination of no key, our key, another's and one that an older client keeps, with a life shorter and longer
+/// than what is asked for, and of fences below, at and above.
 fn all_keys() -> Vec<Keys> {
     let mut each = Vec::new();
-    for (owner, left) in [(0, 0), (1, 1), (1, 3), (2, 1), (2, 3)] {
+    for (owner, left) in [(0, 0), (1, 1), (1, 3), (2, 1), (2, 3), (OLDER, 3)] {
         for (fence, fence_left) in [(0, 0), (3, 1), (5, 1)] {
             each.push(Key { owner, left, fence, fence_left });
         }
@@ -143,9 +147,12 @@ fn an_acquire_does_what_its_script_does() {
     for (keys, claim) in all_keys().iter().flat_map(|keys| claims().map(move |claim| (keys, claim)))
     {
         let fenced = ballots().into_iter().map(Some);
-        for ballot in [None].into_iter().chain(fenced) {
+        let cases = [None].into_iter().chain(fenced).map(|ballot| {
             // The ballot of a top-up may be behind by any time.
             let is_top_up = ballot.as_ref().is_some_and(|ballot| ballot.back.is_none());
+            (ballot, is_top_up)
+        });
+        for (ballot, is_top_up) in cases.chain([(None, true)]) {
             let mut arguments =
                 vec![token(1), claim.life.to_string(), u8::from(is_top_up).to_string()];
             if let Some(ballot) = &ballot {
@@ -155,9 +162,23 @@ fn an_acquire_does_what_its_script_does() {
             }
             let (reply, stands) = script.run(keys, &names(&claim, ballot.is_some()), &arguments);
             let mut ours = *keys;
-            let answer = scripts::acquire(&mut ours, &claim, ballot.as_ref());
+            let answer = scripts::acquire(&mut ours, &claim, ballot.as_ref(), is_top_up);
             assert_eq!((answer, ours), (acquired(&reply), stands), "{keys:?} {claim:?} {ballot:?}");
         }
+    }
+}
+
+#[test]
+fn a_top_up_does_what_its_script_does() {
+    let script = Script::new(TOP_UP);
+    let single = || claims().filter(|claim| claim.resources.count_ones() == 1);
+    for (keys, claim) in all_keys().iter().flat_map(|keys| single().map(move |claim| (keys, claim)))
+    {
+        let arguments = [token(1), claim.life.to_string()];
+        let (reply, stands) = script.run(keys, &names(&claim, false), &arguments);
+        let mut ours = *keys;
+        let is_granted = scripts::top_up(&mut ours, &claim) == Acquired::Granted;
+        assert_eq!((is_granted, ours), (number(&reply) == 1, stands), "{keys:?} {claim:?}");
     }
 }
 

@@ -5,13 +5,10 @@ use super::protocol::Listed;
 use super::state::{Phase, State};
 
 impl Listed {
-    /// Calls the first of the list whose connection lives, for this slot, and has the last one watch. If there is none,
-    /// this is published.
-    pub(super) fn calls(&self, state: &mut State, slot: u8) {
-        let mut is_called = false;
-        self.passes_overdue(state);
-        for waiter in state.listed() {
-            let client = &mut state.clients[waiter];
+    /// Calls the first of these whose connection lives, for this slot. Returns `false` if there is none.
+    fn calls_first(&self, state: &mut State, waiters: &[usize], slot: u8) -> bool {
+        for waiter in waiters {
+            let client = &mut state.clients[*waiter];
             client.place = 0;
             if client.phase == Phase::Gone && !self.config.is(Mutant::GoneIsCalled) {
                 continue;
@@ -19,10 +16,24 @@ impl Listed {
             (client.called, client.passed) = (client.phase == Phase::Waiting, 0);
             client.slot = if client.called { slot } else { 0 };
             (state.is_quiet[usize::from(slot)], state.has_called) = (true, true);
-            is_called = true;
-            state.called_last = Some(waiter as u8);
-            break;
+            state.called_last = Some(*waiter as u8);
+            return true;
         }
+        false
+    }
+
+    /// Calls the first in front of a waiter. Returns `false` if there is none.
+    pub(super) fn calls_in_front_of(&self, state: &mut State, who: usize) -> bool {
+        let listed = state.listed();
+        let ahead = listed.iter().position(|other| *other == who).unwrap_or(listed.len());
+        self.calls_first(state, &listed[..ahead], 0)
+    }
+
+    /// Calls the first of the list, for this slot, and has the last one watch. If there is none, this is published.
+    pub(super) fn calls(&self, state: &mut State, slot: u8) {
+        self.passes_overdue(state);
+        let listed = state.listed();
+        let is_called = self.calls_first(state, &listed, slot);
         if !is_called && !self.config.is(Mutant::NoneIsPublished) {
             self.publishes(state);
         }

@@ -84,7 +84,7 @@ impl Listed {
         (0..self.config.slots).any(|slot| self.tries(state, who, slot))
     }
 
-    /// Asks in the list, and tries what is free there.
+    /// Asks in the list, and tries what is free there. Of a lock, only the first does: any other calls it.
     fn asks(&self, state: &mut State, who: usize) {
         let is_in_front = state.clients[who].is_first;
         if !self.reaches(who) || is_in_front && !self.config.is(Mutant::ListDecides) {
@@ -106,7 +106,15 @@ impl Listed {
             let is_quiet = state.is_quiet[at] && !is_called;
             !state.is_held_there[at] && !is_quiet
         };
-        if let Some(slot) = (0..self.config.slots).find(may_try) {
+        let free = (0..self.config.slots).find(may_try);
+        if free.is_some() && !is_permit {
+            self.stands(state, who);
+            if self.calls_in_front_of(state, who) {
+                state.clients[who].due = 1;
+                return;
+            }
+        }
+        if let Some(slot) = free {
             state.clients[who].place = 0;
             // Where several wait for several slots, each that asks tries one alone, also if it is the first.
             let stand = state.clients.iter().any(|client| client.place > 0);

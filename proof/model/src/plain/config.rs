@@ -80,6 +80,8 @@ pub struct Config {
     pub clock_step: i8,
     /// How often a holder's key may be deleted in its name.
     pub forced: u8,
+    /// How often a client of an older version may keep a free key for its next waiter.
+    pub older: u8,
     /// The attempts, as bits, that another process adopts. The first round of each is the last of its
     /// client, the second is the adopter's.
     pub hands_over: u8,
@@ -97,7 +99,7 @@ settings! {
     }
     set {
         extension_ttl: u8, lock_delay: u8, at_least: u8, fence: Fence, ahead: [u8; NODES],
-        duplicates: u8, forced: u8, properties: &'static [Property]
+        duplicates: u8, forced: u8, older: u8, properties: &'static [Property]
     }
     on { fence_expires, forgets, nil_settles }
 }

@@ -7,7 +7,7 @@ use crate::plain::mutants::Mutant;
 use crate::plain::properties::{Property, owner};
 use crate::plain::protocol::{Action, Protocol};
 use crate::plain::scripts::{self, Acquired, Claim};
-use crate::plain::state::{Key, Phase, RoundPhase, State};
+use crate::plain::state::{Key, OLDER, Phase, RoundPhase, State};
 
 impl Net for Protocol {
     fn clients(&self) -> impl Iterator<Item = u8> {
@@ -138,7 +138,7 @@ impl Protocol {
         }
     }
 
-    /// Acquires. One resource without a ballot is a plain `SET NX`, anything else is the script.
+    /// Acquires. One resource without a ballot is a plain `SET NX`, or tops up by a script of its own.
     fn acquire(
         &self,
         state: &mut State,
@@ -156,10 +156,13 @@ impl Protocol {
         if self.config.is(Mutant::SomeOfSeveral) {
             return some_of_several(keys, claim);
         }
+        if self.config.is(Mutant::KeptCounts) && keys[0].owner == OLDER {
+            return Acquired::Granted;
+        }
         if ballot.is_none() && claim.resources.count_ones() == 1 {
-            scripts::set(keys, claim)
+            if top_up { scripts::top_up(keys, claim) } else { scripts::set(keys, claim) }
         } else {
-            scripts::acquire(keys, claim, ballot.as_ref())
+            scripts::acquire(keys, claim, ballot.as_ref(), top_up)
         }
     }
 

@@ -32,6 +32,7 @@ named! {
         ForgottenIsDone: "a release that a node did not know taken for done",
         UnsettledCounts: "an adoption on nodes that may get a late SET",
         WarmingSettles: "an adoption on nodes that warmed up at the detachment",
+        KeptCounts: "a key that an older client keeps counted as a grant",
         ShortenedTooEarly: "a life shortened to what is left, without the drift",
     }
 }

@@ -32,6 +32,7 @@ pub enum Action {
     Force { attempt: usize },
     Delete { attempt: usize, node: usize },
     Forced { attempt: usize },
+    Keep { node: usize },
 }
 
 #[derive(Debug)]
@@ -154,6 +155,7 @@ impl Model for Protocol {
             duplicates: self.config.duplicates,
             clock_steps: self.config.clock_steps,
             forced: self.config.forced,
+            older: self.config.older,
             now: if let Fence::Window { back, .. } = self.config.fence { back + 1 } else { 0 },
             ..State::default()
         }

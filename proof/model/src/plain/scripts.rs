@@ -4,7 +4,7 @@
 
 use crate::masters::Extended;
 use crate::plain::config::RESOURCES;
-use crate::plain::state::Key;
+use crate::plain::state::{Key, OLDER};
 
 /// The claim that a command belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -62,10 +62,29 @@ pub fn set(keys: &mut [Key; RESOURCES], claim: &Claim) -> Acquired {
     Acquired::Granted
 }
 
+/// `top_up.lua`, for one resource claimed without a ballot.
+pub fn top_up(keys: &mut [Key; RESOURCES], claim: &Claim) -> Acquired {
+    take_what_is_kept(keys, claim);
+    set(keys, claim)
+}
+
+/// To a top-up, a key that an older client keeps is free.
+fn take_what_is_kept(keys: &mut [Key; RESOURCES], claim: &Claim) {
+    for key in claim.keys().filter(|key| keys[*key].owner == OLDER).collect::<Vec<_>>() {
+        (keys[key].owner, keys[key].left) = (0, 0);
+    }
+}
+
 /// `acquire.lua`: all keys or none. The token's own keys are not an obstacle, and are left
 /// unchanged.
-pub fn acquire(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballot>) -> Acquired {
-    if claim.keys().any(|key| keys[key].owner != 0 && !claim.is_ours(keys[key].owner)) {
+pub fn acquire(
+    keys: &mut [Key; RESOURCES],
+    claim: &Claim,
+    ballot: Option<&Ballot>,
+    is_top_up: bool,
+) -> Acquired {
+    let is_free = |owner: u8| owner == 0 || claim.is_ours(owner) || (is_top_up && owner == OLDER);
+    if !claim.keys().all(|key| is_free(keys[key].owner)) {
         return Acquired::Held;
     }
     if let Some(ballot) = ballot {
@@ -81,6 +100,9 @@ pub fn acquire(keys: &mut [Key; RESOURCES], claim: &Claim, ballot: Option<&Ballo
         for key in claim.keys() {
             (keys[key].fence, keys[key].fence_left) = (ballot.number, ballot.kept);
         }
+    }
+    if is_top_up {
+        take_what_is_kept(keys, claim);
     }
     set_free(keys, claim);
     Acquired::Granted
@@ -104,7 +126,7 @@ pub fn extend(keys: &mut [Key; RESOURCES], claim: &Claim, shortens: bool) -> Ext
         let key = &mut keys[key];
         if claim.is_ours(key.owner) {
             key.left = if shortens { claim.life } else { key.left.max(claim.life) };
-        } else if key.owner != 0 {
+        } else if key.owner != 0 && key.owner != OLDER {
             worst = Extended::Taken;
         } else if worst == Extended::Held {
             worst = Extended::Vacant;

@@ -8,6 +8,9 @@ use crate::digest::digest;
 use crate::masters::NODES;
 use crate::net::{Answers, Sent, bit};
 
+/// The owner of a key that a client of an older version keeps for its next waiter.
+pub const OLDER: u8 = 8;
+
 /// A lock and its fence on one node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Key {
@@ -111,6 +114,7 @@ pub struct State {
     pub duplicates: u8,
     pub clock_steps: u8,
     pub forced: u8,
+    pub older: u8,
     /// A property that a step has broken, by its place in the list of properties, plus one.
     pub broken: u8,
 }
@@ -128,7 +132,7 @@ impl Node {
 impl State {
     pub fn digest(&self, nodes: usize, attempts: usize) -> u64 {
         let counts = (self.now, self.restarts, self.duplicates, self.clock_steps, self.forced);
-        let rest = (counts, self.greatest, self.broken);
+        let rest = (counts, self.older, self.greatest, self.broken);
         digest((&self.nodes[..nodes], &self.attempts[..attempts], rest))
     }
 }

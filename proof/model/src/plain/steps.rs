@@ -8,7 +8,7 @@ use crate::plain::config::{Fence, ROUNDS};
 use crate::plain::mutants::Mutant;
 use crate::plain::properties::{Property, delay, forced, tokens};
 use crate::plain::protocol::{Action, Protocol};
-use crate::plain::state::{Phase, Round, RoundPhase, State};
+use crate::plain::state::{OLDER, Phase, Round, RoundPhase, State};
 
 impl Protocol {
     pub(crate) fn steps(&self, state: &State, mut emit: impl FnMut(Action, State)) {
@@ -248,6 +248,13 @@ impl Protocol {
                 next.nodes[node].ages(1);
                 next.nodes[node].steady = self.config.gains_every;
                 emit(Action::Gain { node }, next);
+            }
+            if state.older > 0 && master.keys[0].owner == 0 {
+                let mut next = *state;
+                next.older -= 1;
+                let key = &mut next.nodes[node].keys[0];
+                (key.owner, key.left) = (OLDER, self.config.ttl);
+                emit(Action::Keep { node }, next);
             }
             let counts = matches!(self.config.fence, Fence::Window { .. });
             if state.clock_steps > 0 && (counts || master.remembers() || master.warm > 0) {

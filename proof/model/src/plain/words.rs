@@ -33,6 +33,7 @@ impl Part for Protocol {
             (config.restarts, "restart"),
             (config.duplicates, "duplicate"),
             (config.forced, "forced release"),
+            (config.older, "kept key"),
         ];
         let words = [
             Some(format!("{} nodes", config.nodes)),
@@ -118,6 +119,7 @@ impl Part for Protocol {
                 if again { format!("{delivery}; the message will come again") } else { delivery }
             }
             Action::Tick => "a tick".to_owned(),
+            Action::Keep { node } => format!("an older client keeps the key on {}", node + 1),
             Action::Restart { node } => format!("{} restarts empty", node + 1),
             Action::Gain { node } => format!("{}'s clock gains a tick", node + 1),
             Action::SetClock { node } => {
@@ -218,7 +220,7 @@ impl Protocol {
             let (was, is) = (&before.nodes[node], &after.nodes[node]);
             for (old, new) in was.keys.iter().zip(&is.keys) {
                 if old.owner != 0 && new.owner == 0 {
-                    let name = NAMES[usize::from(old.owner) - 1];
+                    let name = NAMES.get(usize::from(old.owner) - 1).unwrap_or(&"an older client");
                     text += &format!("; {name}'s key on {} expires", node + 1);
                 }
                 if old.fence != 0 && new.fence == 0 {

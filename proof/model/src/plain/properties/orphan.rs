@@ -3,11 +3,12 @@
 
 use crate::net::bit;
 use crate::plain::protocol::Protocol;
-use crate::plain::state::{Phase, State};
+use crate::plain::state::{OLDER, Phase, State};
 
 pub(super) fn holds(protocol: &Protocol, state: &State) -> bool {
     state.nodes[..protocol.config.nodes].iter().all(|node| {
-        let mut owners = node.keys.iter().filter_map(|key| usize::from(key.owner).checked_sub(1));
+        let ours = node.keys.iter().filter(|key| key.owner != OLDER);
+        let mut owners = ours.filter_map(|key| usize::from(key.owner).checked_sub(1));
         owners.all(|attempt| {
             let record = &state.attempts[attempt];
             record.phase != Phase::Over

@@ -95,6 +95,18 @@ fn faulty() -> Vec<Run> {
                 .restarts(1),
         ),
         Run::holds(Config::new("five nodes, two restarts", 5, 2).restarts(2)).quick(),
+        Run::holds(
+            two("an older client keeps keys, extensions, a restart")
+                .rounds(&[2, 0])
+                .restarts(1)
+                .older(2),
+        ),
+        Run::holds(
+            in_order("an older client keeps keys, two attempts each", 3, &[0, 1, 0, 1])
+                .properties(Property::FENCED)
+                .older(2),
+        )
+        .quick(),
         Run::holds(two("duplicates, an extension each").rounds(&[1, 1]).duplicates(2)),
         Run::holds(two("clocks that gain").ttl(3).gains(3)).quick(),
         Run::holds(

@@ -74,6 +74,7 @@ pub(super) fn runs() -> Vec<Run> {
             &[Property::NeverReacquired],
             two("handed over beside a longer ttl, begun again, a restart").outlived(),
         ),
+        caught(Mutant::KeptCounts, EXCLUSION, two("two clients").older(2)),
         caught(Mutant::TokenReused, EXCLUSION, reused),
         caught(Mutant::ReleaseUncompared, EXCLUSION, Config::new("three clients", 3, 3)),
         caught(Mutant::ReleaseUncompared, &[Property::OwnerOnly], two("two clients")),
