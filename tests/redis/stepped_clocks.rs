@@ -4,6 +4,7 @@
 
 mod fenced;
 mod speed;
+#[cfg(feature = "embedded")]
 mod turns;
 mod unfenced;
 mod world;
