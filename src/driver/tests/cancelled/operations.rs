@@ -58,9 +58,9 @@ pub(super) struct Operation {
 
 impl Operation {
     /// Returns whether a waiter behind it, in its process, waits like one in another: a reader passes nothing on in
-    /// its process, and behind "named next" it is another client that gives the lock back.
+    /// its process, and behind "called in turn" it is another client that gives the lock back.
     pub(super) fn passes_nothing_on(&self) -> bool {
-        ["read", "downgrade", "named next"].iter().any(|word| self.what.contains(word))
+        ["read", "downgrade", "called in turn"].iter().any(|word| self.what.contains(word))
     }
 }
 
