@@ -48,8 +48,9 @@ impl World {
             (0..self.clients.len()).for_each(|client| self.see_waiters(client, &mut seen));
         }
         let message = self.slowest();
-        let longest = self.setup.served_within(message);
-        let by_a_quorum = self.setup.served_by_a_quorum_within(message);
+        let stays = self.keys_stay();
+        let longest = self.setup.served_within(message) + stays;
+        let by_a_quorum = self.setup.served_by_a_quorum_within(message) + stays;
         // A refusal that is under way, and the attempt behind it: each message may be late.
         let soon = millis(20) + 4 * message + 4 * self.setup.lateness;
         let Invariants {
@@ -142,6 +143,18 @@ impl World {
         };
         self.invariants.among_readers.judge(now, lasting, named)?;
         self.invariants.among_readers_alone.judge(now, well, named)
+    }
+
+    /// Returns for how much longer keys live whose release a master has denied until its client forgot them, where clocks
+    /// were set back without which there is no quorum.
+    fn keys_stay(&self) -> Duration {
+        let prolongs = |node: usize| self.masters[node].clock.prolongs();
+        let as_set: NodeSet =
+            (0..self.masters.len()).filter(|node| prolongs(*node) == Duration::ZERO).collect();
+        match (0..self.setup.seats()).all(|seat| self.setup.kind(seat).members.is_quorum(as_set)) {
+            true => Duration::ZERO,
+            false => (0..self.masters.len()).map(prolongs).max().unwrap_or_default(),
+        }
     }
 
     /// Adds what a client waits for, and what it could have.
