@@ -63,6 +63,19 @@ impl Stage {
         stage
     }
 
+    /// Creates a master at which so many processes have come to wait for the key, which is free by then: only the last of
+    /// them reads its mailbox.
+    fn behind_the_gone(processes: u8) -> Self {
+        let mut stage = Self::new(&[processes]);
+        stage.set("theirs");
+        for process in 1..=processes {
+            stage.waits(waiter(process, 0));
+            stage.pass(1);
+        }
+        stage.free();
+        stage
+    }
+
     /// Returns the answer to a command, and the messages that it has led to.
     fn asks(&mut self, command: &[u8]) -> (Reply, Vec<String>) {
         self.machine.receive(self.client, self.now, command);
@@ -249,13 +262,7 @@ fn waiters_whose_connections_are_gone_are_passed_over_in_one_call() {
 
 #[test]
 fn a_call_passes_over_so_many_and_another_goes_on() {
-    let mut stage = Stage::new(&[200]);
-    stage.set("theirs");
-    for process in 1..=200 {
-        stage.waits(waiter(process, 0));
-        stage.pass(1);
-    }
-    stage.free();
+    let mut stage = Stage::behind_the_gone(200);
     for left in [136, 72, 8] {
         let called = Called { is_waited_for: true, goes_on: true, listeners: 1 };
         assert_eq!(stage.calls(), (called, vec!["".into()]));

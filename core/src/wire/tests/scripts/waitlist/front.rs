@@ -50,13 +50,7 @@ fn first_answer(stamp: Option<u64>) -> Listed {
 
 #[test]
 fn those_that_no_call_reaches_are_taken_out_by_the_next_question() {
-    let mut stage = Stage::new(&[200]);
-    stage.set("theirs");
-    for process in 1..=200 {
-        stage.waits(waiter(process, 0));
-        stage.pass(1);
-    }
-    stage.free();
+    let mut stage = Stage::behind_the_gone(200);
     for left in [137, 73, 9] {
         let (listed, messages) = stage.asks_with(newcomer(waiter(201, 0)));
         assert_eq!((listed.what, listed.ahead, messages.len()), (Found::GoesOn, left - 1, 0));
