@@ -195,7 +195,7 @@ impl Waiters {
     }
 
     /// Makes the contender for `key` try again at once, and the reader that polls for it, unless the message
-    /// names the next, which has another one in its mailbox.
+    /// names the next waiter of a client of an older version.
     pub(crate) fn wake_contender(&mut self, cx: &mut Cx, key: &str, message: Option<&str>) {
         let writer = self.local_queue.contender(key);
         for request in writer.into_iter().chain(self.readers.poller(key)) {

@@ -11,7 +11,7 @@ mod token;
 pub(crate) mod waitlist;
 
 pub use claim::{Ballot, Claim, Native, Packer, Way};
-pub use layout::{Giving, ReleaseScript};
+pub use layout::ReleaseScript;
 pub use login::{Credentials, Login, Renewal};
 pub use notice::NOTIFY;
 pub use replies::Replies;

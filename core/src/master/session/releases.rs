@@ -6,7 +6,7 @@ use crate::master::{Debt, Deleted, Incoming, PendingReply, Session};
 use crate::quorum::Instant;
 use crate::shared::Keys;
 use crate::wire::waitlist::UNDONE;
-use crate::wire::{Claim, Giving, Native, Packer, ReleaseScript, Reply, Way};
+use crate::wire::{Claim, Native, Packer, ReleaseScript, Reply, Way};
 use std::sync::Arc;
 
 /// The ways in which the server can release, as far as this connection has shown.
@@ -70,9 +70,8 @@ impl Session {
         let command = match &deletion.what {
             Deleted::Kept(kept) => claim.shorten(packer, kept.left(now)),
             Deleted::Claim(_) => {
-                let giving =
-                    Giving { way, script: claim.release_script(), channels: &self.channels };
-                let (command, announces) = claim.give_back(packer, giving, tells.is_some());
+                let channels = tells.as_ref().map(|_| &*self.channels);
+                let (command, announces) = claim.give_back(packer, way, channels);
                 tells = tells.filter(|_| !announces);
                 command
             }

@@ -28,15 +28,6 @@ pub enum ReleaseScript {
     Reader,
 }
 
-/// How a claim is given back.
-#[derive(Clone, Copy)]
-pub struct Giving<'a> {
-    pub way: Way,
-    pub script: ReleaseScript,
-    /// The prefix of the channels on which the script may announce what it has freed.
-    pub channels: &'a str,
-}
-
 impl Claim {
     fn layout(&self) -> Layout<'_> {
         match self.keys.as_reader() {
@@ -110,25 +101,21 @@ impl Claim {
     }
 
     /// Packs a rollback or a release. Returns also whether the script announces by itself what it has
-    /// freed: it knows whether there is anything to announce.
+    /// freed, on `channels` with this prefix if any: it knows whether there is anything to announce.
     pub fn give_back<'a>(
         &self,
         packer: &'a mut Packer,
-        giving: Giving<'_>,
-        announces: bool,
+        way: Way,
+        channels: Option<&str>,
     ) -> (&'a [u8], bool) {
-        let channels = Some(giving.channels).filter(|_| announces);
-        match (giving.script, self.layout()) {
-            (ReleaseScript::Reader, Layout::Reader(beside)) => {
-                (reader::release(self, packer, beside, giving.way, channels), true)
-            }
-            _ => (several::release(self, packer, giving.way, giving.script), false),
+        match self.layout() {
+            Layout::Reader(beside) => (reader::release(self, packer, beside, way, channels), true),
+            Layout::Plain | Layout::Several => (several::release(self, packer, way), false),
         }
     }
 
     /// Packs a release for which nothing is announced.
     pub fn release<'a>(&self, packer: &'a mut Packer, way: Way) -> &'a [u8] {
-        let script = self.release_script();
-        self.give_back(packer, Giving { way, script, channels: "" }, false).0
+        self.give_back(packer, way, None).0
     }
 }

@@ -1,6 +1,5 @@
 //! The token under each of several keys, or beside a fence; and what is the same for a single one.
 
-use super::ReleaseScript;
 use crate::wire::resp::Command;
 use crate::wire::{Claim, Millis, Packer, RELEASE, RELEASE_ALL, Way};
 
@@ -32,17 +31,12 @@ pub(super) fn extend<'a>(claim: &Claim, packer: &'a mut Packer, life: Millis) ->
 }
 
 /// Packs a compare-and-delete.
-pub(super) fn release<'a>(
-    claim: &Claim,
-    packer: &'a mut Packer,
-    way: Way,
-    script: ReleaseScript,
-) -> &'a [u8] {
+pub(super) fn release<'a>(claim: &Claim, packer: &'a mut Packer, way: Way) -> &'a [u8] {
     let Packer { release_room: room, released, release, release_all, label, .. } = packer;
     if released.replace((claim.token, way)) == Some((claim.token, way)) {
         return room;
     }
-    let is_plain = script == ReleaseScript::Plain;
+    let is_plain = claim.is_one_without_a_fence();
     if let Way::Native(native) = way
         && is_plain
     {
