@@ -134,7 +134,7 @@ fn errors(name: &Arc<str>, label: &Arc<str>) -> Vec<Box<dyn Text>> {
         text(InspectError::Unconfirmed(nodes)),
         text(InspectError::Unclear(Box::new(inspection(name, label, false)))),
         text(WrongContext::NoThread { problem: name.to_string() }),
-        text(name.parse::<FencingToken>().unwrap_err()),
+        name.parse::<FencingToken>().map_or_else(text, text),
         text(NotReady { waited, status: status(name) }),
     ]
 }
