@@ -2,6 +2,7 @@
 //! takes. Each bound was written down before it was measured.
 
 use super::clock::millis;
+use super::jam::Jam;
 use super::liveness::heartbeat;
 use super::setup::Setup;
 use std::fmt::Write as _;
@@ -142,8 +143,10 @@ impl Setup {
     /// Returns the longest time for which others win what a client waits for that is linked to a quorum, and how often
     /// they may win it meanwhile in any case.
     pub(super) fn has_its_turn_within(&self, message: Duration) -> (Duration, u64) {
-        // Where messages are denied, a waiter may rest at one such moment: its list's master seemed to miss the key.
-        let moments = if self.denied.is_empty() { 1 } else { 2 };
+        // Of those that hear of no release, another may have one such moment each. Where messages are denied, a waiter
+        // may rest at one: its list's master seemed to miss the key.
+        let others = self.jam.as_ref().map_or(0, Jam::pollers).saturating_sub(1);
+        let moments = 1 + others + u32::from(!self.denied.is_empty());
         let among_others = (moments * PAUSES_AMONG_OTHERS - PAUSES) * self.longest_pause;
         (self.served_within(message) + among_others, IN_A_ROW * ROUNDS * self.seats() as u64)
     }

@@ -85,6 +85,12 @@ impl Jam {
         !self.deaf.contains(seat)
     }
 
+    /// Returns how many wait beside those that never pause, and hear of no release.
+    pub(super) fn pollers(&self) -> u32 {
+        let waits = |seat: usize| self.deaf.contains(seat) && !self.busy.contains(seat);
+        (0..self.seats()).map(|seat| u32::from(waits(seat))).sum()
+    }
+
     /// Returns whether waiters ask holders.
     pub(super) const fn asks(&self) -> bool {
         matches!(self.way, Way::Busy)

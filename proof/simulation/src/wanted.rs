@@ -311,7 +311,13 @@ impl World {
     pub(super) fn note_win(&mut self, client: usize, asked: &Asked) {
         let writes = |asked: &Asked| asked.mode == Mode::Write;
         let waits = self.clients.iter().any(|client| client.asked.values().any(writes));
-        if writes(asked) && !waits {
+        // The hint of another that has given up is left to end by itself.
+        let hint = format!("{HINT}{}", asked.keys[0]);
+        let is_left = self.masters.iter().any(|master| {
+            let by = master.raw(&hint, self.agenda.now).and_then(owner);
+            by.is_some_and(|by| by != client)
+        });
+        if writes(asked) && !waits && !is_left {
             // It has taken back its hint, or does so in a moment.
             let soon = self.agenda.now + nanos(4 * self.slowest() + 4 * self.setup.lateness);
             self.hinted_until.insert(asked.keys[0], soon);

@@ -251,14 +251,16 @@ impl Waiters {
         }
         let picked = self.picks(cx, request, is_free);
         if let Some((&slot, others)) = picked.split_first() {
+            let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+            seeker.in_vain = seeker.in_vain.saturating_add(1);
+            let (in_vain, probes) = (seeker.in_vain, seeker.in_vain > 1 && !all);
             if let Some(pool) = self.semaphores.pools.get_mut(&channel) {
-                pool.pauses = 0;
+                if in_vain <= MOST_IN_VAIN {
+                    pool.pauses = 0;
+                }
                 others.iter().for_each(|slot| pool.hints.insert(*slot));
                 self.semaphores.stirred.push_back(channel);
             }
-            let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
-            seeker.in_vain += 1;
-            let probes = seeker.in_vain > 1 && !all;
             return self.try_slot(cx, request, slot, probes);
         }
         match (all, waits) {
@@ -336,7 +338,9 @@ impl Waiters {
     ) -> Option<Duration> {
         let random = cx.masters.random.jitter();
         let seeker = self.semaphores.seekers.get_mut(&request)?;
-        seeker.in_vain = 0;
+        if seeker.in_vain <= MOST_IN_VAIN || left.is_some() {
+            seeker.in_vain = 0;
+        }
         let channel = seeker.slots.channel().clone();
         let is_notified = self.hears(cx, &channel);
         let pool = self.semaphores.pools.get_mut(&channel)?;
