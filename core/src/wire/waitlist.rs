@@ -89,6 +89,13 @@ impl Sight {
         !self.call.is_empty()
     }
 
+    /// Returns whether the process that was called last was called `later` once more.
+    pub(crate) fn is_called_again_in(&self, later: &Self) -> bool {
+        let process =
+            |sight: &Self| sight.call.split_once(' ').map(|(_, process)| process.to_owned());
+        self.call != later.call && self.has_call() && process(self) == process(later)
+    }
+
     /// Returns whether a process held the key that was not called last: it may not know of the list.
     pub(crate) fn has_uncalled_holder(&self) -> bool {
         self.has_call() && !self.holder.is_empty() && !self.call.ends_with(&*self.holder)

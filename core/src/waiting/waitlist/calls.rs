@@ -39,7 +39,8 @@ impl Waiters {
         {
             // A question under way enters it again.
             (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
-            (entry.suspicion, entry.in_vain) = (None, 0);
+            entry.suspicion = None;
+            entry.is_called_anew();
             contention.notice(cx.now, &cx.masters.settings);
         }
         self.try_as_called(cx, request);

@@ -152,6 +152,11 @@ impl Entry {
         is_free
     }
 
+    /// Notes that a call has come: of a release, or of a waiter that has found the key free, as this one may have.
+    pub(super) fn is_called_anew(&mut self) {
+        self.in_vain = self.in_vain.min(LACKS_AFTER);
+    }
+
     fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
         reports.get(self.node).map(|report| &report.answer)
     }
@@ -165,9 +170,14 @@ impl Entry {
     pub(in crate::waiting) fn answered(&mut self, trip: Duration, listed: &Listed) {
         (self.trip, self.is_repeated) = (trip, false);
         (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
-        if matches!(listed.what, Found::Held(_)) {
+        match listed.what {
             // Or by the vote of another that tries in vain.
-            self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1);
+            Found::Held(_) => self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1),
+            // The one that was called before has tried in vain, and whoever finds the key free would call it again.
+            Found::OtherCalled(_) if self.sight.is_called_again_in(&listed.sight) => {
+                self.in_vain = self.in_vain.saturating_add(1);
+            }
+            _ => {}
         }
     }
 
