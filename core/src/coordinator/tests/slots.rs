@@ -2,6 +2,7 @@
 //! Of three nodes, `n3` is the first of `r`.
 
 use super::open;
+use super::semaphore::waits;
 use super::waking;
 use crate::shared::{Event, RequestId};
 
@@ -151,4 +152,33 @@ fn a_permit_that_is_won_for_a_seeker_that_is_gone_is_given_back() {
     stage.machine.serve();
     stage.pump();
     stage.play("n1 < EVAL release 1 r #1 \n n1 > 1 \n debts 0");
+}
+
+/// One master lacks its key and another answers that it has none, but grants none: at a quorum a slot looks free that
+/// is not.
+#[test]
+fn a_slot_that_looks_free_in_vain_is_tried_more_and_more_seldom() {
+    const LOOKS: &str = "n1-3 < PTTL r0 \n n1-3 < PTTL r1 \n n1-3 < PTTL r2
+         n1 > -2 \n n1 > 8000 \n n1 > 8000
+         n2 > 8000 \n n2 > 8000 \n n2 > 8000
+         n3 > -2 \n n3 > 8000 \n n3 > 8000\n";
+    let fails = |token: usize| {
+        format!(
+            "n1-3 < SET r0 #{token} .. \n n1 > ok \n n2-3 > nil \n n1 < EVAL release .. \n n1 > 1\n"
+        )
+    };
+    let looks_at_one =
+        "n3 < PTTL r0 \n n3 < PTTL r1 \n n3 < PTTL r2 \n n3 > -2 \n n3 > 8000 \n n3 > 8000\n";
+    let mut stage = waits();
+    stage.steps("+700ms");
+    stage.steps(&[LOOKS, &fails(2), looks_at_one].concat());
+    stage.steps("n3 < SET r0 #3 .. \n n3 > nil");
+    stage.steps(looks_at_one);
+    stage.steps("n3 < SET r0 #4 .. \n n3 > nil");
+    stage.steps(&[LOOKS, &fails(5)].concat());
+    for (token, at, pause) in [(6, 705, 5), (7, 715, 10), (8, 735, 20), (9, 775, 40)] {
+        stage.steps(&format!("next {at}ms \n +{pause}ms"));
+        stage.steps(&[LOOKS, &fails(token)].concat());
+    }
+    stage.play("next 855ms");
 }
