@@ -15,7 +15,6 @@ use crate::kind::Kind;
 use crate::redlock::Redlock;
 use crate::resource::{IntoResource, IntoResources, Resources};
 use quorumlock_core::coordinator::Label;
-use quorumlock_core::quorum::Nanos;
 use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -203,7 +202,7 @@ impl<G: Held> Acquire<G> {
     pub(crate) fn candidate(mut self, value: &str) -> Self {
         self.terms.label = Some(Arc::new(Label::of_candidate(value)));
         self.terms.fair = false;
-        self.terms.keep_warm = Nanos::ZERO;
+        self.terms.keep_warm = Some(Duration::ZERO);
         self
     }
 

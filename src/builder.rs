@@ -336,11 +336,11 @@ impl<R> RedlockBuilder<R> {
         self
     }
 
-    /// Sets for how long a lock stays in this process after its guard was given back, for the next acquire
+    /// Sets for how long a lock stays in this process after its release, for the next acquire
     /// here: as if each acquire of one resource said [`keep_warm`](crate::Acquire::keep_warm), which has
     /// the whole story. It does not apply to several resources that are locked together, to permits, to
-    /// readers and writers of an [`RwLock`](crate::RwLock), nor to candidates of an election. Default:
-    /// none, and a lock that is given back is released.
+    /// readers and writers of an [`RwLock`](crate::RwLock), to candidates of an election, nor to acquires with
+    /// an option that has their lock released. Default: none.
     ///
     /// ```
     /// use std::time::Duration;

@@ -2,7 +2,6 @@
 
 mod detach_error;
 mod downgrade;
-mod give_back;
 mod not_after;
 mod wanted;
 
@@ -19,12 +18,18 @@ use quorumlock_core::quorum::Instant;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A held lock. Dropping it releases in the background, from any thread, inside or outside a
-/// runtime; a lock that is [kept warm](crate::Acquire::keep_warm) stays in this process.
+/// A held lock. It ends in one of these ways:
+///
+/// - [`release`](Self::release) says that the work has ended well. It deletes the keys, or does what the acquire has
+///   asked for: with [`min_hold`](crate::Acquire::min_hold) they stay until then, and with
+///   [`keep_warm`](crate::Acquire::keep_warm) the lock stays in this process.
+/// - A guard that is dropped deletes the keys at once, whatever the acquire has asked for: what the work has left
+///   behind is not known, and the next holder is to begin anew. This goes on in the background, from any thread,
+///   inside or outside a runtime.
+/// - [`forget`](Self::forget) leaves the keys until they expire, and [`detach`](Self::detach) gives the lock away.
 ///
 /// The lock is held until the [deadline](Lease::deadline) and not a moment longer: only the caller
 /// extends it. Call [`check`](Lease::check) before each side effect, and watch
@@ -107,14 +112,15 @@ impl<K: Kind> Guard<K> {
         }
     }
 
-    /// Releases the lock: deletes our key, compared by its token, on every master.
+    /// Releases the lock after work that has ended well: deletes our key, compared by its token, on every master.
     ///
     /// Returns when a quorum has deleted it, or after the operation timeout. The remaining
     /// deletions are retried in the background.
     ///
-    /// A release says that the work has ended well. If the acquire has asked for
-    /// [`min_hold`](crate::Acquire::min_hold), the key is not deleted before that time: instead of
-    /// deleting it, the masters shorten its life. To open the lock earlier, drop the guard.
+    /// If the acquire has asked for [`min_hold`](crate::Acquire::min_hold), the key is not deleted before that time:
+    /// instead of deleting it, the masters shorten its life. If it has asked for
+    /// [`keep_warm`](crate::Acquire::keep_warm), the lock stays in this process, and this returns at once. To open
+    /// the lock at once in either case, drop the guard.
     ///
     /// # Errors
     ///
@@ -133,10 +139,8 @@ impl<K: Kind> Guard<K> {
     }
 
     /// Begins a [`release`](Self::release): the part before its first await.
-    pub(crate) fn begin_release(&self) -> oneshot::Receiver<ReleaseResult> {
-        let (reply, answer) = oneshot::channel();
-        self.lease.driver.finish(&self.lease.hold, reply);
-        answer
+    pub(crate) fn begin_release(&self) -> Option<oneshot::Receiver<ReleaseResult>> {
+        self.lease.driver.finish(&self.lease.hold)
     }
 
     /// Releases the lock after work that has failed: whatever its acquire has asked for, the keys
@@ -144,15 +148,16 @@ impl<K: Kind> Guard<K> {
     pub(crate) async fn release_at_once(self) -> Result<Released, Lost> {
         let (reply, answer) = oneshot::channel();
         self.lease.driver.release(&self.lease.hold, Some(reply));
-        self.end_release(answer).await
+        self.end_release(Some(answer)).await
     }
 
     /// Waits for the outcome of a release that was begun.
     pub(crate) async fn end_release(
         &self,
-        answer: oneshot::Receiver<ReleaseResult>,
+        answer: Option<oneshot::Receiver<ReleaseResult>>,
     ) -> Result<Released, Lost> {
         let Lease { driver, hold, .. } = &self.lease;
+        let Some(answer) = answer else { return Ok(Released::KeptWarm) };
         match answer.await {
             Err(_) if !driver.is_here() => Err(hold.forked(driver.now())),
             answer => hold.released(answer.ok()),
@@ -236,9 +241,7 @@ impl<K: Kind> Guard<K> {
 
 impl<K: Kind> Drop for Guard<K> {
     fn drop(&mut self) {
-        let Lease { driver, hold, .. } = &self.lease;
-        // What the work has left behind is not known: the next holder is to begin anew.
-        if thread::panicking() { driver.release(hold, None) } else { driver.give_back(hold) }
+        self.lease.driver.release(&self.lease.hold, None);
     }
 }
 

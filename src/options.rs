@@ -138,6 +138,7 @@ impl Options {
         self.check_ttl("max_ttl", self.max_ttl)?;
         let ttl = self.check_ttl("ttl", self.ttl)?;
         self.check_lock_delay(self.lock_delay, ttl)?;
+        check_keep_warm(self.keep_warm, self.fair, self.lock_delay, Duration::ZERO)?;
         self.check_max_hold("max_hold", self.max_hold, ttl)
     }
 
@@ -305,6 +306,27 @@ impl Options {
 
 fn names(list: NodeSet, masters: &[Address]) -> Vec<Arc<str>> {
     list.iter().filter_map(|node| Some(masters.get(node)?.name.clone())).collect()
+}
+
+/// Refuses to keep a lock warm beside an option that has it released.
+pub(crate) fn check_keep_warm(
+    keep_warm: Duration,
+    fair: bool,
+    lock_delay: Duration,
+    min_hold: Duration,
+) -> Result<(), InvalidSetting> {
+    let others =
+        [("fair", fair), ("lock_delay", !lock_delay.is_zero()), ("min_hold", !min_hold.is_zero())];
+    match others.into_iter().find(|(_, is_set)| *is_set && !keep_warm.is_zero()) {
+        Some((other, _)) => {
+            let problem = format!(
+                "{other} has a lock released whose work has ended, so it cannot be kept warm: leave \
+                 one of the two out"
+            );
+            Err(InvalidSetting::new("keep_warm", problem))
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

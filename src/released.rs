@@ -9,6 +9,8 @@ use crate::report::NodeReport;
 pub enum Released {
     /// A quorum of masters deleted our key, within its validity.
     Confirmed,
+    /// The lock stays in this process, as [`keep_warm`](crate::Acquire::keep_warm) asks, and no master was asked.
+    KeptWarm,
     /// No quorum confirmed in time, and nothing indicates that the lock was lost. The remaining
     /// deletions are retried in the background, and the keys expire with their ttl in any case.
     /// Contains what every master said. It is empty if the `Redlock` ended before the answer.

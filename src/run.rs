@@ -6,7 +6,6 @@ use crate::guard::{Guard, Lease};
 use crate::kind::Kind;
 use crate::released::Released;
 use std::future::{Future, poll_fn};
-use std::mem;
 use std::pin::pin;
 use std::task::Poll;
 
@@ -35,11 +34,8 @@ impl<G: Held<Error = AcquireError>> Acquire<G> {
     ///
     /// `Ok` proves that the lock was held until the body had returned. It contains the body's
     /// result, even if that is an error: a release that is not confirmed in time does not hide it.
-    /// With [`min_hold`](Self::min_hold), a body that returns has ended well, whatever it returns;
-    /// [`Once::run`](crate::Once::run) opens the resource if that is an error.
-    ///
-    /// A lock that is [kept warm](Self::keep_warm) stays in this process when the body has returned, whatever
-    /// it returns. It is released when the body is dropped or panics, and when the lock is lost.
+    /// With [`min_hold`](Self::min_hold) or [`keep_warm`](Self::keep_warm), a body that returns has ended well,
+    /// whatever it returns; [`Once::run`](crate::Once::run) opens the resource if that is an error.
     ///
     /// # Errors
     ///
@@ -69,19 +65,8 @@ impl<K: Kind> Guard<K> {
     where
         L: Future<Output = T>,
     {
-        let unfinished = Unfinished(&self);
         let result = under(&self, body).await?;
-        mem::forget(unfinished);
-        ended(result, self.give_back_after_work().await)
-    }
-}
-
-/// Work that has not ended. If it is dropped, its lock is released, kept warm or not.
-struct Unfinished<'a, K: Kind>(&'a Guard<K>);
-
-impl<K: Kind> Drop for Unfinished<'_, K> {
-    fn drop(&mut self) {
-        self.0.release_in_background();
+        ended(result, self.release().await)
     }
 }
 

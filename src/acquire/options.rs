@@ -206,10 +206,10 @@ impl<G: Queued> Acquire<G> {
         self
     }
 
-    /// Keeps the lock in this process for this long after its guard was given back: dropped,
-    /// [`give_back`](Guard::give_back), or the end of [`run`](Self::run). The next acquire of the same
-    /// resource here gets it without asking the masters, and tasks that wait here get it one after the other.
-    /// For a task that locks the same resource again and again, such as a consumer with its partition.
+    /// Keeps the lock in this process for this long after its [`release`](Guard::release), which the end of
+    /// [`run`](Self::run) is, too. The next acquire of the same resource here gets it without asking the masters, and
+    /// tasks that wait here get it one after the other. For a task that locks the same resource again and again, such
+    /// as a consumer with its partition.
     ///
     /// To the masters, and to all other clients, the lock is held in the meantime: they wait for up to this
     /// long, or for its ttl if the process dies. So keep it warm for about as long as the pauses between two
@@ -223,9 +223,9 @@ impl<G: Queued> Acquire<G> {
     /// # let masters = quorumlock::embedded::Masters::start_in_memory(3)?;
     /// # let redlock = masters.builder().connect().await?;
     /// let warm = redlock.acquire("partition:7").keep_warm(Duration::from_secs(2));
-    /// warm.clone().await?.give_back(); // one round trip
-    /// warm.clone().await?.give_back(); // none
-    /// warm.await?.release().await?; // deleted at a quorum of masters
+    /// warm.clone().await?.release().await?; // one round trip
+    /// warm.clone().await?.release().await?; // none
+    /// drop(warm.await?); // deleted
     /// # Ok(()) }
     /// # #[cfg(not(feature = "embedded"))]
     /// # fn main() {}
@@ -235,23 +235,22 @@ impl<G: Queued> Acquire<G> {
     ///   half of the validity away: once half of it has passed since the lock was won, it is released when it
     ///   is given back, and what is idle is released then, too. So clients that wait elsewhere get their turn.
     ///   Nothing extends a lock that is idle.
-    /// - **It is released** after the span, by [`Guard::release`], when a `run` is dropped or panics, when a
-    ///   guard is dropped in a panic, by [`shutdown`](Redlock::shutdown), once a client elsewhere
-    ///   [asks for it](crate::Lease::wanted) or is known to wait, and when another kind of acquire here asks for the resource.
+    /// - **Its keys are deleted** after the span, when a guard or a `run` is dropped, by
+    ///   [`shutdown`](Redlock::shutdown), once a client elsewhere [asks for it](crate::Lease::wanted) or is known to
+    ///   wait, and when another kind of acquire here asks for the resource.
     /// - **The next acquire has to ask for the same**: the same ttl and label. Otherwise it is released, and
     ///   the acquire asks the masters.
     /// - **Each guard of a [fenced](Self::fenced) lock has a fencing token of its own**, greater than that of the
     ///   guard before. One acquire takes up to 1,000 tokens; after so many guards the lock is released when it is
     ///   given back, and the next acquire asks the masters.
-    /// - **Not kept warm**, and released when given back: a lock with a lock-delay, a
-    ///   [`min_hold`](Self::min_hold), a [fair](Self::fair) one, and one that was
-    ///   [adopted](Redlock::adopt).
+    /// - **Refused** beside a lock-delay, a [`min_hold`](Self::min_hold) or [`fair`](Self::fair), whose locks are
+    ///   not kept warm. Nor is one that was [adopted](Redlock::adopt).
     ///
     /// [`Queued`] names the guards that have it. The builder's
-    /// [`keep_warm`](crate::RedlockBuilder::keep_warm) sets it for all calls. Zero, the default, is for locks
-    /// that are released when they are given back.
+    /// [`keep_warm`](crate::RedlockBuilder::keep_warm) sets it for all calls that it suits. Zero, the default, is for
+    /// locks whose keys are deleted by their release.
     pub const fn keep_warm(mut self, span: Duration) -> Self {
-        self.terms.keep_warm = Nanos::of(span);
+        self.terms.keep_warm = Some(span);
         self
     }
 }

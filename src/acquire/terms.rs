@@ -1,7 +1,7 @@
 //! What an acquisition asks for, and the request that it becomes once its options are known to work.
 
 use crate::failure::{AcquireError, InvalidSetting};
-use crate::options::check_label;
+use crate::options::{check_keep_warm, check_label};
 use crate::redlock::Redlock;
 use crate::resource::Resources;
 use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Label};
@@ -25,8 +25,9 @@ pub(crate) struct Terms {
     pub(super) min_hold: Nanos,
     /// Whether it is fair, where there is a list.
     pub(super) fair: bool,
-    /// How long the hold stays idle once it is given back.
-    pub(super) keep_warm: Nanos,
+    /// How long the hold stays idle after its release. `None`: as long as the builder says, if nothing else that the
+    /// acquire asks for has it released.
+    pub(super) keep_warm: Option<Duration>,
 }
 
 impl Terms {
@@ -36,7 +37,7 @@ impl Terms {
             ttl: options.ttl,
             lock_delay: options.lock_delay,
             fair: options.fair,
-            keep_warm: Nanos::of(options.keep_warm),
+            keep_warm: None,
             redlock,
             resources,
             timeout: Some(Nanos::of(timeout)),
@@ -77,6 +78,9 @@ impl Terms {
             let field = if label.is_candidate() { "candidate" } else { "label" };
             check_label(field, label.text())?;
         }
+        if let Some(span) = self.keep_warm {
+            check_keep_warm(span, self.fair, lock_delay, self.min_hold.span())?;
+        }
         let keys = self.resources.locked(options);
         let keys = keys.ok_or_else(|| {
             let problem = "there is none: name at least one, such as \"orders:42\"";
@@ -92,7 +96,7 @@ impl Terms {
             keep_alive: self.keep_alive,
             label: self.label.clone(),
             at_least: options.check_min_hold(self.min_hold.span())?,
-            keep_warm: self.keep_warm,
+            keep_warm: Nanos::of(self.keep_warm.unwrap_or(options.keep_warm)),
             is_fair: self.fair && self.resources.is_alone(),
             probes: false,
         })

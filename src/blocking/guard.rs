@@ -92,13 +92,6 @@ impl<K: Kind> Guard<K> {
         wait::until(self.inner.release())
     }
 
-    /// Gives the lock back without waiting for anything: a lock that is
-    /// [kept warm](super::Acquire::keep_warm) stays idle in this process. See
-    /// [`Guard::give_back`](crate::Guard::give_back).
-    pub fn give_back(self) {
-        self.inner.give_back();
-    }
-
     /// Gives the lock away as a value, for [`adopt`](super::Redlock::adopt). Blocks at most for the
     /// operation timeout. See [`Guard::detach`](crate::Guard::detach).
     ///

@@ -116,12 +116,12 @@ impl Callers {
                 self.holds.succeed(now, &from, to);
                 machine.handle_downgrade(now, request, from.attempt);
             }
-            Request::Release { request, attempt, in_time, ends_well, gives_back, reply } => {
+            Request::Release { request, attempt, in_time, ends_well, reply } => {
                 let hold = self.holds.remove(attempt);
                 let held = hold.as_ref().map(|hold| hold.held(now));
-                if gives_back && machine.handle_leave_idle(now, attempt, in_time) {
+                if ends_well && machine.handle_leave_idle(now, attempt, in_time) {
                     self.telemetry.given_back(held);
-                    reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::Confirmed)));
+                    reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::KeptWarm)));
                     return false;
                 }
                 let request = reply.map(|reply| {

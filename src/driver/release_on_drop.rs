@@ -2,7 +2,6 @@
 
 use super::{Handle, LeaseState, ReleaseResult, Request, Taken};
 use crate::failure::LossReason;
-use crate::released::Released;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -50,55 +49,45 @@ impl Drop for ReleaseOnDrop {
 }
 
 impl Handle {
-    /// Sends the release of a lock, unless its guard is gone. The release is on its way when this
-    /// returns, whether or not a caller waits for the outcome.
+    /// Sends the release of a lock, unless its guard is gone: whatever its acquire has asked for, the keys are
+    /// deleted at once. The release is on its way when this returns, whether or not a caller waits for the outcome.
     pub(crate) fn release(&self, hold: &LeaseState, reply: Option<oneshot::Sender<ReleaseResult>>) {
-        self.give_up(hold, reply, false, false);
-    }
-
-    /// Gives a lock back: it stays idle if its acquire has asked for that, and otherwise this is a release.
-    pub(crate) fn give_back(&self, hold: &LeaseState) {
-        self.give_up(hold, None, false, true);
-    }
-
-    /// Does the same after work that has ended well. `reply` is answered at once if it stays idle.
-    pub(crate) fn give_back_after_work(
-        &self,
-        hold: &LeaseState,
-        reply: oneshot::Sender<ReleaseResult>,
-    ) {
-        self.give_up(hold, Some(reply), true, true);
-    }
-
-    /// Does the same after work that has ended well: its keys stay for
-    /// [`min_hold`](crate::Acquire::min_hold).
-    pub(crate) fn finish(&self, hold: &LeaseState, reply: oneshot::Sender<ReleaseResult>) {
-        self.give_up(hold, Some(reply), true, false);
-    }
-
-    fn give_up(
-        &self,
-        hold: &LeaseState,
-        reply: Option<oneshot::Sender<ReleaseResult>>,
-        ends_well: bool,
-        gives_back: bool,
-    ) {
         if hold.part() {
-            // From here on, no lease of this guard may report that it is valid.
-            let now = self.now();
-            let in_time = hold.give_up(now);
-            if gives_back && in_time && hold.put_back(now) {
-                self.outlet().given_back(Some(hold.held(now)));
-                reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::Confirmed)));
-                return;
-            }
-            // No caller has relied on a lock that none has picked up, so no delay need be kept.
-            let in_time = hold.take_back() || in_time;
-            let (request, attempt) = (self.next_request(), hold.attempt);
-            let release =
-                Request::Release { request, attempt, in_time, ends_well, gives_back, reply };
-            self.send_for(hold, release);
+            let in_time = hold.give_up(self.now());
+            self.send_release(hold, in_time, false, reply);
         }
+    }
+
+    /// Does the same after work that has ended well, as the acquire has asked: the keys stay for
+    /// [`min_hold`](crate::Acquire::min_hold), or the lock for [`keep_warm`](crate::Acquire::keep_warm) in this
+    /// process. `None` if it stays, and the driver need not know.
+    pub(crate) fn finish(&self, hold: &LeaseState) -> Option<oneshot::Receiver<ReleaseResult>> {
+        let is_ours = hold.part();
+        let now = self.now();
+        // From here on, no lease of this guard may report that it is valid.
+        let in_time = is_ours && hold.give_up(now);
+        if in_time && self.is_here() && hold.put_back(now) {
+            self.outlet().given_back(Some(hold.held(now)));
+            return None;
+        }
+        let (reply, answer) = oneshot::channel();
+        if is_ours {
+            self.send_release(hold, in_time, true, Some(reply));
+        }
+        Some(answer)
+    }
+
+    fn send_release(
+        &self,
+        hold: &LeaseState,
+        in_time: bool,
+        ends_well: bool,
+        reply: Option<oneshot::Sender<ReleaseResult>>,
+    ) {
+        // No caller has relied on a lock that none has picked up, so no delay need be kept.
+        let in_time = hold.take_back() || in_time;
+        let (request, attempt) = (self.next_request(), hold.attempt);
+        self.send_for(hold, Request::Release { request, attempt, in_time, ends_well, reply });
     }
 
     /// Gives a lock up and keeps its key, which stays until it expires.

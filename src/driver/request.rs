@@ -91,15 +91,13 @@ pub(crate) enum Request {
         to: Arc<LeaseState>,
         reply: Reply<Result<Instant, ExtendError>>,
     },
-    /// `in_time`: the guard was given up before its deadline. `ends_well`: so did the work, and
-    /// the keys stay if the acquire has asked for that. `gives_back`: the hold may stay idle, if the
-    /// acquire has asked for that.
+    /// `in_time`: the guard was given up before its deadline. `ends_well`: so did the work, and the keys stay, or
+    /// the hold stays idle, if the acquire has asked for that.
     Release {
         request: RequestId,
         attempt: AttemptId,
         in_time: bool,
         ends_well: bool,
-        gives_back: bool,
         reply: Option<Reply<ReleaseResult>>,
     },
     /// A caller has picked up its guard, for which an extension waits.

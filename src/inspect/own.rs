@@ -37,7 +37,7 @@ impl Holder {
     /// # use std::time::Duration;
     /// # let masters = quorumlock::embedded::Masters::start_in_memory(3)?;
     /// # let [redlock, other] = [masters.builder().connect().await?, masters.builder().connect().await?];
-    /// redlock.acquire("partition:7").keep_warm(Duration::from_secs(5)).await?.give_back();
+    /// redlock.acquire("partition:7").keep_warm(Duration::from_secs(5)).await?.release().await?;
     /// let inspection = redlock.inspect("partition:7").await?;
     /// assert!(inspection.holder().is_some_and(|holder| holder.is_idle()));
     /// let elsewhere = other.inspect("partition:7").await?;

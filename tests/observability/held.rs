@@ -111,8 +111,8 @@ async fn a_lock_that_is_kept_warm_is_idle_until_it_is_acquired_or_released() {
     // All of them are released before long, however busy the machine is.
     let given_back = async |expected: i64| {
         let (a, b) = (acquire("a").await, acquire("b").await);
-        a.give_back();
-        b.give_back();
+        a.release().await.unwrap();
+        b.release().await.unwrap();
         // The driver reports at the end of its turn.
         tokio::task::yield_now().await;
         idle(&handle) == expected

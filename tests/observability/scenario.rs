@@ -163,7 +163,7 @@ async fn play(masters: &Masters, capture: &Capture) {
     let warm = async || {
         let acquire =
             redlock.acquire(names.next().unwrap()).lock_delay(Duration::ZERO).keep_warm(TTL);
-        acquire.timeout(PATIENCE).await.unwrap().give_back();
+        acquire.timeout(PATIENCE).await.unwrap().release().await.unwrap();
         capture.named("released").iter().any(|event| event.field("outcome") == "idle")
     };
     eventually("a lock that is idle", PATIENCE, warm).await;

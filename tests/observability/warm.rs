@@ -27,7 +27,7 @@ async fn an_acquire_that_asks_no_master_says_so_and_each_release_has_its_reason(
     let (capture, _capturing) = Capture::set();
     let redlock = builder().key_prefix("app:").connect().await.unwrap();
     for _ in 0..2 {
-        warm(&redlock).await.unwrap().give_back();
+        warm(&redlock).await.unwrap().release().await.unwrap();
     }
     let spans = capture.named("acquire");
     let reused: Vec<_> = spans.iter().map(|span| span.field("reused")).collect();
@@ -40,20 +40,20 @@ async fn an_acquire_that_asks_no_master_says_so_and_each_release_has_its_reason(
         expected.push(("r".to_owned(), reason.to_owned()));
         expected.clone()
     };
-    warm(&redlock).ttl(PATIENCE / 2).await.unwrap().give_back();
+    warm(&redlock).ttl(PATIENCE / 2).await.unwrap().release().await.unwrap();
     assert_eq!(released(&capture), expects("not_suited"));
     // As often as it takes to pay.
     for _ in 0..2 {
-        warm(&redlock).ttl(PATIENCE / 2).await.unwrap().give_back();
+        warm(&redlock).ttl(PATIENCE / 2).await.unwrap().release().await.unwrap();
     }
     let other = builder().key_prefix("app:").connect().await.unwrap();
-    warm(&other).await.unwrap().release().await.unwrap();
+    drop(warm(&other).await.unwrap());
     assert_eq!(released(&capture), expects("asked"));
-    warm(&redlock).keep_warm(Duration::from_millis(1)).await.unwrap().give_back();
+    warm(&redlock).keep_warm(Duration::from_millis(1)).await.unwrap().release().await.unwrap();
     let released_after = async |times: usize| released(&capture).len() == times;
     eventually("its time is over", PATIENCE, async || released_after(3).await).await;
     assert_eq!(released(&capture), expects("unused"));
-    warm(&redlock).await.unwrap().give_back();
+    warm(&redlock).await.unwrap().release().await.unwrap();
     redlock.shutdown().await.unwrap();
     assert_eq!(released(&capture), expects("shutdown"));
     other.shutdown().await.unwrap();

@@ -113,13 +113,21 @@ async fn what_is_idle_is_given_up_at_once_and_a_guard_keeps_the_lock() {
     assert!(guard.is_valid());
 
     // It has been asked for: this is a release.
-    guard.give_back();
+    guard.release().await.unwrap();
 
     for format in [&["ask", "idle"][..], &["ask", "idle", "--json"]] {
         let asked = async || {
             // As often as it takes to pay: otherwise it would be released each time for a while.
             for _ in 0..3 {
-                redlock.acquire("idle").ttl(TTL).keep_warm(TTL).await.unwrap().give_back();
+                redlock
+                    .acquire("idle")
+                    .ttl(TTL)
+                    .keep_warm(TTL)
+                    .await
+                    .unwrap()
+                    .release()
+                    .await
+                    .unwrap();
             }
             run(&mut cli::on(&masters, format))
         };

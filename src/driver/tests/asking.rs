@@ -32,18 +32,23 @@ async fn waits(is_idle: bool) -> Duration {
     let mut times = Vec::new();
     for _ in 0..100 {
         // As often as it takes to pay.
-        drop(warm(&redlock).await.unwrap());
-        drop(warm(&redlock).await.unwrap());
+        warm(&redlock).await.unwrap().release().await.unwrap();
+        warm(&redlock).await.unwrap().release().await.unwrap();
         let guard = warm(&redlock).await.unwrap();
         sleep(SECOND).await;
-        let held = Some(guard).filter(|_| !is_idle);
+        let held = if is_idle {
+            guard.release().await.unwrap();
+            None
+        } else {
+            Some(guard)
+        };
         let acquire = tokio::spawn(other.acquire(KEY).into_future());
         sleep(TRIP).await;
         let began = match held {
             None => now(),
             Some(guard) => {
                 sleep(5 * TRIP).await;
-                tokio::spawn(guard.release());
+                drop(guard);
                 now()
             }
         };
@@ -71,7 +76,7 @@ async fn alternate(keep_warm: Duration) -> Duration {
         let client = [&redlock, &other][turn % 2];
         let guard = client.acquire(KEY).ttl(TTL).keep_warm(keep_warm).await.unwrap();
         sleep(5 * MS).await;
-        drop(guard);
+        guard.release().await.unwrap();
         sleep(TRIP * 2).await;
     }
     now().since(began)
@@ -88,7 +93,7 @@ async fn without_the_message_it_has_the_lock_once_the_time_of_what_is_idle_is_ov
     let masters = five();
     let silent = connect(masters.builder().wake_ups(false)).await;
     let other = connect(masters.builder()).await;
-    drop(warm(&silent).await.unwrap());
+    warm(&silent).await.unwrap().release().await.unwrap();
     let began = now();
     let guard = other.acquire(KEY).await.unwrap();
     let waited = now().since(began);
@@ -167,7 +172,7 @@ async fn an_ask_by_hand_releases_what_is_idle_and_says_which_processes_have_it()
     assert_eq!(other.ask(&look(KEY).await).await, Ok(0), "no client listens there");
     drop(guard);
     settle().await;
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
     settle().await;
     assert_eq!(other.ask(&look(KEY).await).await, Ok(1));
     settle().await;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::embedded::Memory;
-use std::any::Any;
+use crate::kind::Kind;
 use std::pin::pin;
 
 /// How long each guard is held.
@@ -12,14 +12,25 @@ const WORK: Duration = Duration::from_millis(10);
 /// once it is given back (`core/src/waiting/left.rs`). Such a client meets that.
 const BOUND: Duration = Duration::from_millis(60 * 250);
 
-type Acquiring = Pin<Box<dyn Future<Output = Box<dyn Any + Send>> + Send>>;
+type Acquiring = Pin<Box<dyn Future<Output = Box<dyn Held>> + Send>>;
 type What = fn(&Redlock) -> Acquiring;
+
+trait Held: Send {
+    /// Ends it after work that has ended well.
+    fn ends(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+impl<K: Kind> Held for Guard<K> {
+    fn ends(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move { drop(self.release().await) })
+    }
+}
 
 macro_rules! what {
     ($redlock:ident, $acquire:expr) => {
         |$redlock| {
             let acquire = $acquire;
-            Box::pin(async move { Box::new(acquire.await.unwrap()) as Box<dyn Any + Send> })
+            Box::pin(async move { Box::new(acquire.await.unwrap()) as Box<dyn Held> })
         }
     };
 }
@@ -89,7 +100,7 @@ fn keep_busy(redlock: &Redlock, what: What, tasks: usize) -> Arc<Mutex<Sections>
                     sections.last = now();
                 }
                 sleep(WORK).await;
-                drop(guard);
+                guard.ends().await;
             }
         });
     }

@@ -43,19 +43,19 @@ async fn a_store_sees_one_order_over_guards_of_one_client_and_of_another() {
         let first = warm(&redlock).await.unwrap();
         let before = seen(&masters);
         let token = store.admit(&first);
-        first.give_back();
+        first.release().await.unwrap();
         for further in 1..=3 {
             let guard = warm(&redlock).await.unwrap();
             assert_eq!(store.admit(&guard).as_u64(), token.as_u64() + further);
-            guard.give_back();
+            guard.release().await.unwrap();
         }
         assert!(store.check.admit(KEY, token).is_err(), "the first guard's is stale");
         assert_eq!(seen(&masters), before, "no master was asked");
-        warm(&redlock).await.unwrap().release().await.unwrap();
+        drop(warm(&redlock).await.unwrap());
         for client in [&other, &redlock, &other] {
             let guard = warm(client).await.unwrap();
             store.admit(&guard);
-            guard.release().await.unwrap();
+            drop(guard);
         }
     }
 }
@@ -74,6 +74,7 @@ async fn tasks_that_use_block_after_block_ask_the_masters_once_for_each() {
             let guard = acquire.no_timeout().await.unwrap();
             store.lock().unwrap().admit(&guard);
             holders.lock().unwrap().extend(seen(&masters).into_iter().flatten());
+            guard.release().await.unwrap();
         })
     });
     for task in tasks.collect::<Vec<_>>() {
@@ -100,7 +101,7 @@ async fn a_lock_that_is_detached_takes_the_number_of_its_guard_along() {
     for client in [&redlock, &other] {
         let guard = warm(client).await.unwrap();
         store.admit(&guard);
-        guard.release().await.unwrap();
+        drop(guard);
     }
 }
 
@@ -126,9 +127,9 @@ async fn whatever_happens_a_store_refuses_no_holder() {
                         store.lock().unwrap().admit(&guard);
                         sleep((turn % 5) * MS).await;
                         match turn % 7 {
-                            0 => drop(guard.release().await),
+                            0 => drop(guard),
                             1 => guard.forget(),
-                            _ => guard.give_back(),
+                            _ => drop(guard.release().await),
                         }
                     }
                 }));

@@ -46,12 +46,12 @@ async fn a_client_knows_which_locks_it_holds_and_which_are_idle() {
     let other = connect(masters.builder().key_prefix("").label("other")).await;
     let guard = warm(&redlock).await.unwrap();
     assert_eq!((looks(&redlock).await, looks(&other).await), (HELD, ELSEWHERE));
-    guard.give_back();
+    guard.release().await.unwrap();
     assert_eq!((looks(&redlock).await, looks(&other).await), (IDLE, ELSEWHERE));
     assert_eq!(looks(&redlock.clone()).await, IDLE, "clones are one client");
     let guard = warm(&redlock).await.unwrap();
     assert_eq!(looks(&redlock).await, HELD, "a guard has it again");
-    guard.give_back();
+    guard.release().await.unwrap();
     // Another client's hold is not idle, though one is idle here under the same key.
     let inspection = other.inspect(KEY).await.unwrap();
     other.force_release(&inspection).await.unwrap();
@@ -100,7 +100,7 @@ async fn a_client_that_has_shut_down_knows_of_no_lock_and_lists_them() {
     drop(guard);
 
     let redlock = connect(masters.builder()).await;
-    drop(redlock.acquire("idle").ttl(TTL).keep_warm(TTL).await.unwrap());
+    redlock.acquire("idle").ttl(TTL).keep_warm(TTL).await.unwrap().release().await.unwrap();
     let list = redlock.list("");
     drop(redlock);
     settle().await;

@@ -19,7 +19,7 @@ fn numbered(redlock: &Redlock) -> u64 {
 /// Returns a client, and its guard of a lock that it has taken from the shelf.
 async fn lent() -> (Masters, Redlock, Guard) {
     let (masters, redlock) = five_and_client().await;
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
     settle().await;
     let before = numbered(&redlock);
     let guard = warm(&redlock).await.unwrap();
@@ -30,12 +30,13 @@ async fn lent() -> (Masters, Redlock, Guard) {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_wants_the_same_lock_again_and_again_needs_the_driver_twice() {
     let (_masters, redlock) = five_and_client().await;
-    drop(warm(&redlock).await.unwrap());
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
+    warm(&redlock).await.unwrap().release().await.unwrap();
     let before = numbered(&redlock);
     for _ in 0..1_000 {
         let guard = warm(&redlock).await.unwrap();
         assert!(guard.check().is_ok());
+        guard.release().await.unwrap();
     }
     assert_eq!(numbered(&redlock), before + 1);
 }
@@ -51,16 +52,19 @@ async fn such_a_guard_is_extended() {
         guard.is_valid() && holders(&masters).len() == 5,
         "long after it would have been released"
     );
-    drop(guard);
+    guard.release().await.unwrap();
     settle().await;
     assert_no_keys(&masters, "after half of its validity, it goes to no other guard");
 }
 
 #[tokio::test(start_paused = true)]
-async fn such_a_guard_is_released_and_forgotten_and_detached() {
-    let (masters, _redlock, guard) = lent().await;
-    assert_eq!(guard.release().await, Ok(Released::Confirmed));
-    assert_no_keys(&masters, "released");
+async fn such_a_guard_is_released_dropped_forgotten_and_detached() {
+    let (masters, redlock, guard) = lent().await;
+    assert_eq!(guard.release().await, Ok(Released::KeptWarm));
+    let guard = warm(&redlock).await.unwrap();
+    drop(guard);
+    settle().await;
+    assert_no_keys(&masters, "dropped");
     let (masters, redlock, guard) = lent().await;
     guard.forget();
     settle().await;
@@ -99,10 +103,10 @@ async fn another_task_waits_for_such_a_guard_and_has_the_lock_next() {
     sleep(SECOND).await;
     assert!(!waits.is_finished() && guard.is_valid());
     let deadline = guard.deadline();
-    drop(guard);
+    guard.release().await.unwrap();
     let next = waits.await.unwrap().unwrap();
     assert_eq!(next.deadline(), deadline, "without the masters");
-    drop(next);
+    next.release().await.unwrap();
     sleep(WARM + MS).await;
     assert_no_keys(&masters, "released after its time");
 }
@@ -114,7 +118,7 @@ async fn an_acquire_on_other_terms_waits_for_such_a_guard_and_asks_the_masters()
     let waits = tokio::spawn(other);
     sleep(SECOND).await;
     assert!(!waits.is_finished() && guard.is_valid());
-    drop(guard);
+    guard.release().await.unwrap();
     assert!(waits.await.unwrap().unwrap().remaining() < TTL / 2);
 }
 
@@ -122,7 +126,7 @@ async fn an_acquire_on_other_terms_waits_for_such_a_guard_and_asks_the_masters()
 async fn its_time_counts_from_when_it_was_last_given_back() {
     let (masters, redlock, guard) = lent().await;
     sleep(WARM - 100 * MS).await;
-    drop(guard);
+    guard.release().await.unwrap();
     sleep(WARM - 100 * MS).await;
     assert_eq!(holders(&masters).len(), 5);
     sleep(101 * MS).await;
@@ -137,7 +141,7 @@ async fn it_goes_to_no_guard_after_half_of_its_validity() {
     let mut guard = warm(&redlock).await.unwrap();
     let deadline = guard.deadline();
     while guard.deadline() == deadline {
-        drop(guard);
+        guard.release().await.unwrap();
         sleep(100 * MS).await;
         guard = warm(&redlock).await.unwrap();
     }
@@ -153,7 +157,7 @@ async fn a_client_elsewhere_asks_such_a_guard() {
     let waits = tokio::spawn(other.acquire(KEY).into_future());
     tokio::time::timeout(SECOND, guard.wanted()).await.unwrap();
     assert!(guard.is_wanted() && guard.is_valid());
-    drop(guard);
+    guard.release().await.unwrap();
     let began = now();
     drop(waits.await.unwrap().unwrap());
     assert!(
@@ -168,7 +172,7 @@ async fn a_client_elsewhere_asks_such_a_guard() {
 async fn what_was_promised_to_a_caller_that_is_gone_is_free() {
     for polls in 1..4 {
         let (masters, redlock) = five_and_client().await;
-        drop(warm(&redlock).await.unwrap());
+        warm(&redlock).await.unwrap().release().await.unwrap();
         {
             // The driver has not heard yet that it was given back.
             let mut acquire = pin!(warm(&redlock).into_future());
@@ -183,7 +187,7 @@ async fn what_was_promised_to_a_caller_that_is_gone_is_free() {
         settle().await;
         let guard = tokio::time::timeout(SECOND, warm(&redlock)).await.unwrap().unwrap();
         assert!(guard.is_valid());
-        drop(guard);
+        guard.release().await.unwrap();
         redlock.shutdown().await.unwrap();
         assert_no_keys(&masters, "shut down");
     }
@@ -221,7 +225,7 @@ fn without_a_driver_such_a_guard_is_over() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_never_waits_lets_others_run() {
     let (_masters, redlock, guard) = lent().await;
-    drop(guard);
+    guard.release().await.unwrap();
     let ran = Arc::new(AtomicUsize::new(0));
     let others = tokio::spawn({
         let ran = ran.clone();
@@ -233,7 +237,7 @@ async fn a_task_that_never_waits_lets_others_run() {
         }
     });
     for _ in 0..1_000 {
-        drop(warm(&redlock).await.unwrap());
+        warm(&redlock).await.unwrap().release().await.unwrap();
     }
     others.abort();
     let ran = ran.load(SeqCst);
@@ -245,17 +249,17 @@ async fn a_task_that_never_waits_lets_others_run() {
 async fn a_lock_that_was_asked_for_too_soon_is_released_by_each_guard_that_it_is_passed_on_to() {
     let (masters, redlock) = five_and_client().await;
     let other = connect(masters.builder()).await;
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
     settle().await;
     other.acquire(KEY).await.unwrap().release().await.unwrap();
     settle().await;
     let guard = warm(&redlock).await.unwrap();
     let waits = tokio::spawn(warm(&redlock).into_future());
     settle().await;
-    drop(guard);
+    guard.release().await.unwrap();
     let next = waits.await.unwrap().unwrap();
     assert_eq!(holders(&masters).len(), 5);
-    drop(next);
+    next.release().await.unwrap();
     settle().await;
     assert_no_keys(&masters, "no client has to ask");
 }

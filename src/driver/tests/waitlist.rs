@@ -300,7 +300,7 @@ async fn has_it_after(held: impl AsyncFnOnce(&Redlock)) -> Duration {
 #[tokio::test(start_paused = true)]
 async fn an_idle_lock_is_asked_for_and_called_for() {
     let waited = has_it_after(async |holder| {
-        drop(holder.acquire(KEY).keep_warm(4 * SECOND).await.unwrap());
+        holder.acquire(KEY).keep_warm(4 * SECOND).await.unwrap().release().await.unwrap();
         sleep(100 * MS).await;
     });
     // A question, a look, a message and its call, and an attempt.

@@ -2,8 +2,8 @@
 //! nothing of that.
 
 use super::*;
-use crate::Acquire;
 use crate::failure::LossReason;
+use crate::{Acquire, AcquireError, RedlockBuilder, Released};
 use std::future::pending;
 
 const WARM: Duration = Duration::from_secs(2);
@@ -30,12 +30,12 @@ async fn a_lock_that_was_given_back_is_acquired_again_without_a_command() {
     settle().await;
     let before = seen(&masters);
     let lease = first.lease();
-    first.give_back();
+    first.release().await.unwrap();
     assert_eq!(lease.check().unwrap_err().reason, LossReason::Released, "and every lease");
     let second = warm(&redlock).await.unwrap();
     assert_eq!(second.deadline(), deadline);
     assert!(lease.check().is_err() && second.check().is_ok());
-    drop(second);
+    second.release().await.unwrap();
     redlock
         .acquire(KEY)
         .ttl(TTL)
@@ -53,7 +53,7 @@ async fn a_lock_that_was_given_back_is_acquired_again_without_a_command() {
 #[tokio::test(start_paused = true)]
 async fn a_thousand_tasks_have_it_one_after_the_other_and_the_masters_see_nothing() {
     let (masters, redlock) = five_and_client().await;
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
     settle().await;
     let before = seen(&masters);
     let inside = Arc::new(AtomicUsize::new(0));
@@ -65,6 +65,7 @@ async fn a_thousand_tasks_have_it_one_after_the_other_and_the_masters_see_nothin
             tokio::task::yield_now().await;
             assert!(guard.is_valid());
             inside.fetch_sub(1, SeqCst);
+            guard.release().await.unwrap();
         })
     });
     for task in tasks.collect::<Vec<_>>() {
@@ -74,19 +75,25 @@ async fn a_thousand_tasks_have_it_one_after_the_other_and_the_masters_see_nothin
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lock_without_that_option_is_released_when_it_is_given_back() {
+async fn a_lock_without_that_option_is_deleted_by_its_release() {
     let (masters, redlock) = five_and_client().await;
-    redlock.acquire(KEY).await.unwrap().give_back();
+    redlock.acquire(KEY).await.unwrap().release().await.unwrap();
     settle().await;
     assert_no_keys(&masters, "given back");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_release_deletes_the_keys_of_a_lock_that_is_kept_warm() {
+async fn a_guard_that_is_dropped_deletes_the_keys_of_a_lock_that_is_kept_warm() {
     let (masters, redlock) = five_and_client().await;
-    warm(&redlock).await.unwrap().release().await.unwrap();
-    settle().await;
-    assert_no_keys(&masters, "released");
+    // Of the masters, and then from the shelf.
+    for is_idle in [false, true] {
+        if is_idle {
+            assert_eq!(warm(&redlock).await.unwrap().release().await, Ok(Released::KeptWarm));
+        }
+        drop(warm(&redlock).await);
+        settle().await;
+        assert_no_keys(&masters, "dropped");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,11 +129,11 @@ async fn a_run_that_is_dropped_releases_a_lock_that_is_kept_warm() {
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_releases_what_is_idle_and_so_does_the_last_handle() {
     let (masters, redlock) = five_and_client().await;
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
     redlock.shutdown().await.unwrap();
     assert_no_keys(&masters, "shut down");
     let redlock = connect(masters.builder()).await;
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
     drop(redlock);
     sleep(SECOND).await;
     assert_no_keys(&masters, "no handle is left");
@@ -136,7 +143,7 @@ async fn a_shutdown_releases_what_is_idle_and_so_does_the_last_handle() {
 async fn a_client_that_waits_has_the_lock_once_the_time_of_what_is_idle_is_over() {
     let (masters, redlock) = five_and_client().await;
     let other = connect(masters.builder()).await;
-    drop(warm(&redlock).await.unwrap());
+    warm(&redlock).await.unwrap().release().await.unwrap();
     let began = now();
     let guard = other.acquire(KEY).await.unwrap();
     assert!(now().since(began) < WARM + 300 * MS, "{:?}", now().since(began));
@@ -154,7 +161,7 @@ async fn a_client_that_waits_is_not_kept_out_by_tasks_that_pass_the_lock_on() {
             loop {
                 let guard = warm(&redlock).await.unwrap();
                 sleep(2 * MS).await;
-                drop(guard);
+                guard.release().await.unwrap();
             }
         })
     });
@@ -173,7 +180,7 @@ async fn a_client_that_waits_is_not_kept_out_by_tasks_that_pass_the_lock_on() {
 async fn the_builders_span_is_that_of_each_acquire_of_one_resource() {
     let masters = five();
     let redlock = connect(masters.builder().keep_warm(WARM)).await;
-    drop(redlock.acquire(KEY).await.unwrap());
+    redlock.acquire(KEY).await.unwrap().release().await.unwrap();
     settle().await;
     assert_eq!(holders(&masters).len(), 5);
     drop(redlock.acquire_all([KEY, "other"]).await.unwrap());
@@ -184,6 +191,31 @@ async fn the_builders_span_is_that_of_each_acquire_of_one_resource() {
     for master in masters.iter() {
         let left = master.keys();
         assert!(left.iter().all(|key| key.contains("quorumlock:fence:")), "{left:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_its_lock_released_is_refused_beside_keep_warm() {
+    let (masters, redlock) = five_and_client().await;
+    let acquires = [
+        ("fair", warm(&redlock).fair()),
+        ("lock_delay", warm(&redlock).lock_delay(SECOND)),
+        ("min_hold", warm(&redlock).min_hold(SECOND)),
+    ];
+    for (other, acquire) in acquires {
+        let AcquireError::InvalidSetting(refused) = acquire.await.unwrap_err() else {
+            panic!("{other}")
+        };
+        assert_eq!(refused.field, "keep_warm");
+        assert!(refused.problem.starts_with(&format!("{other} has ")), "{refused}");
+    }
+    let connects = async |builder: RedlockBuilder| builder.keep_warm(WARM).connect().await.is_ok();
+    assert!(!connects(masters.builder().fair(true)).await);
+    assert!(!connects(masters.builder().lock_delay(SECOND)).await);
+    // The builder's span is for the acquires that it suits.
+    let redlock = connect(masters.builder().keep_warm(WARM)).await;
+    for acquire in [redlock.acquire(KEY).fair(), redlock.acquire(KEY).lock_delay(SECOND)] {
+        assert_eq!(acquire.await.unwrap().release().await, Ok(Released::Confirmed));
     }
 }
 
@@ -212,10 +244,10 @@ async fn works(redlock: Redlock, seed: u64, inside: Arc<AtomicUsize>, is_warm: b
         }
         inside.fetch_sub(1, SeqCst);
         match draw(&mut state, 6) {
-            0 => drop(guard.release().await),
+            0 => drop(guard),
             1 => drop(guard.extend().await),
             2 => guard.forget(),
-            _ => guard.give_back(),
+            _ => drop(guard.release().await),
         }
     }
     won

@@ -111,9 +111,11 @@ async fn each_guard_of_a_warm_lock_has_the_next_token_and_the_fence_is_at_the_en
     let warm = || redlock.acquire("r").ttl(LONG).keep_warm(LONG).fenced();
     let first = warm().await.unwrap();
     let token = first.fencing_token().as_u64();
-    drop(first);
+    first.release().await.unwrap();
     for further in 1..=3 {
-        assert_eq!(warm().await.unwrap().fencing_token().as_u64(), token + further);
+        let guard = warm().await.unwrap();
+        assert_eq!(guard.fencing_token().as_u64(), token + further);
+        guard.release().await.unwrap();
     }
     let end = token + 999;
     for server in masters.iter() {

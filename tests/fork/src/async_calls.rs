@@ -32,7 +32,7 @@ async fn all_calls(masters: &Masters) {
     let redlock = masters.builder().connect().await.unwrap();
     let other = masters.builder().connect().await.unwrap();
     let held = redlock.acquire("held").keep_alive().await.unwrap();
-    redlock.acquire("warm").keep_warm(WARM).await.unwrap().give_back();
+    redlock.acquire("warm").keep_warm(WARM).await.unwrap().release().await.unwrap();
     let (rw_lock, semaphore) = (redlock.rw_lock("table"), redlock.semaphore("permits", 2));
     let (election, reentrant) = (redlock.election("scheduler"), redlock.reentrant());
     let nested = reentrant.acquire("nested").await.unwrap();

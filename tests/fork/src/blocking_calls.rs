@@ -23,7 +23,7 @@ fn each_call_fails_at_once_in_a_fork_and_the_parent_goes_on() {
     let redlock = connect(&masters);
     let other = connect(&masters);
     let held = redlock.acquire("held").keep_alive().lock().unwrap();
-    redlock.acquire("warm").keep_warm(WARM).lock().unwrap().give_back();
+    redlock.acquire("warm").keep_warm(WARM).lock().unwrap().release().unwrap();
     let (rw_lock, semaphore) = (redlock.rw_lock("table"), redlock.semaphore("permits", 2));
     let election = redlock.election("scheduler");
     let reentrant = redlock.reentrant();
@@ -124,7 +124,7 @@ fn what_is_dropped_in_a_fork_releases_nothing_and_wakes_no_thread_of_the_parent(
     let wakes = || {
         let lines = in_a_fork(|say| {
             let before = wake_ups();
-            warm.take().unwrap().give_back();
+            _ = warm.take().unwrap().release();
             forgotten.take().unwrap().forget();
             drop((held.take(), redlock.take()));
             say(&(wake_ups() - before).to_string());

@@ -72,7 +72,7 @@ impl Client for KeptWarm {
     }
 
     async fn release(&self, guard: Guard) {
-        guard.give_back();
+        guard.release().await.expect("a lock that was held");
     }
 
     async fn close(self) {
@@ -89,7 +89,7 @@ impl Locker for KeptWarm {
     }
 
     async fn release(&mut self, guard: Guard) {
-        guard.give_back();
+        guard.release().await.expect("a lock that was held");
     }
 }
 

@@ -127,14 +127,18 @@ pub(super) const ALL: &[Operation] = &[
     )),
     operation!("acquire/future::AcquireFuture", "acquire what is kept warm", Wants, |stage| {
         let warm = || stage.redlock.acquire(KEY).keep_warm(20 * MS);
-        drop(warm().await);
+        if let Ok(guard) = warm().await {
+            drop(guard.release().await);
+        }
         acquiring(warm())
     }),
     operation!("acquire/future::AcquireFuture", "acquire from the shelf", Wants, |stage| {
         let redlock = stage.redlock.clone();
         // What is idle before this begins, another client may have by then.
         Begun::new(async move {
-            drop(warm(&redlock).await);
+            if let Ok(guard) = warm(&redlock).await {
+                drop(guard.release().await);
+            }
             settle().await;
             drop(warm(&redlock).await);
         })
@@ -336,7 +340,9 @@ pub(super) const ALL: &[Operation] = &[
         "acquire what another client keeps warm",
         Wants,
         |stage| {
-            drop(stage.other.acquire(KEY).keep_warm(TTL).await);
+            if let Ok(guard) = stage.other.acquire(KEY).keep_warm(TTL).await {
+                drop(guard.release().await);
+            }
             acquiring(stage.redlock.acquire(KEY))
         }
     ),

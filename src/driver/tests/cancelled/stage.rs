@@ -190,7 +190,7 @@ pub(super) async fn lent(redlock: &Redlock) -> Guard {
         if requests() == before + 1 {
             return guard;
         }
-        drop(guard);
+        drop(guard.release().await);
         settle().await;
     }
 }

@@ -192,8 +192,8 @@ impl Task {
         if wish.warm.is_some() && self.rng.chance(75) {
             // It is over for this task with the call, though the masters see nothing of that.
             self.note(What::Leaves { id });
-            guard.give_back();
-            self.note(What::Left { id, confirmed: true });
+            let released = guard.release().await;
+            self.note(What::Left { id, confirmed: released.is_ok() });
         } else {
             self.leave(guard, id).await;
         }
