@@ -11,22 +11,14 @@ pub enum KindName {
     Leader,
 }
 
-/// How many there are of each kind, in the order of [`KindName::ALL`].
-pub(crate) type ByKind = [usize; KindName::ALL.len()];
+/// How many there are of each kind, in the order of [`KindName::WORDS`].
+pub(crate) type ByKind = [usize; KindName::WORDS.len()];
 
 impl KindName {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Plain, Self::Fenced, Self::Permit, Self::Reader, Self::Writer, Self::Leader];
+    pub(crate) const WORDS: [&'static str; 6] =
+        ["plain", "fenced", "permit", "reader", "writer", "leader"];
 
-    #[cfg(feature = "metrics")]
     pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Fenced => "fenced",
-            Self::Permit => "permit",
-            Self::Reader => "reader",
-            Self::Writer => "writer",
-            Self::Leader => "leader",
-        }
+        Self::WORDS[self as usize]
     }
 }

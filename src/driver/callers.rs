@@ -14,7 +14,7 @@ use super::request::{Inspected, Own, Reply, Request};
 use crate::failure::{ConnectError, LossReason, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Release, RequestId};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl Callers {
                 let hold = self.holds.remove(attempt);
                 let held = hold.as_ref().map(|hold| hold.held(now));
                 if ends_well && machine.handle_leave_idle(now, attempt, in_time) {
-                    self.telemetry.given_back(held);
+                    self.telemetry.outlet.kept(held, "idle");
                     reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::KeptWarm)));
                     return false;
                 }
@@ -137,7 +137,8 @@ impl Callers {
             }
             Request::Forget(attempt) => {
                 let hold = self.holds.remove(attempt);
-                self.telemetry.forgotten(hold.as_ref().map(|hold| hold.held(now)));
+                let held = hold.as_ref().map(|hold| hold.held(now));
+                self.telemetry.outlet.kept(held, "forgotten");
                 machine.handle_forget(now, attempt);
             }
             Request::Claimed(hold) => {
@@ -322,7 +323,7 @@ impl Callers {
                 Event::Keep { attempt } => self.keep(machine, now, attempt),
                 Event::Wanted { attempt } => {
                     if let Some(hold) = self.holds.get(attempt) {
-                        self.telemetry.wanted(&hold.resource);
+                        Outlet::wanted(&hold.resource);
                         hold.want();
                     }
                 }
@@ -335,7 +336,7 @@ impl Callers {
                         if let Ok(adopted) = &result {
                             machine.handle_on_its_way(adopted.attempt);
                         }
-                        let begun = (now, &mut self.holds, &self.telemetry);
+                        let begun = (now, &mut self.holds, &self.telemetry.outlet);
                         adopter.adopted(begun, result, machine.masters().quorum());
                     } else if let Ok(adopted) = result {
                         machine.handle_release(now, None, adopted.attempt, true);
@@ -351,7 +352,7 @@ impl Callers {
                         Some((&*hold.resource, hold.deadline().since(now)))
                     };
                     let resource_of = |key: &Arc<str>| self.resource(key);
-                    self.telemetry.observed(&observation, acquire, hold, resource_of);
+                    self.telemetry.outlet.observed(&observation, acquire, hold, resource_of);
                 }
             }
         }
@@ -390,7 +391,7 @@ impl Callers {
         self.idle_locks.clear();
         self.learn_in_use();
         for hold in self.holds.drain() {
-            self.telemetry.lost(hold.held(now), &LossReason::Closed);
+            self.telemetry.outlet.lost(hold.held(now), &LossReason::Closed);
             hold.end(now, LossReason::Closed);
         }
     }

@@ -5,7 +5,7 @@ use super::{Handle, Holds, LeaseState, ReleaseOnDrop, Request};
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
 use crate::report::Quorum;
-use crate::telemetry::Telemetry;
+use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::{Adopted, DetachedLock, NotAdopted};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
@@ -47,12 +47,12 @@ impl Adopter {
     /// Sends the lock itself to its caller: if the caller does not pick it up, it is released.
     pub(super) fn adopted(
         self,
-        (now, holds, telemetry): (Instant, &mut Holds, &Telemetry),
+        (now, holds, outlet): (Instant, &mut Holds, &Outlet),
         result: Result<Adopted, NotAdopted>,
         quorum: Quorum,
     ) {
         let Self { driver, resource, kind, token, began, reply } = self;
-        telemetry.adopted(&resource, now.since(began), result.as_ref().err());
+        outlet.adopted(&resource, now.since(began), result.as_ref().err());
         let answer = result.map(|Adopted { attempt, deadline, is_last }| {
             let hold = Arc::new(LeaseState::new(attempt, resource, kind, now, deadline));
             if is_last {

@@ -67,7 +67,7 @@ impl Handle {
         // From here on, no lease of this guard may report that it is valid.
         let in_time = is_ours && hold.give_up(now);
         if in_time && self.is_here() && hold.put_back(now) {
-            self.outlet().given_back(Some(hold.held(now)));
+            self.outlet().kept(Some(hold.held(now)), "idle");
             return None;
         }
         let (reply, answer) = oneshot::channel();

@@ -1,45 +1,71 @@
-//! Reports of what happens, for observers: `tracing` (feature `tracing`) and `metrics` (feature
-//! `metrics`). `docs/observability.md` lists all names.
+//! Reports of what happens, for `tracing` (feature `tracing`) and `metrics` (feature `metrics`).
+//! `docs/observability.md` lists all names.
 //!
 //! The machine itself reports nothing: it hands out events and standings. The driver and the
-//! futures of callers bring them here. Whatever happens is one method of an [`Observer`], and each of the
-//! two facades is an observer.
+//! futures of callers bring them here. Whatever happens is one function, which counts it and logs it.
 //! Without the features [`WATCHED`] is false, and nothing of this is left in the compiled code.
 
 #![cfg_attr(
     not(all(feature = "tracing", feature = "metrics")),
-    allow(dead_code, unused_mut, unused_variables, reason = "each feature uses a part of it")
+    allow(
+        clippy::if_same_then_else,
+        clippy::single_match,
+        dead_code,
+        unused_imports,
+        unused_mut,
+        unused_variables,
+        reason = "each feature uses a part of it"
+    )
 )]
 
-mod locks;
-#[cfg(feature = "tracing")]
-mod log;
+/// The targets of events, as `docs/observability.md` has them.
+const ACQUIRE: &str = "quorumlock::acquire";
+const HOLD: &str = "quorumlock::hold";
+const NODE: &str = "quorumlock::node";
+
+/// Logs an event of a target, or of an acquire in its span.
+///
+/// Levels: what an operator may have to act on is a warning or an error, changes are INFO, and what
+/// happens all the time in healthy operation is DEBUG.
+macro_rules! event {
+    ($level:ident in $span:ident: $($fields:tt)*) => {{
+        #[cfg(feature = "tracing")]
+        tracing::event!(target: ACQUIRE, parent: $span.id(), tracing::Level::$level, $($fields)*);
+    }};
+    ($level:ident $target:ident: $($fields:tt)*) => {{
+        #[cfg(feature = "tracing")]
+        tracing::event!(target: $target, parent: None, tracing::Level::$level, $($fields)*);
+    }};
+}
+
+mod acquires;
+mod holds;
 #[cfg(feature = "metrics")]
 mod meters;
 #[cfg(not(feature = "tracing"))]
 mod no_span;
 mod nodes;
-mod observer;
 #[cfg(feature = "tracing")]
 mod redacted;
 #[cfg(feature = "tracing")]
 mod span;
+mod table;
 
+pub(crate) use acquires::Ending;
+pub(crate) use holds::Held;
 #[cfg(not(feature = "tracing"))]
 pub(crate) use no_span::Span;
-pub(crate) use observer::{Ending, Held};
 #[cfg(feature = "tracing")]
 pub(crate) use span::Span;
 
-use crate::failure::AcquireError;
 use crate::kind_name::{ByKind, KindName};
 use nodes::Nodes;
-use observer::Observer;
 use quorumlock_core::coordinator::{Coordinator, RequestId, WATCHED, Watching};
 use quorumlock_core::quorum::Instant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use table::Metric;
 
 /// The destination of all reports: shared by the driver and the futures of its callers.
 #[derive(Clone)]
@@ -57,59 +83,39 @@ impl Outlet {
         }
     }
 
-    /// Reports that a caller waits for a lock.
-    pub(crate) fn waits(&self, kind: KindName) {
-        self.each(|observer| observer.waits(kind));
-    }
-
-    /// Reports that a caller that waited has its answer, or is gone.
-    pub(crate) fn waits_no_more(&self, kind: KindName) {
-        self.each(|observer| observer.waits_no_more(kind));
-    }
-
-    /// Reports to each observer.
     #[inline]
-    fn each(&self, mut report: impl FnMut(&dyn Observer)) {
+    fn add(&self, metric: Metric, place: usize, word: &str, amount: f64) {
         #[cfg(feature = "metrics")]
-        report(&*self.meters);
-        #[cfg(feature = "tracing")]
-        report(&log::Log);
-    }
-}
-
-impl Ending<'_> {
-    /// Reports that its caller has the answer.
-    pub(crate) fn answered<T>(&self, outlet: &Outlet, result: &Result<T, AcquireError>) {
-        let outcome = match result {
-            Ok(_) => "acquired",
-            Err(AcquireError::Contended(_)) => "contended",
-            Err(AcquireError::NoQuorum(_)) => "no_quorum",
-            Err(AcquireError::Disagreement(_)) => "disagreement",
-            Err(AcquireError::Overloaded(_)) => "overloaded",
-            Err(AcquireError::InvalidSetting(_) | AcquireError::WrongContext(_)) => "invalid",
-            Err(AcquireError::NoRandomness(_)) => "no_randomness",
-            Err(AcquireError::Closed(_)) => "closed",
-        };
-        let error = result.as_ref().err();
-        outlet.each(|observer| observer.acquire_ended(self, outcome, error));
+        self.meters.add(metric, place, word, amount);
     }
 
-    /// Reports that its caller has gone.
-    pub(crate) fn cancelled(&self, outlet: &Outlet) {
-        outlet.each(|observer| observer.acquire_ended(self, "cancelled", None));
+    fn count(&self, metric: Metric, word: &str) {
+        self.add(metric, 0, word, 1.0);
+    }
+
+    fn time(&self, metric: Metric, word: &str, span: Duration) {
+        self.add(metric, 0, word, span.as_secs_f64());
+    }
+
+    /// Moves a gauge by the difference.
+    fn moved(&self, metric: Metric, place: usize, word: &str, before: usize, now: usize) {
+        #[allow(clippy::cast_precision_loss)] // Bounded far below what a float can count.
+        self.add(metric, place, word, now as f64 - before as f64);
+    }
+
+    /// Moves one from the gauge of the word before to that of the word now.
+    fn changed(&self, metric: Metric, place: usize, before: Option<&str>, now: Option<&str>) {
+        before.inspect(|word| self.add(metric, place, word, -1.0));
+        now.inspect(|word| self.add(metric, place, word, 1.0));
     }
 }
 
 /// The driver's side.
 pub(crate) struct Telemetry {
-    outlet: Outlet,
+    pub(crate) outlet: Outlet,
     nodes: Nodes,
-    /// The locks that are held, as last reported.
-    held: ByKind,
-    /// The locks that no guard has and that are kept warm, as last reported.
-    idle: usize,
-    /// The rounds that are open and those that wait, as last reported.
-    rounds: [usize; 2],
+    /// What is held, kept warm and asked for, as last reported.
+    levels: [usize; 9],
     /// The releases that a caller waits for: what was locked, and for how long. `None` if its loss
     /// has been reported before.
     releasing: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
@@ -119,17 +125,14 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
         let (releasing, watching) = (BTreeMap::new(), Watching::Nothing);
-        let (nodes, held, idle) = (Nodes::new(names), ByKind::default(), 0);
-        Self { outlet, nodes, held, idle, rounds: [0; 2], releasing, watching }
+        Self { outlet, nodes: Nodes::new(names), levels: [0; 9], releasing, watching }
     }
 
     /// Begins a turn, before the machine is given anything in it.
     #[inline]
     pub(crate) fn begin_turn(&mut self, machine: &mut Coordinator) {
         if WATCHED {
-            self.watching = Watching::Nothing;
-            let outlet = &self.outlet;
-            outlet.each(|observer| self.watching = self.watching.max(observer.watching()));
+            self.watching = watching();
             machine.watch(self.watching);
         }
     }
@@ -148,46 +151,53 @@ impl Telemetry {
             self.nodes.look(machine, now(), &self.outlet);
             let mut held = *held;
             held[KindName::Plain as usize] += lent;
-            self.hold(&held);
-            self.keep_warm(machine.idle_holds().saturating_sub(lent));
-            self.ask([machine.open_votes(), machine.acquires_in_line()]);
+            let idle = machine.idle_holds().saturating_sub(lent);
+            self.level(held, idle, [machine.open_votes(), machine.acquires_in_line()]);
         }
     }
 
-    /// Reports how many rounds are open and how many wait, if that has changed.
-    fn ask(&mut self, rounds: [usize; 2]) {
-        let before = std::mem::replace(&mut self.rounds, rounds);
-        if before != rounds {
-            self.outlet.each(|observer| observer.asks(before, rounds));
-        }
-    }
-
-    /// Reports how many locks are held, where that has changed.
-    fn hold(&mut self, held: &ByKind) {
-        for ((kind, before), held) in KindName::ALL.into_iter().zip(&mut self.held).zip(held) {
-            if before != held {
-                self.outlet.each(|observer| observer.held(kind, *before, *held));
-                *before = *held;
+    /// Reports how many locks are held and how many are kept warm, and how many rounds are open and how many
+    /// wait, where that has changed.
+    fn level(&mut self, held: ByKind, idle: usize, [open, waiting]: [usize; 2]) {
+        let held = KindName::WORDS.into_iter().zip(held);
+        let held = held.map(|(word, held)| (Metric::HeldLocks, word, held));
+        let asked = [(Metric::Rounds, "open", open), (Metric::Rounds, "waiting", waiting)];
+        let levels = held.chain([(Metric::IdleLocks, "", idle)]).chain(asked);
+        for (level, (metric, word, now)) in self.levels.iter_mut().zip(levels) {
+            let before = std::mem::replace(level, now);
+            if before != now {
+                self.outlet.moved(metric, 0, word, before, now);
             }
         }
     }
+}
 
-    /// Reports how many locks are kept warm, if that has changed.
-    fn keep_warm(&mut self, idle: usize) {
-        let before = std::mem::replace(&mut self.idle, idle);
-        if before != idle {
-            self.outlet.each(|observer| observer.idle(before, idle));
+/// Returns how much there is to report to at the moment. Without any subscriber, this is all that tracing costs.
+fn watching() -> Watching {
+    #[cfg(feature = "tracing")]
+    {
+        use tracing::{Level, enabled};
+        if enabled!(target: ACQUIRE, Level::DEBUG) {
+            return Watching::Votes;
+        }
+        let logs = || enabled!(target: HOLD, Level::WARN) || enabled!(target: NODE, Level::ERROR);
+        if cfg!(not(feature = "metrics")) && !logs() {
+            return Watching::Nothing;
         }
     }
+    Watching::Outcomes
+}
+
+/// Converts to milliseconds, to the microsecond.
+fn ms(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1e6).round() / 1e3
 }
 
 impl Drop for Telemetry {
     /// The standing of the nodes is unknown from here on, and nothing is held.
     fn drop(&mut self) {
         if WATCHED {
-            self.hold(&ByKind::default());
-            self.keep_warm(0);
-            self.ask([0; 2]);
+            self.level(ByKind::default(), 0, [0; 2]);
             self.nodes.forget(&self.outlet);
         }
     }

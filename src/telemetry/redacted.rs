@@ -3,7 +3,7 @@
 //!
 //! A server's error can repeat what it was sent, and a key is deleted by its token.
 
-use crate::report::OneLine;
+use crate::report::{NodeReport, OneLine};
 use std::fmt::{self, Write};
 
 /// The number of digits of a token that are shown, as in `f3a9c1…`.
@@ -20,6 +20,18 @@ impl<T: fmt::Display> fmt::Display for Redacted<T> {
         let mut cut = Cut { out: f, row: String::new() };
         write!(cut, "{}", OneLine(&self.0))?;
         cut.end_row()
+    }
+}
+
+/// The answers of all nodes, in one line.
+pub(super) struct Votes<'a>(pub(super) &'a [NodeReport]);
+
+impl fmt::Display for Votes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(place, report)| {
+            let between = if place == 0 { "" } else { "; " };
+            write!(f, "{between}{}", Redacted(report))
+        })
     }
 }
 

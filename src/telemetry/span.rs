@@ -1,8 +1,9 @@
 //! The span of one acquire, from its first poll to its answer.
 
-use super::log;
+use super::ACQUIRE;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tracing::{debug_span, field::Empty};
 
 /// The span for everything that is reported about an acquire. Little where there is no subscriber.
 #[derive(Clone)]
@@ -22,18 +23,11 @@ struct Observed {
 
 /// What an acquire waits for, as far as it is known.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Waiting {
-    pub(super) waits_for: &'static str,
+struct Waiting {
+    waits_for: &'static str,
     /// Whether the time is known until the holder's keys expire.
-    pub(super) is_dated: bool,
-    pub(super) ahead: Option<usize>,
-}
-
-impl Observed {
-    const fn new(span: tracing::Span) -> Self {
-        let (attempts, reused) = (AtomicU32::new(0), AtomicBool::new(false));
-        Self { span, attempts, reused, waiting: Mutex::new(None) }
-    }
+    is_dated: bool,
+    ahead: Option<usize>,
 }
 
 impl Span {
@@ -45,8 +39,14 @@ impl Span {
     /// Begins an acquire, in the span of the task that polls first.
     #[inline]
     pub(crate) fn acquire(resource: &str, fenced: bool, shared: bool) -> Self {
-        let span = Some(log::acquire(resource, fenced, shared)).filter(|span| !span.is_none());
-        Self { inner: span.map(|span| Arc::new(Observed::new(span))) }
+        let span = debug_span!(
+            target: ACQUIRE, "acquire", resource, fenced, shared,
+            attempts = Empty, reused = Empty, outcome = Empty, waited_ms = Empty,
+        );
+        let (attempts, reused, waiting) = Default::default();
+        let inner =
+            (!span.is_none()).then(|| Arc::new(Observed { span, attempts, reused, waiting }));
+        Self { inner }
     }
 
     /// Notes how many attempts there were.
@@ -65,7 +65,13 @@ impl Span {
 
     /// Notes what the acquire waits for. Returns `true` if that has changed: each attempt finds it out,
     /// and most find the same.
-    pub(super) fn waits(&self, mut waiting: Waiting) -> bool {
+    pub(super) fn waits(
+        &self,
+        waits_for: &'static str,
+        is_dated: bool,
+        ahead: Option<usize>,
+    ) -> bool {
+        let mut waiting = Waiting { waits_for, is_dated, ahead };
         let Some(Observed { waiting: reported, .. }) = self.inner.as_deref() else { return false };
         let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
         // Not every attempt asks for all: what is known is not reported as unknown.

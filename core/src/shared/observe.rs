@@ -135,6 +135,13 @@ impl Events {
         WATCHED && self.watching >= watching
     }
 
+    /// Shows observers what they want to know in such detail.
+    fn show(&mut self, detail: Watching, observation: impl FnOnce() -> Observation) {
+        if self.shows(detail) {
+            self.push(Event::Observed(observation()));
+        }
+    }
+
     /// Shows observers a decided attempt.
     pub(crate) fn attempt(
         &mut self,
@@ -144,13 +151,12 @@ impl Events {
         took: Duration,
         votes: impl FnOnce() -> Vec<NodeReport>,
     ) {
-        if self.shows(Watching::Outcomes) {
-            let votes = if self.shows(Watching::Votes) { votes() } else { Vec::new() };
-            let result = result.map_err(FailureKind::clone);
-            let request = request.callers();
-            let attempt = Observation::Attempt { request, number, result, took, votes };
-            self.push(Event::Observed(attempt));
-        }
+        let shows_votes = self.shows(Watching::Votes);
+        self.show(Watching::Outcomes, || {
+            let votes = if shows_votes { votes() } else { Vec::new() };
+            let (request, result) = (request.callers(), result.map_err(FailureKind::clone));
+            Observation::Attempt { request, number, result, took, votes }
+        });
     }
 
     /// Shows observers a decided extension.
@@ -162,66 +168,53 @@ impl Events {
         took: Duration,
         votes: impl FnOnce() -> Vec<NodeReport>,
     ) {
-        if self.shows(Watching::Outcomes) {
+        self.show(Watching::Outcomes, || {
             // Rare, and a warning: every node's answer is always worth its cost.
             let is_extended = matches!(progress, Progress::Extended(_));
             let votes = if is_extended { Vec::new() } else { votes() };
             let by_keeper = asker == Asker::Keeper;
-            let extension = Observation::Extension { attempt, by_keeper, progress, took, votes };
-            self.push(Event::Observed(extension));
-        }
+            Observation::Extension { attempt, by_keeper, progress, took, votes }
+        });
     }
 
     /// Shows observers that an acquire waits in the local queue.
     pub(crate) fn queued(&mut self, request: RequestId, obstacle: &Obstacle) {
-        if self.shows(Watching::Votes) {
-            let waits_for = obstacle.as_str();
-            let waits = Observation::Waits { request, waits_for, left: None, ahead: None };
-            self.push(Event::Observed(waits));
-        }
+        let waits_for = obstacle.as_str();
+        let waits = || Observation::Waits { request, waits_for, left: None, ahead: None };
+        self.show(Watching::Votes, waits);
     }
 
     /// Shows observers that an acquire waits until this client has fewer rounds open.
     pub(crate) fn overloaded(&mut self, request: RequestId) {
-        if self.shows(Watching::Votes) {
-            let request = request.callers();
-            let waits = Observation::Waits { request, waits_for: "room", left: None, ahead: None };
-            self.push(Event::Observed(waits));
-        }
+        let request = request.callers();
+        let waits = || Observation::Waits { request, waits_for: "room", left: None, ahead: None };
+        self.show(Watching::Votes, waits);
     }
 
     /// Shows observers that no extension moves the deadline of a lock any further.
     pub(crate) fn last_extension(&mut self, attempt: AttemptId, left: Duration) {
-        if self.shows(Watching::Outcomes) {
-            self.push(Event::Observed(Observation::LastExtension { attempt, left }));
-        }
+        self.show(Watching::Outcomes, || Observation::LastExtension { attempt, left });
     }
 
     /// Shows observers that `node` is asked to set the key.
     pub(crate) fn topped_up(&mut self, attempt: AttemptId, node: &Arc<str>) {
-        if self.shows(Watching::Outcomes) {
-            self.push(Event::Observed(Observation::ToppedUp { attempt, node: node.clone() }));
-        }
+        let topped_up = || Observation::ToppedUp { attempt, node: node.clone() };
+        self.show(Watching::Outcomes, topped_up);
     }
 
     /// Shows observers that an acquire gets a hold without the masters.
     pub(crate) fn reused(&mut self, request: RequestId) {
-        if self.shows(Watching::Votes) {
-            self.push(Event::Observed(Observation::Reused { request }));
-        }
+        self.show(Watching::Votes, || Observation::Reused { request });
     }
 
     /// Shows observers that a lock is not kept warm for a while.
     pub(crate) fn pauses_warm(&mut self) {
-        if self.shows(Watching::Outcomes) {
-            self.push(Event::Observed(Observation::PausesWarm));
-        }
+        self.show(Watching::Outcomes, || Observation::PausesWarm);
     }
 
     /// Shows observers why a hold that was idle under `key` is released.
     pub(crate) fn idle_released(&mut self, key: &Arc<str>, reason: IdleEnd) {
-        if self.shows(Watching::Votes) {
-            self.push(Event::Observed(Observation::IdleReleased { key: key.clone(), reason }));
-        }
+        let released = || Observation::IdleReleased { key: key.clone(), reason };
+        self.show(Watching::Votes, released);
     }
 }

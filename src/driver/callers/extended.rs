@@ -66,7 +66,7 @@ impl Callers {
         let Some(hold) = self.holds.remove(attempt) else { return };
         // Not before whatever has ended it, which may be the holder's own look.
         let now = clock.now();
-        self.telemetry.lost(hold.held(now), &reason);
+        self.telemetry.outlet.lost(hold.held(now), &reason);
         hold.end(now, reason);
         if hold.take_back() {
             // No caller works under it, so its keys need not stay.
@@ -86,7 +86,8 @@ impl Callers {
         match result {
             Ok(lock) => {
                 let hold = self.holds.remove(attempt);
-                self.telemetry.detached(hold.as_ref().map(|hold| hold.held(now)));
+                let held = hold.as_ref().map(|hold| hold.held(now));
+                self.telemetry.outlet.kept(held, "detached");
                 if let Some(hold) = hold {
                     hold.end(now, LossReason::Detached);
                 }

@@ -1,0 +1,189 @@
+//! What the driver sees of attempts, of held locks, and of guards that were given up.
+
+#[cfg(feature = "tracing")]
+use super::redacted::Votes;
+use super::table::Metric;
+use super::{ACQUIRE, HOLD, Outlet, Span, Telemetry, ms};
+use crate::failure::LossReason;
+use quorumlock_core::coordinator::{
+    AttemptId, FailureKind, NotAdopted, Observation, RequestId, WATCHED,
+};
+use quorumlock_core::quorum::Progress;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A held lock, and for how long it was held.
+#[derive(Clone, Copy)]
+pub(crate) struct Held<'a> {
+    pub(crate) resource: &'a Arc<str>,
+    pub(crate) held: Duration,
+}
+
+impl Outlet {
+    /// Reports an observation of the machine. An acquire is found by its request. A lock, and the time until
+    /// its deadline, is found by its attempt, unless its guard was given up in the meantime. What no guard has is
+    /// found by its key.
+    #[inline]
+    pub(crate) fn observed<'a>(
+        &self,
+        observation: &Observation,
+        acquire: impl Fn(RequestId) -> Option<(&'a Span, &'a str)>,
+        hold: impl Fn(AttemptId) -> Option<(&'a str, Duration)>,
+        resource_of: impl FnOnce(&Arc<str>) -> Arc<str>,
+    ) {
+        if !WATCHED {
+            return;
+        }
+        match observation {
+            Observation::Attempt { request, number, result, took, votes } => {
+                let Some((span, resource)) = acquire(*request) else { return };
+                if result.is_ok() {
+                    self.time(Metric::AcquireDuration, "", *took);
+                }
+                #[cfg(feature = "tracing")]
+                span.attempted(*number);
+                let verdict = result.as_ref().map_or_else(FailureKind::as_str, |()| "won");
+                event!(
+                    DEBUG in span: resource, attempt = number, verdict,
+                    took_ms = ms(*took), votes = %Votes(votes), "attempt"
+                );
+            }
+            Observation::Waits { request, waits_for, left, ahead } => {
+                let Some((span, resource)) = acquire(*request) else { return };
+                #[cfg(feature = "tracing")]
+                if span.waits(waits_for, left.is_some(), *ahead) {
+                    event!(
+                        DEBUG in span: resource, waits_for, left_ms = left.map(ms), ahead, "waiting"
+                    );
+                }
+            }
+            Observation::Reused { request } => {
+                acquire(*request).inspect(|(span, _)| span.reused());
+            }
+            Observation::LastExtension { attempt, left } => {
+                let (resource, _) = hold(*attempt).unzip();
+                event!(
+                    WARN HOLD: resource, reason = "max_hold", left_ms = ms(*left),
+                    "cannot be extended"
+                );
+            }
+            Observation::Extension { attempt, by_keeper, progress, took, votes } => {
+                let (resource, left) = hold(*attempt).unzip();
+                let (outcome, took_ms, left_ms) = (progress.as_str(), ms(*took), left.map(ms));
+                self.count(Metric::Extensions, outcome);
+                if let Progress::Extended(_) = progress {
+                    event!(DEBUG HOLD: resource, by_keeper, outcome, took_ms, "extended");
+                } else {
+                    event!(
+                        WARN HOLD: resource, by_keeper, outcome, left_ms, took_ms,
+                        votes = %Votes(votes), "not extended"
+                    );
+                }
+            }
+            Observation::ToppedUp { attempt, node } => {
+                let (resource, _) = hold(*attempt).unzip();
+                event!(DEBUG HOLD: resource, node = &**node, "topped up");
+            }
+            Observation::PausesWarm => self.count(Metric::WarmPauses, ""),
+            Observation::IdleReleased { key, reason } => {
+                let resource = &*resource_of(key);
+                event!(DEBUG HOLD: resource, reason = reason.as_str(), "idle released");
+            }
+        }
+    }
+
+    /// Reports that a hold is over before its guard was given up.
+    #[inline]
+    pub(crate) fn lost(&self, hold: Held<'_>, reason: &LossReason) {
+        // Nothing is lost with a guard that was given up.
+        if WATCHED && *reason != LossReason::Released {
+            let nodes = match reason {
+                LossReason::QuorumGone(nodes) => &**nodes,
+                _ => &[],
+            };
+            let (resource, reason, held_ms) = (&**hold.resource, reason.as_str(), ms(hold.held));
+            self.count(Metric::LostLocks, reason);
+            self.time(Metric::HoldDuration, "", hold.held);
+            event!(WARN HOLD: resource, reason, held_ms, votes = %Votes(nodes), "lost");
+        }
+    }
+
+    /// Reports that a client elsewhere has asked for a lock that a guard has.
+    #[inline]
+    pub(crate) fn wanted(resource: &str) {
+        event!(DEBUG HOLD: resource, "wanted");
+    }
+
+    /// Reports that a guard was given up, and that its key stays: its lock is `forgotten`, kept warm (`idle`), or
+    /// `detached` for another process.
+    #[inline]
+    pub(crate) fn kept(&self, hold: Option<Held<'_>>, outcome: &'static str) {
+        if WATCHED {
+            hold.inspect(|hold| self.time(Metric::HoldDuration, "", hold.held));
+            self.released(hold.map(|hold| (&**hold.resource, hold.held)), outcome);
+        }
+    }
+
+    /// Reports an adoption: the first extension of a lock that another process has detached.
+    #[inline]
+    pub(crate) fn adopted(&self, resource: &str, took: Duration, error: Option<&NotAdopted>) {
+        if WATCHED {
+            let (outcome, took_ms) = (error.map_or("adopted", NotAdopted::as_str), ms(took));
+            self.count(Metric::Adoptions, outcome);
+            if let Some(why) = error {
+                event!(
+                    WARN HOLD: resource, outcome, took_ms, votes = %Votes(why.nodes()), "not adopted"
+                );
+            } else {
+                event!(DEBUG HOLD: resource, outcome, took_ms, "adopted");
+            }
+        }
+    }
+
+    fn released(&self, lock: Option<(&str, Duration)>, outcome: &str) {
+        self.count(Metric::Releases, outcome);
+        let (resource, held_ms) = lock.map(|(resource, held)| (resource, ms(held))).unzip();
+        if outcome == "unconfirmed" {
+            event!(INFO HOLD: resource, outcome, held_ms, "released");
+        } else {
+            event!(DEBUG HOLD: resource, outcome, held_ms, "released");
+        }
+    }
+}
+
+impl Telemetry {
+    /// Reports that a guard was given up. `hold` is `None` if its loss has been reported before.
+    /// `request` is set if a caller waits for the outcome of its release.
+    #[inline]
+    pub(crate) fn given_up(
+        &mut self,
+        hold: Option<Held<'_>>,
+        request: Option<RequestId>,
+        in_time: bool,
+    ) {
+        if !WATCHED {
+            return;
+        }
+        match hold {
+            Some(hold) if in_time => self.outlet.time(Metric::HoldDuration, "", hold.held),
+            Some(hold) => self.outlet.lost(hold, &LossReason::Lapsed),
+            None => {}
+        }
+        if let Some(request) = request {
+            let lock = hold.map(|hold| (hold.resource.clone(), hold.held));
+            self.releasing.insert(request, lock);
+        } else {
+            self.outlet.released(hold.map(|hold| (&**hold.resource, hold.held)), "dropped");
+        }
+    }
+
+    /// Reports the outcome of a release.
+    #[inline]
+    pub(crate) fn released(&mut self, request: RequestId, outcome: &'static str) {
+        if WATCHED {
+            let lock = self.releasing.remove(&request).flatten();
+            let lock = lock.as_ref().map(|(resource, held)| (&**resource, *held));
+            self.outlet.released(lock, outcome);
+        }
+    }
+}
