@@ -153,20 +153,28 @@ fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
     rows_of_masters(indent, names.zip(states.iter().map(String::as_str)))
 }
 
-pub(crate) fn to_json(inspection: &Inspection) -> Value {
-    let state = match inspection.state() {
-        LockState::Held(holder) if holder.has_ended() => "ended",
-        LockState::Held(holder) if holder.is_shared() => "read",
-        LockState::Held(_) => "held",
+/// Returns the state in a word.
+pub(crate) fn word(state: &LockState) -> &'static str {
+    match state {
+        LockState::Held(holder) => word_of(holder),
         LockState::Free => "free",
         _ => "unclear",
-    };
+    }
+}
+
+fn word_of(holder: &Holder) -> &'static str {
+    match holder {
+        holder if holder.has_ended() => "ended",
+        holder if holder.is_shared() => "read",
+        _ => "held",
+    }
+}
+
+pub(crate) fn to_json(inspection: &Inspection) -> Value {
     let nodes = inspection.nodes().iter().map(|node| {
         let (state, holder) = match &node.state {
             NodeState::Free => ("free", Value::Null),
-            NodeState::Held(holder) if holder.has_ended() => ("ended", holder_to_json(holder)),
-            NodeState::Held(holder) if holder.is_shared() => ("read", holder_to_json(holder)),
-            NodeState::Held(holder) => ("held", holder_to_json(holder)),
+            NodeState::Held(holder) => (word_of(holder), holder_to_json(holder)),
             NodeState::Kept(_) => ("kept", Value::Null),
             _ => ("unknown", Value::Null),
         };
@@ -176,7 +184,7 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         "resource": inspection.resource(),
         "slot": inspection.slot(),
         "key": inspection.key(),
-        "state": state,
+        "state": word(inspection.state()),
         "holder": inspection.holder().map(holder_to_json),
         "kept": inspection.is_kept(),
         "waiting": inspection.waiting(),

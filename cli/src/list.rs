@@ -5,12 +5,12 @@ mod table;
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::{Failure, in_words_of_the_command};
-use crate::inspect::readers_to_json;
+use crate::inspect::{readers_to_json, word};
 use crate::output::{Output, json_line, millis};
 use crate::settings;
 use crate::style::{Color, Screen};
 use quorumlock::error::NodeProblem;
-use quorumlock::{ListError, ListedLock, LockState, NodeState, PossibleDeadlock, Redlock};
+use quorumlock::{ListError, ListedLock, NodeState, PossibleDeadlock, Redlock};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 
@@ -46,10 +46,8 @@ pub(crate) async fn list(
     let redlock = connect(masters).await?;
     let found = find(&redlock, args.prefix(), args.all).await;
     let _nothing_is_owed = redlock.shutdown().await;
-    for NodeProblem { node, problem, .. } in found.problems.iter().filter(|_| found.error.is_none())
-    {
-        let problem = in_words_of_the_command(problem);
-        output.warn(&format!("{node} is not used: {problem}"));
+    if found.error.is_none() {
+        found.problems.iter().for_each(|problem| output.warn(&unused(problem)));
     }
     if output.json {
         let locks = found.locks.iter().map(|lock| {
@@ -72,6 +70,11 @@ pub(crate) async fn list(
         Output::plain(&table.to_string())?;
     }
     found.error.map_or(Ok(Exit::Success), |error| Err(error.into()))
+}
+
+/// Says why a master is not used.
+pub(crate) fn unused(NodeProblem { node, problem, .. }: &NodeProblem) -> String {
+    format!("{node} is not used: {}", in_words_of_the_command(problem))
 }
 
 /// Connects without a word about unfit masters: the list has problems of its own.
@@ -109,13 +112,7 @@ pub(crate) fn resources(deadlock: &PossibleDeadlock) -> Value {
 
 /// Returns the state in a word.
 pub(crate) fn state(lock: &ListedLock) -> &'static str {
-    match lock.state() {
-        LockState::Held(holder) if holder.has_ended() => "ended",
-        LockState::Held(holder) if holder.is_shared() => "read",
-        LockState::Held(_) => "held",
-        LockState::Free => "free",
-        _ => "unclear",
-    }
+    word(lock.state())
 }
 
 pub(crate) fn to_json(lock: &ListedLock) -> Value {

@@ -3,10 +3,9 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use quorumlock::report::{OneLine, is_hidden};
-#[cfg(unix)]
-use serde_json::Map;
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::fmt::Display;
 #[cfg(unix)]
 use std::io::IsTerminal;
 use std::io::{self, ErrorKind, Write};
@@ -70,29 +69,21 @@ impl Output {
     /// Prints a failure. One that the user has declared not to be an error is printed only with
     /// `--json` or `--verbose`: cron mails every line.
     pub(crate) fn fail(self, failure: &Failure) {
-        if self.json {
-            self.stderr(&json_line(&failure.to_json()));
-        } else if self.verbose || failure.exit.code() != 0 {
-            self.stderr(&format!("quorumlock: {failure}"));
+        if self.json || self.verbose || failure.exit.code() != 0 {
+            self.say(&failure.to_json(), failure);
         }
     }
 
     /// Prints a problem that does not change the exit.
     pub(crate) fn warn(self, message: &str) {
-        if self.json {
-            self.stderr(&json_line(&json!({ "warning": message })));
-        } else {
-            self.stderr(&format!("quorumlock: warning: {}", OneLine(message)));
-        }
+        let text = format!("warning: {}", OneLine(message));
+        self.say(&json!({ "warning": message }), text);
     }
 
     /// Prints a detail, only with `--verbose`.
     pub(crate) fn note(self, message: &str) {
-        if !self.verbose {
-        } else if self.json {
-            self.stderr(&json_line(&json!({ "note": message })));
-        } else {
-            self.stderr(&format!("quorumlock: {}", OneLine(message)));
+        if self.verbose {
+            self.say(&json!({ "note": message }), OneLine(message));
         }
     }
 
@@ -104,13 +95,9 @@ impl Output {
 
     /// Prints what is waited for. With `--json`, `fields` are added to the note.
     #[cfg(unix)]
-    pub(crate) fn progress(self, message: &str, mut fields: Map<String, Value>) {
-        if self.json {
-            fields.insert("note".to_owned(), message.into());
-            self.stderr(&json_line(&Value::from(fields)));
-        } else {
-            self.stderr(&format!("quorumlock: {}", OneLine(message)));
-        }
+    pub(crate) fn progress(self, message: &str, mut fields: Value) {
+        fields["note"] = message.into();
+        self.say(&fields, OneLine(message));
     }
 
     /// Ends the line of a terminal on which a user has typed Ctrl-C, so that the shell's prompt has one
@@ -122,9 +109,10 @@ impl Output {
         }
     }
 
-    /// Writes in one go, so that lines of several processes do not mix. A failure cannot be
+    /// Writes to stderr in one go, so that lines of several processes do not mix. A failure cannot be
     /// reported.
-    fn stderr(self, line: &str) {
+    fn say(self, value: &Value, text: impl Display) {
+        let line = if self.json { json_line(value) } else { format!("quorumlock: {text}") };
         let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
     }
 }

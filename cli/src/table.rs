@@ -25,9 +25,44 @@ impl Cell {
         Self { paint: Some(paint), ..self }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     fn width(&self) -> usize {
         self.text.chars().count()
     }
+
+    /// Returns it as wide as its column: filled up, or cut.
+    fn shown(&self, width: usize, style: Style) -> String {
+        let Some(pad) = width.checked_sub(self.width()) else {
+            return self.text.chars().take(width.saturating_sub(1)).chain(['…']).collect();
+        };
+        let text = &self.text;
+        let text = self.paint.map_or_else(|| text.clone(), |paint| style.paint(text, paint));
+        text + &" ".repeat(pad)
+    }
+}
+
+/// Between two columns.
+pub(crate) const GAP: &str = "  ";
+
+/// Returns how wide each column is.
+pub(crate) fn widths<const N: usize>(rows: &[[Cell; N]]) -> [usize; N] {
+    let widest = |column: usize| rows.iter().map(|row| row[column].width()).max();
+    std::array::from_fn(|column| widest(column).unwrap_or_default())
+}
+
+/// Returns how wide a line is. A column without a width is left out.
+pub(crate) fn width(widths: &[usize]) -> usize {
+    let used = widths.iter().filter(|width| **width > 0).count();
+    widths.iter().sum::<usize>() + GAP.len() * used.saturating_sub(1)
+}
+
+pub(crate) fn line(row: &[Cell], widths: &[usize], style: Style) -> String {
+    let cells = row.iter().zip(widths).filter(|(_, width)| **width > 0);
+    let cells: Vec<_> = cells.map(|(cell, width)| cell.shown(*width, style)).collect();
+    cells.join(GAP).trim_end().to_owned()
 }
 
 /// Returns the table, without a line break at its end. The first column has the masters' names; they
@@ -38,32 +73,17 @@ pub(crate) fn table<const N: usize>(
     style: Style,
 ) -> String {
     let rows: Vec<[Cell; N]> = std::iter::once(heads.map(Cell::new)).chain(rows).collect();
-    let widths: Vec<usize> = (0..N)
-        .map(|column| rows.iter().map(|row| row[column].width()).max().unwrap_or_default())
-        .collect();
+    let widths = widths(&rows);
     let columns = style.columns.unwrap_or(WIDTH);
-    let width =
-        |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
     let fits = width(&widths) <= columns;
     // Behind the indentation, which is as wide as the gap between two columns.
-    let shown = (2..N).rev().find(|last| 2 + width(&widths[1..=*last]) <= columns).unwrap_or(1);
-    let line = |row: &[Cell], widths: &[usize]| {
-        let last = row.len().saturating_sub(1);
-        let cells = row.iter().zip(widths).enumerate().map(|(place, (cell, width))| {
-            let text = match cell.paint {
-                Some(paint) => style.paint(&cell.text, paint),
-                None => cell.text.clone(),
-            };
-            let pad = if place == last { 0 } else { width - cell.width() };
-            text + &" ".repeat(pad)
-        });
-        cells.collect::<Vec<_>>().join("  ")
-    };
+    let fit = |last: &usize| GAP.len() + width(&widths[1..=*last]) <= columns;
+    let shown = (2..N).rev().find(fit).unwrap_or(1);
     let lines = rows.iter().map(|row| match row.split_first() {
         Some((name, rest)) if !fits => {
-            format!("{}\n  {}", name.text, line(&rest[..shown], &widths[1..]))
+            format!("{}\n{GAP}{}", name.text, line(&rest[..shown], &widths[1..], style))
         }
-        _ => line(row, &widths),
+        _ => line(row, &widths, style),
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -134,6 +154,12 @@ MASTER
             let shown = table(heads, rows(["a", "b"]), Style { columns: Some(columns), ..PLAIN });
             assert_eq!(shown, expected, "{columns}");
         }
+    }
+
+    #[test]
+    fn a_name_that_is_cut_shows_it() {
+        let shown = |width| Cell::new("orders").shown(width, PLAIN);
+        assert_eq!((&*shown(7), &*shown(6), &*shown(5)), ("orders ", "orders", "orde…"));
     }
 
     #[test]

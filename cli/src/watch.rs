@@ -2,7 +2,7 @@
 
 use crate::args::{ListArgs, MastersArgs, WatchArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
+use crate::failure::Failure;
 use crate::inspect::name;
 use crate::list::{self, Found, Table};
 use crate::output::{Output, json_line, millis, since_1970};
@@ -35,7 +35,7 @@ pub(crate) async fn watch(
 ) -> Result<Exit, Failure> {
     let redlock = list::connect(masters).await?;
     let is_drawn = !output.json && Screen::of_stdout().is_some();
-    let mut watched = Watched::new(color.style());
+    let mut watched = Watched::default();
     let mut resizes = Resizes::new(is_drawn);
     let mut ticks = tokio::time::interval(args.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -65,13 +65,13 @@ pub(crate) async fn watch(
             }
         }
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
-            Some(screen) => watched.draw(&args.list, screen),
+            Some(screen) => watched.draw(&args.list, screen, color.style()),
             None => {
-                let shown = |news: &News| match output.json {
-                    true => format!("{}\n", json_line(&news.to_json())),
-                    false => format!("{}\n", news.to_text()),
+                let shown = |News { json, text }: News| match output.json {
+                    true => format!("{}\n", json_line(&json)),
+                    false => format!("{} {text}\n", time()),
                 };
-                news.iter().map(shown).collect()
+                news.into_iter().map(shown).collect()
             }
         };
         if !Output::is_read(&text)? {
@@ -108,47 +108,29 @@ impl Resizes {
 }
 
 /// What is held, and since when it was seen.
+#[derive(Default)]
 struct Watched {
     held: Vec<(ListedLock, Instant)>,
     problems: Vec<NodeProblem>,
     /// The deadlocks that this look and the one before have found: one look may see a hand-over in parts.
     deadlocks: Vec<PossibleDeadlock>,
     found_before: Vec<PossibleDeadlock>,
-    is_complete: bool,
-    style: Style,
+    may_lack: bool,
 }
 
 /// What is new at a look.
-enum News {
-    Change(Box<Change>),
-    Deadlock(PossibleDeadlock),
-}
-
-/// A change of a lock from one look to the next.
-struct Change {
-    what: &'static str,
-    lock: ListedLock,
-    /// How long it was seen, if it was.
-    seen: Option<Duration>,
+struct News {
+    json: Value,
+    text: String,
 }
 
 impl Watched {
-    const fn new(style: Style) -> Self {
-        Self {
-            held: Vec::new(),
-            problems: Vec::new(),
-            deadlocks: Vec::new(),
-            found_before: Vec::new(),
-            is_complete: true,
-            style,
-        }
-    }
-
     /// Takes in what was found; returns what is different now.
     fn take(&mut self, mut found: Found) -> Vec<News> {
         let deadlocks = self.take_deadlocks(std::mem::take(&mut found.deadlocks));
-        let changes = self.take_locks(found).into_iter().map(|change| News::Change(change.into()));
-        changes.chain(deadlocks.into_iter().map(News::Deadlock)).collect()
+        let mut news = self.take_locks(found);
+        news.extend(deadlocks.iter().map(News::deadlock));
+        news
     }
 
     /// Returns the deadlocks that were found at the look before, too, and were not reported then.
@@ -160,16 +142,18 @@ impl Watched {
         lasting.into_iter().filter(|deadlock| !reported.contains(deadlock)).collect()
     }
 
-    fn take_locks(&mut self, found: Found) -> Vec<Change> {
-        let (now, is_complete) = (Instant::now(), found.error.is_none());
-        (self.problems, self.is_complete) = (found.problems, is_complete);
+    fn take_locks(&mut self, found: Found) -> Vec<News> {
+        let now = Instant::now();
+        (self.problems, self.may_lack) = (found.problems, found.error.is_some());
         let mut before = std::mem::take(&mut self.held);
         let mut changes = Vec::new();
         for lock in found.locks {
             let is_same = |old: &ListedLock| list::in_order(old, &lock).is_eq();
             let known = before.iter().position(|(old, _)| is_same(old));
             let known = known.map(|place| before.swap_remove(place));
-            let change = |what, seen| Change { what, lock: lock.clone(), seen };
+            let change = |what, since: Option<Instant>| {
+                News::change(what, &lock, since.map(|since| now - since))
+            };
             let since = match &known {
                 // What no quorum says is no news of a lock that was held.
                 Some((old, _)) if old.is_held() && list::state(&lock) == "unclear" => {
@@ -185,13 +169,11 @@ impl Watched {
                         (false, true) => "readers",
                         (false, false) => "waiting",
                     };
-                    changes.extend(
-                        (is_new || reads || waits).then(|| change(what, Some(now - *since))),
-                    );
+                    changes.extend((is_new || reads || waits).then(|| change(what, Some(*since))));
                     *since
                 }
                 Some((_, since)) => {
-                    changes.push(change("passed_on", Some(now - *since)));
+                    changes.push(change("passed_on", Some(*since)));
                     now
                 }
                 None => {
@@ -202,10 +184,10 @@ impl Watched {
             self.held.push((lock, since));
         }
         for (lock, since) in before {
-            if is_complete {
-                changes.push(Change { what: "released", lock, seen: Some(now - since) });
-            } else {
+            if self.may_lack {
                 self.held.push((lock, since));
+            } else {
+                changes.push(News::change("released", &lock, Some(now - since)));
             }
         }
         self.held.sort_by(|(left, _), (right, _)| list::in_order(left, right));
@@ -215,10 +197,9 @@ impl Watched {
     /// Prints the problems that are new, and says when there are none any more.
     fn warn(&self, found: &Found, output: Output) {
         let problems = &found.problems;
-        for NodeProblem { node, problem, .. } in problems {
-            if !self.problems.iter().any(|known| known.node == *node) {
-                let problem = in_words_of_the_command(problem);
-                output.warn(&format!("{node} is not used: {problem}"));
+        for problem in problems {
+            if !self.problems.iter().any(|known| known.node == problem.node) {
+                output.warn(&list::unused(problem));
             }
         }
         for known in &self.problems {
@@ -232,21 +213,19 @@ impl Watched {
     }
 
     /// Draws no more than the terminal shows at once, since whatever scrolls is not seen.
-    fn draw(&self, args: &ListArgs, screen: Screen) -> String {
+    fn draw(&self, args: &ListArgs, screen: Screen, style: Style) -> String {
         let rows = self.held.iter().map(|(lock, since)| (lock, Some(since.elapsed())));
         let rows: Vec<_> = rows.collect();
         let table = Table {
             rows: &rows,
             deadlocks: &self.deadlocks,
             prefix: args.prefix(),
-            is_complete: self.is_complete,
+            is_complete: !self.may_lack,
             columns: Some(screen.columns),
-            style: self.style,
+            style,
         };
-        let problems = self.problems.iter().map(|NodeProblem { node, problem, .. }| {
-            let problem = in_words_of_the_command(problem);
-            format!("{} is not used: {}", OneLine(node), OneLine(problem))
-        });
+        let problems =
+            self.problems.iter().map(|problem| OneLine(list::unused(problem)).to_string());
         let below = table.footer().into_iter().chain(problems);
         let below: Vec<String> = below.flat_map(|line| broken(&line, screen.columns)).collect();
         // The time, two empty lines, and the one of the cursor.
@@ -269,46 +248,30 @@ impl Watched {
 }
 
 impl News {
-    fn to_json(&self) -> Value {
-        match self {
-            Self::Change(change) => change.to_json(),
-            Self::Deadlock(deadlock) => json!({
-                "event": "possible_deadlock",
-                "at_ms": millis(since_1970()),
-                "resources": list::resources(deadlock),
-            }),
-        }
+    fn deadlock(found: &PossibleDeadlock) -> Self {
+        let json = json!({
+            "event": "possible_deadlock",
+            "at_ms": millis(since_1970()),
+            "resources": list::resources(found),
+        });
+        Self { json, text: found.to_string() }
     }
 
-    fn to_text(&self) -> String {
-        match self {
-            Self::Change(change) => change.to_text(),
-            Self::Deadlock(deadlock) => format!("{} {deadlock}", time()),
-        }
-    }
-}
-
-impl Change {
-    fn to_json(&self) -> Value {
-        let mut value = list::to_json(&self.lock);
-        value["event"] = self.what.into();
-        value["at_ms"] = millis(since_1970()).into();
-        value["seen_ms"] = json!(self.seen.map(millis));
-        value
-    }
-
-    fn to_text(&self) -> String {
-        let Self { what, lock, seen } = self;
+    /// A change of a lock from one look to the next. `seen` is for how long it was seen, if it was.
+    fn change(what: &'static str, lock: &ListedLock, seen: Option<Duration>) -> Self {
+        let mut json = list::to_json(lock);
+        json["event"] = what.into();
+        json["at_ms"] = millis(since_1970()).into();
+        json["seen_ms"] = json!(seen.map(millis));
         let seen = seen.map(|seen| format!(", seen for {}", Span(seen))).unwrap_or_default();
-        match (*what, lock.state()) {
-            ("released", _) => {
-                format!("{} {} is free{seen}", time(), name(lock.resource(), lock.slot()))
-            }
+        let text = match (what, lock.state()) {
+            ("released", _) => format!("{} is free{seen}", name(lock.resource(), lock.slot())),
             ("waiting", LockState::Held(_)) if lock.waiting() == Some(0) => {
-                format!("{} {lock}, none waiting", time())
+                format!("{lock}, none waiting")
             }
-            _ => format!("{} {lock}", time()),
-        }
+            _ => lock.to_string(),
+        };
+        Self { json, text }
     }
 }
 

@@ -40,6 +40,17 @@ pub(super) enum Answer {
     No,
 }
 
+impl Answer {
+    /// Returns the exit code, the words in a colour, and the word for programs.
+    const fn row(self) -> (Exit, &'static str, Paint, &'static str) {
+        match self {
+            Self::Yes => (Exit::Success, "may stop", Paint::Good, "yes"),
+            Self::NotKnown => (Exit::NotKnown, "not known", Paint::Warning, "not_known"),
+            Self::No => (Exit::MayNotStop, "may not stop", Paint::Bad, "no"),
+        }
+    }
+}
+
 /// The answer about one master, and its reasons.
 pub(super) struct MayStop<'a> {
     preflight: &'a Preflight,
@@ -137,20 +148,12 @@ impl<'a> MayStop<'a> {
     }
 
     pub(super) fn exit(&self) -> Exit {
-        match self.answer() {
-            Answer::Yes => Exit::Success,
-            Answer::NotKnown => Exit::NotKnown,
-            Answer::No => Exit::MayNotStop,
-        }
+        self.answer().row().0
     }
 
     /// Returns the answer and its reasons, in a few lines.
     pub(super) fn to_text(&self, style: Style) -> String {
-        let (head, paint) = match self.answer() {
-            Answer::Yes => ("may stop", Paint::Good),
-            Answer::NotKnown => ("not known", Paint::Warning),
-            Answer::No => ("may not stop", Paint::Bad),
-        };
+        let (_, head, paint, _) = self.answer().row();
         let rest = style.wrap(head.len() + 2, 4, &self.reason());
         let mut text = format!("{}: {}", style.paint(head, paint), rest.trim_start());
         let Some(locks) = &self.locks else { return text };
@@ -202,11 +205,7 @@ impl<'a> MayStop<'a> {
 
     pub(super) fn to_json(&self) -> Value {
         let all = |locks: &[ListedLock]| locks.iter().map(list::to_json).collect::<Vec<_>>();
-        let answer = match self.answer() {
-            Answer::Yes => "yes",
-            Answer::NotKnown => "not_known",
-            Answer::No => "no",
-        };
+        let (.., answer) = self.answer().row();
         let mut value = preflight_to_json(self.preflight, self.exit());
         value["may_stop"] = json!({
             "node": &*self.preflight.nodes()[self.place].node,

@@ -2,6 +2,7 @@
 
 use super::state;
 use crate::style::{Paint, Style};
+use crate::table::{self, Cell};
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, ListedLock, LockState, PossibleDeadlock};
 use std::fmt;
@@ -26,33 +27,31 @@ const HEADS: [&str; 8] =
 /// The columns with names of any length, which may be cut.
 const NAMES: [usize; 2] = [0, 3];
 
-const STATE: usize = 2;
-
 /// The least that is left of a name.
 const SHORTEST: usize = 8;
 
 /// The columns that are left out if no lock has anything there.
 const OPTIONAL: [usize; 2] = [1, 7];
 
-const GAP: &str = "  ";
-
-type Cells = [String; HEADS.len()];
+type Cells = [Cell; HEADS.len()];
 
 fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     let holder = lock.holder();
     let mark = if lock.is_ours() { "" } else { "?" };
     let remaining = holder.remaining().map_or("never".to_owned(), |left| Span(left).to_string());
     let masters = lock.inspection().nodes().len();
+    let slot = lock.slot().map_or(String::new(), |slot| slot.to_string());
+    // Counted in looks, which are seconds apart.
+    let seen = seen.map(|seen| Span(Duration::from_secs(seen.as_secs())).to_string());
     [
-        Escaped(lock.resource()).to_string(),
-        lock.slot().map_or(String::new(), |slot| slot.to_string()),
-        format!("{}{mark}", state(lock)),
-        names(holder),
-        remaining,
-        format!("{} of {masters}", lock.held_on()),
-        lock.waiting().map_or("-".to_owned(), |waiting| waiting.to_string()),
-        // Counted in looks, which are seconds apart.
-        seen.map_or(String::new(), |seen| Span(Duration::from_secs(seen.as_secs())).to_string()),
+        Cell::new(Escaped(lock.resource())),
+        Cell::new(slot),
+        painted(&format!("{}{mark}", state(lock))),
+        Cell::new(names(holder)),
+        Cell::new(remaining),
+        Cell::new(format_args!("{} of {masters}", lock.held_on())),
+        Cell::or_dash(lock.waiting().map(|waiting| waiting.to_string())),
+        Cell::new(seen.unwrap_or_default()),
     ]
 }
 
@@ -71,47 +70,31 @@ fn name(holder: &Holder) -> String {
 
 /// Returns how wide each column is, 0 if it is left out. Those with names share what the others leave.
 fn widths(rows: &[Cells], columns: Option<usize>) -> [usize; HEADS.len()] {
-    let mut widths = [0; HEADS.len()];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
+    let mut widths = table::widths(rows);
     let Some(columns) = columns else { return widths };
-    let all = |widths: &[usize]| {
-        let used = widths.iter().filter(|width| **width > 0).count();
-        widths.iter().sum::<usize>() + GAP.len() * used.saturating_sub(1)
-    };
     let [resource, holder] = NAMES;
     for last in (holder..HEADS.len()).rev() {
         let mut least = widths;
         NAMES.iter().for_each(|name| least[*name] = least[*name].min(SHORTEST));
-        if all(&least) <= columns {
+        if table::width(&least) <= columns {
             break;
         }
         widths[last] = 0;
     }
-    for _ in columns..all(&widths) {
+    for _ in columns..table::width(&widths) {
         let longer = if widths[resource] > widths[holder] { resource } else { holder };
         widths[longer] = widths[longer].saturating_sub(1).max(SHORTEST);
     }
     widths
 }
 
-fn cut(cell: &str, width: usize) -> String {
-    if cell.chars().count() <= width {
-        return format!("{cell:width$}");
-    }
-    let head: String = cell.chars().take(width.saturating_sub(1)).collect();
-    head + "…"
-}
-
-/// Returns the colour of a state; a `?` behind it means that the value is no token of quorumlock.
-fn paint(state: &str) -> Option<Paint> {
+/// Returns the state in its colour; a `?` behind it means that the value is no token of quorumlock.
+fn painted(state: &str) -> Cell {
+    let cell = Cell::new(state);
     match state {
-        "held" | "read" => Some(Paint::Good),
-        _ if state.starts_with("unclear") || state.ends_with('?') => Some(Paint::Warning),
-        _ => None,
+        "held" | "read" => cell.painted(Paint::Good),
+        _ if state.starts_with("unclear") || state.ends_with('?') => cell.painted(Paint::Warning),
+        _ => cell,
     }
 }
 
@@ -131,36 +114,19 @@ fn counted(locks: usize, permits: usize) -> String {
 impl Table<'_> {
     /// Returns the heads and a line for each lock; nothing if there is none.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut heads = HEADS.map(str::to_owned);
+        let mut heads = HEADS.map(Cell::new);
         let rows: Vec<Cells> = self.rows.iter().map(|(lock, seen)| cells(lock, *seen)).collect();
         if rows.is_empty() {
             return Vec::new();
         }
         for column in OPTIONAL {
             if rows.iter().all(|row| row[column].is_empty()) {
-                heads[column].clear();
+                heads[column] = Cell::new("");
             }
         }
         let rows: Vec<Cells> = std::iter::once(heads).chain(rows).collect();
         let widths = widths(&rows, self.columns);
-        rows.iter().map(|row| self.line(row, widths)).collect()
-    }
-
-    fn line(&self, row: &Cells, widths: [usize; HEADS.len()]) -> String {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            if width == 0 {
-                continue;
-            }
-            let text = cut(cell, width);
-            line += if line.is_empty() { "" } else { GAP };
-            match paint(cell).filter(|_| column == STATE) {
-                Some(paint) => line += &text.replacen(cell, &self.style.paint(cell, paint), 1),
-                None => line += &text,
-            }
-        }
-        line.truncate(line.trim_end().len());
-        line
+        rows.iter().map(|row| table::line(row, &widths, self.style)).collect()
     }
 
     /// Returns what stands below the locks, and counts those that are held.
@@ -206,7 +172,7 @@ mod tests {
     use super::*;
 
     fn row(resource: &str, holder: &str) -> Cells {
-        [resource, "", "held", holder, "9.4 s", "3 of 3", "0", ""].map(str::to_owned)
+        [resource, "", "held", holder, "9.4 s", "3 of 3", "0", ""].map(Cell::new)
     }
 
     #[test]
@@ -214,7 +180,7 @@ mod tests {
         let (short, long) = ("r".repeat(9), "r".repeat(200));
         for (resource, holder) in [(&short, &long), (&long, &short), (&long, &long)] {
             let widths = widths(&[row(resource, holder)], Some(80));
-            assert_eq!(widths.iter().sum::<usize>() + 5 * GAP.len(), 80, "{widths:?}");
+            assert_eq!(widths.iter().sum::<usize>() + 5 * table::GAP.len(), 80, "{widths:?}");
             assert!(widths[0] >= 9 && widths[3] >= 9, "{widths:?}");
         }
         assert_eq!(widths(&[row(&long, &long)], None)[0], 200);
@@ -223,12 +189,11 @@ mod tests {
     #[test]
     fn a_narrow_terminal_has_fewer_columns_and_none_that_wraps() {
         let long = "r".repeat(200);
-        let rows = [HEADS.map(str::to_owned), row(&long, &long)];
+        let rows = [HEADS.map(Cell::new), row(&long, &long)];
         for (columns, shown) in [(200, 8), (61, 7), (60, 6), (40, 4), (21, 3)] {
             let widths = widths(&rows, Some(columns));
             let used = widths.iter().filter(|width| **width > 0).count();
-            let all = widths.iter().sum::<usize>() + GAP.len() * (used - 1);
-            assert!(all <= columns, "{columns}: {widths:?}");
+            assert!(table::width(&widths) <= columns, "{columns}: {widths:?}");
             assert_eq!(used, shown, "{columns}: {widths:?}");
         }
     }
@@ -245,10 +210,5 @@ mod tests {
         ] {
             assert_eq!(counted(locks, permits), expected);
         }
-    }
-
-    #[test]
-    fn a_name_that_is_cut_shows_it() {
-        assert_eq!((&*cut("orders", 6), &*cut("orders", 5)), ("orders", "orde…"));
     }
 }

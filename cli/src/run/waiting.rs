@@ -13,7 +13,7 @@ use line::Line;
 use obstacle::Obstacle;
 use quorumlock::Redlock;
 use quorumlock::report::{Escaped, Span};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -136,15 +136,12 @@ impl Outage<'_> {
     fn end(&mut self) {
         if std::mem::take(&mut self.is_reported) {
             let line = format!("waiting for {:?}: a quorum may vote again", Escaped(self.all));
-            let mut fields = Map::new();
-            fields.insert("waiting_for".to_owned(), self.all.into());
-            fields.insert("obstacle".to_owned(), Value::Null);
-            self.write(line, fields);
+            self.write(line, json!({ "waiting_for": self.all, "obstacle": null }));
         }
     }
 
     /// Does not wait until it is written.
-    fn write(&self, line: String, fields: Map<String, Value>) {
+    fn write(&self, line: String, fields: Value) {
         let output = self.output;
         tokio::task::spawn_blocking(move || output.progress(&line, fields));
     }

@@ -4,7 +4,7 @@ use crate::output::Output;
 use crate::style::{Screen, is_dumb};
 use nix::unistd::{getpgrp, tcgetpgrp};
 use quorumlock::report::OneLine;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::io::{self, Write};
 use std::time::Duration;
 use tokio::task::spawn_blocking;
@@ -26,7 +26,7 @@ impl Line {
     }
 
     /// Shows that there is a new obstacle, in a line of its own, with `fields` for programs.
-    pub(super) async fn show(&mut self, message: String, fields: Map<String, Value>) {
+    pub(super) async fn show(&mut self, message: String, fields: Value) {
         let ends = if self.is_open { "\n" } else { "" };
         self.is_open = false;
         match self.fitting(&message) {

@@ -4,7 +4,7 @@ use crate::inspect::{holder_to_json, in_queue, waiting};
 use crate::output::millis;
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, Inspection, LockState, NodeInspection, NodeStanding, NodeState, Status};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// What is known of other waiters.
@@ -114,8 +114,8 @@ impl Obstacle {
     }
 
     /// Returns the same for programs.
-    pub(super) fn fields(&self, all: &str) -> Map<String, Value> {
-        let fields = match self {
+    pub(super) fn fields(&self, all: &str) -> Value {
+        match self {
             Self::Held { resource, holder, queue } => json!({
                 "waiting_for": resource,
                 "obstacle": "held",
@@ -131,10 +131,6 @@ impl Obstacle {
                 "ready_in_ms": millis(*ready_in),
             }),
             Self::NoQuorum(_) => json!({ "waiting_for": all, "obstacle": "no_quorum" }),
-        };
-        match fields {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
         }
     }
 }
