@@ -150,10 +150,15 @@ async fn enter(master: &Master, list: &str, process: &str, waiters: usize) {
 /// Enters waiters that have died, and some that have stopped, whose connection lives and answers no call.
 async fn enter_the_dead(first: &Master, list: &str, stopped: usize) -> impl Sized + use<> {
     let mut connection = first.dialer()().await.unwrap();
-    let channel = "quorumlock:free:0:@00000000000000aa";
-    let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
-    connection.write_all(&subscribe).await.unwrap();
-    enter(first, list, "00000000000000aa", stopped).await;
+    for waiter in 0..stopped {
+        // Each in a process of its own.
+        let process = format!("{:016x}", 0xaa00 + waiter);
+        let channel = format!("quorumlock:free:0:@{process}");
+        let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
+        connection.write_all(&subscribe).await.unwrap();
+        let name = format!("{process}{waiter:016x}");
+        operate(first, &["ZADD", list, &waiter.to_string(), &name]).await;
+    }
     enter(first, list, "00000000000000bb", 200).await;
     connection
 }
