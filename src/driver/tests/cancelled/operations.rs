@@ -1,6 +1,6 @@
 //! Every future that users can obtain, in every form in which the way it is dropped matters.
 
-use super::stage::{Stage, TTL, all_answered, detach, hold, lent, read, warm, write};
+use super::stage::{Stage, TTL, all_answered, detach, has_had, hold, lent, read, warm, write};
 use crate::driver::clock::Clock;
 use crate::driver::tests::{KEY, MS, settle};
 use crate::kind::{Held, Kind};
@@ -127,18 +127,14 @@ pub(super) const ALL: &[Operation] = &[
     )),
     operation!("acquire/future::AcquireFuture", "acquire what is kept warm", Wants, |stage| {
         let warm = || stage.redlock.acquire(KEY).keep_warm(20 * MS);
-        if let Ok(guard) = warm().await {
-            drop(guard.release().await);
-        }
+        has_had(warm()).await;
         acquiring(warm())
     }),
     operation!("acquire/future::AcquireFuture", "acquire from the shelf", Wants, |stage| {
         let redlock = stage.redlock.clone();
         // What is idle before this begins, another client may have by then.
         Begun::new(async move {
-            if let Ok(guard) = warm(&redlock).await {
-                drop(guard.release().await);
-            }
+            has_had(warm(&redlock)).await;
             settle().await;
             drop(warm(&redlock).await);
         })
@@ -340,9 +336,7 @@ pub(super) const ALL: &[Operation] = &[
         "acquire what another client keeps warm",
         Wants,
         |stage| {
-            if let Ok(guard) = stage.other.acquire(KEY).keep_warm(TTL).await {
-                drop(guard.release().await);
-            }
+            has_had(stage.other.acquire(KEY).keep_warm(TTL)).await;
             acquiring(stage.redlock.acquire(KEY))
         }
     ),

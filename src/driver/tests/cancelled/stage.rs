@@ -181,6 +181,13 @@ pub(super) fn warm(redlock: &Redlock) -> Acquire {
     redlock.acquire(KEY).keep_warm(20 * MS)
 }
 
+/// Acquires and releases, as work does that ends well.
+pub(super) async fn has_had(acquire: Acquire) {
+    if let Ok(guard) = acquire.await {
+        drop(guard.release().await);
+    }
+}
+
 /// Takes the lock from the shelf. Where another client has waited for it lately, it is released first.
 pub(super) async fn lent(redlock: &Redlock) -> Guard {
     let requests = || redlock.driver().next_request().0;
