@@ -61,6 +61,11 @@ impl Terms {
         !self.min_hold.span().is_zero()
     }
 
+    /// Returns how long the hold stays idle at most.
+    fn warm(&self) -> Duration {
+        self.keep_warm.unwrap_or(self.redlock.options().keep_warm)
+    }
+
     pub(super) fn request(&self, is_fenced: bool) -> Result<AcquireRequest, InvalidSetting> {
         let options = self.redlock.options();
         options.check_may_acquire()?;
@@ -96,7 +101,7 @@ impl Terms {
             keep_alive: self.keep_alive,
             label: self.label.clone(),
             at_least: options.check_min_hold(self.min_hold.span())?,
-            keep_warm: Nanos::of(self.keep_warm.unwrap_or(options.keep_warm)),
+            keep_warm: Nanos::of(self.warm()),
             is_fair: self.fair && self.resources.is_alone(),
             probes: false,
         })
@@ -112,6 +117,6 @@ impl Terms {
             .field("label", &self.label.as_ref().map(|label| label.text()))
             .field("min_hold", &self.min_hold)
             .field("fair", &self.fair)
-            .field("keep_warm", &self.keep_warm);
+            .field("keep_warm", &self.warm());
     }
 }

@@ -89,11 +89,14 @@ impl Sight {
         !self.call.is_empty()
     }
 
+    /// Returns the process that was called last.
+    fn called(&self) -> Option<&str> {
+        self.call.split_once(' ').map(|(_, process)| process)
+    }
+
     /// Returns whether the process that was called last was called `later` once more.
     pub(crate) fn is_called_again_in(&self, later: &Self) -> bool {
-        let process =
-            |sight: &Self| sight.call.split_once(' ').map(|(_, process)| process.to_owned());
-        self.call != later.call && self.has_call() && process(self) == process(later)
+        self.call != later.call && self.has_call() && self.called() == later.called()
     }
 
     /// Returns whether a process held the key that was not called last: it may not know of the list.

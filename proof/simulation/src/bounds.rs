@@ -146,7 +146,7 @@ impl Setup {
         // Of those that hear of no release, another may have one such moment each. Where messages are denied, a waiter
         // may rest at one: its list's master seemed to miss the key.
         let others = self.jam.as_ref().map_or(0, Jam::pollers).saturating_sub(1);
-        let moments = 1 + others + u32::from(!self.denied.is_empty());
+        let moments = (1 + others + usize::from(!self.denied.is_empty())) as u32;
         let among_others = (moments * PAUSES_AMONG_OTHERS - PAUSES) * self.longest_pause;
         (self.served_within(message) + among_others, IN_A_ROW * ROUNDS * self.seats() as u64)
     }

@@ -86,9 +86,8 @@ impl Jam {
     }
 
     /// Returns how many wait beside those that never pause, and hear of no release.
-    pub(super) fn pollers(&self) -> u32 {
-        let waits = |seat: usize| self.deaf.contains(seat) && !self.busy.contains(seat);
-        (0..self.seats()).map(|seat| u32::from(waits(seat))).sum()
+    pub(super) const fn pollers(&self) -> usize {
+        self.deaf.difference(self.busy).len()
     }
 
     /// Returns whether waiters ask holders.

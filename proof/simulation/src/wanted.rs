@@ -148,12 +148,11 @@ impl World {
     /// Returns for how much longer keys live whose release a master has denied until its client forgot them, where clocks
     /// were set back without which there is no quorum.
     fn keys_stay(&self) -> Duration {
-        let prolongs = |node: usize| self.masters[node].clock.prolongs();
-        let as_set: NodeSet =
-            (0..self.masters.len()).filter(|node| prolongs(*node) == Duration::ZERO).collect();
+        let prolongs = |master: &Master| master.clock.prolongs();
+        let as_set = NodeSet::places(&self.masters, |master| prolongs(master).is_zero());
         match (0..self.setup.seats()).all(|seat| self.setup.kind(seat).members.is_quorum(as_set)) {
             true => Duration::ZERO,
-            false => (0..self.masters.len()).map(prolongs).max().unwrap_or_default(),
+            false => self.masters.iter().map(prolongs).max().unwrap_or_default(),
         }
     }
 

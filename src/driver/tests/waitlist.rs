@@ -139,9 +139,9 @@ async fn a_crowd_is_served_evenly_and_as_fast_as_two_clients() {
     assert!(speeds.iter().all(|speed| (245.0..255.0).contains(speed)), "{speeds:?}");
 }
 
-/// Enters waiters of one process in a list, in front of all others.
-async fn enter(master: &Master, list: &str, process: &str, waiters: usize) {
-    for waiter in 0..waiters {
+/// Enters waiters of these processes in a list, in front of all others.
+async fn enter(master: &Master, list: &str, processes: impl IntoIterator<Item = String>) {
+    for (waiter, process) in processes.into_iter().enumerate() {
         let name = format!("{process}{waiter:016x}");
         operate(master, &["ZADD", list, &waiter.to_string(), &name]).await;
     }
@@ -150,16 +150,15 @@ async fn enter(master: &Master, list: &str, process: &str, waiters: usize) {
 /// Enters waiters that have died, and some that have stopped, whose connection lives and answers no call.
 async fn enter_the_dead(first: &Master, list: &str, stopped: usize) -> impl Sized + use<> {
     let mut connection = first.dialer()().await.unwrap();
-    for waiter in 0..stopped {
-        // Each in a process of its own.
-        let process = format!("{:016x}", 0xaa00 + waiter);
+    let stopped: Vec<_> =
+        (0..stopped).map(|process| format!("{:016x}", 0xaa00 + process)).collect();
+    for process in &stopped {
         let channel = format!("quorumlock:free:0:@{process}");
         let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
         connection.write_all(&subscribe).await.unwrap();
-        let name = format!("{process}{waiter:016x}");
-        operate(first, &["ZADD", list, &waiter.to_string(), &name]).await;
     }
-    enter(first, list, "00000000000000bb", 200).await;
+    enter(first, list, stopped).await;
+    enter(first, list, vec!["00000000000000bb".to_owned(); 200]).await;
     connection
 }
 

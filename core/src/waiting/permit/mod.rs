@@ -338,6 +338,7 @@ impl Waiters {
     ) -> Option<Duration> {
         let random = cx.masters.random.jitter();
         let seeker = self.semaphores.seekers.get_mut(&request)?;
+        // What looks free again and again, and is refused, is tried once for each pause, until all are seen to be taken.
         if seeker.in_vain <= MOST_IN_VAIN || left.is_some() {
             seeker.in_vain = 0;
         }

@@ -44,7 +44,7 @@ pub(super) struct Seeker {
     pub(super) phase: Phase,
     /// The number of slots tried.
     pub(super) attempts: u32,
-    /// How many of them were free when they were last looked at, since the last pause.
+    /// How many of them, in a row, looked free and were refused. A pause ends the row, unless it was too long.
     pub(super) in_vain: u32,
     /// A list has served others before it.
     pub(super) is_behind_others: bool,
@@ -105,7 +105,7 @@ pub(super) struct Pool {
     pub(super) deferred: Vec<(Instant, u8)>,
     /// Slots that this process has just left to others.
     pub(super) left: SlotSet,
-    /// The number of pauses since a slot was last found to be free.
+    /// The number of pauses since a slot was last found to be free, and not in vain.
     pub(super) pauses: u32,
     /// When the first of the waiters looks again.
     pub(super) again_at: Option<Instant>,
