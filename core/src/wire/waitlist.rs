@@ -99,6 +99,11 @@ impl Sight {
         self.call != later.call && self.has_call() && self.called() == later.called()
     }
 
+    /// Returns whether the process held the key that was called last.
+    pub(crate) fn is_held_by_called(&self) -> bool {
+        self.called().is_some_and(|called| *called == *self.holder)
+    }
+
     /// Returns whether a process held the key that was not called last: it may not know of the list.
     pub(crate) fn has_uncalled_holder(&self) -> bool {
         self.has_call() && !self.holder.is_empty() && !self.call.ends_with(&*self.holder)

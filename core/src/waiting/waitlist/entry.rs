@@ -171,8 +171,10 @@ impl Entry {
         (self.trip, self.is_repeated) = (trip, false);
         (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
         match listed.what {
-            // Or by the vote of another that tries in vain.
-            Found::Held(_) => self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1),
+            // Not by the vote of one that was called, and tries in vain.
+            Found::Held(_) if !listed.sight.is_held_by_called() => {
+                self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1);
+            }
             // The one that was called before has tried in vain, and whoever finds the key free would call it again.
             Found::OtherCalled(_) if self.sight.is_called_again_in(&listed.sight) => {
                 self.in_vain = self.in_vain.saturating_add(1);
