@@ -89,19 +89,10 @@ impl Sight {
         !self.call.is_empty()
     }
 
-    /// Returns the process that was called last.
-    fn called(&self) -> Option<&str> {
-        self.call.split_once(' ').map(|(_, process)| process)
-    }
-
-    /// Returns whether the process that was called last was called `later` once more.
-    pub(crate) fn is_called_again_in(&self, later: &Self) -> bool {
-        self.call != later.call && self.has_call() && self.called() == later.called()
-    }
-
-    /// Returns whether the process held the key that was called last.
-    pub(crate) fn is_held_by_called(&self) -> bool {
-        self.called().is_some_and(|called| *called == *self.holder)
+    /// Returns whether a process was called since that held the key `later`.
+    pub(crate) fn is_called_and_holds_in(&self, later: &Self) -> bool {
+        let called = later.call.split_once(' ').map(|(_, process)| process);
+        self.call != later.call && called.is_some_and(|called| *called == *later.holder)
     }
 
     /// Returns whether a process held the key that was not called last: it may not know of the list.

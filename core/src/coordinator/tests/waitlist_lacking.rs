@@ -42,7 +42,9 @@ fn one_that_finds_the_key_free_there_and_held_elsewhere_pauses() {
          n3 > subscribed r
          n3 < EVALSHA wait 3 r list:r list-due:r #4 9 1000 120000 16384 60000 '' 250 quorumlock:free:0: 0
          n3 > listed 2 400 9 0
+         n3 < ZREM list:r #4
          = 0 ahead of 3
+         n3 > 1
          +400ms
          +5ms
          n3 < EVALSHA wait 3 r list:r list-due:r #4 9 1000 ..

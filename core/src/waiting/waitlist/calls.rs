@@ -40,7 +40,6 @@ impl Waiters {
             // A question under way enters it again.
             (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
             entry.suspicion = None;
-            entry.is_called_anew();
             contention.notice(cx.now, &cx.masters.settings);
         }
         self.try_as_called(cx, request);

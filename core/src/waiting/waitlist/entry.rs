@@ -137,24 +137,21 @@ impl Entry {
     }
 
     /// Notes what the master of the list has answered to an attempt that was lost. Returns whether the key is free there as
-    /// a quorum holds it: without a call, for which a release may be under way.
+    /// a quorum holds it. For a call, a release may be under way, unless this was so before: then a waiter has called it.
     pub(in crate::waiting) fn finds_lacking(
         &mut self,
         trial: Option<Trial>,
         reports: &[NodeReport],
     ) -> bool {
         let is_free = match self.answer_of_list(reports) {
-            Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => trial != Some(Trial::Called),
+            Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => {
+                trial != Some(Trial::Called) || self.in_vain >= LACKS_AFTER
+            }
             Some(Answer::Outstanding) => trial == Some(Trial::FoundFree),
             _ => false,
         };
         self.in_vain = self.in_vain.saturating_add(u32::from(is_free));
         is_free
-    }
-
-    /// Notes that a call has come: of a release, or of a waiter that has found the key free, as this one may have.
-    pub(super) fn is_called_anew(&mut self) {
-        self.in_vain = self.in_vain.min(LACKS_AFTER);
     }
 
     fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
@@ -170,16 +167,11 @@ impl Entry {
     pub(in crate::waiting) fn answered(&mut self, trip: Duration, listed: &Listed) {
         (self.trip, self.is_repeated) = (trip, false);
         (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
-        match listed.what {
-            // Not by the vote of one that was called, and tries in vain.
-            Found::Held(_) if !listed.sight.is_held_by_called() => {
-                self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1);
-            }
-            // The one that was called before has tried in vain, and whoever finds the key free would call it again.
-            Found::OtherCalled(_) if self.sight.is_called_again_in(&listed.sight) => {
-                self.in_vain = self.in_vain.saturating_add(1);
-            }
-            _ => {}
+        // Not by the vote of one that was called since, and may try in vain.
+        if matches!(listed.what, Found::Held(_))
+            && !self.sight.is_called_and_holds_in(&listed.sight)
+        {
+            self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1);
         }
     }
 

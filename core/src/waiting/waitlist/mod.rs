@@ -330,6 +330,7 @@ impl Waiters {
         let hears = self.hears(cx, keys.first());
         let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
         let (until, ttl) = (acquisition.until(), acquisition.request.life().span());
+        let is_fair = acquisition.request.is_fair;
         let Some(contention) = &mut acquisition.contention else { return };
         contention.not_its_turn();
         let Some(entry) = &mut contention.entry else { return };
@@ -344,8 +345,14 @@ impl Waiters {
         if !is_reached {
             entry.ahead = None;
         }
+        // Whoever asks would call it, and have it try in vain. A fair one keeps its turn.
+        let is_outside = !is_fair && entry.lacks_key() && matches!(found, Found::OtherCalled(_));
+        if is_outside {
+            entry.stands = false;
+            cx.masters.sessions[entry.node].leave_waitlist(keys.first(), entry.waiter);
+        }
         let may_be_unaware = !entry.sight.has_call() || entry.suspicion.is_some();
-        let listens = ahead == Some(0) || !is_reached || may_be_unaware;
+        let listens = ahead == Some(0) || !is_reached || may_be_unaware || is_outside;
         let has_listened = std::mem::replace(&mut entry.listens, listens);
         let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, (found, ttl), random)
         else {
