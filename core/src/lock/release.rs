@@ -182,8 +182,7 @@ impl Locks {
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (tellers.keys_of(node, &keys), *by_hash);
-            // Not for a slot: the master would go on calling waiters for one that each of their holds lacks there.
-            if refused.contains(node) && keys.as_slot().is_none() {
+            if refused.contains(node) {
                 debt.says = Says::Nothing;
             }
             cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
