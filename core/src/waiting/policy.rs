@@ -121,6 +121,8 @@ impl Waiters {
                 _ if self.readers.sleeps(acquisition.request.keys.first(), request) => false,
                 // It lets others go first.
                 Some(Phase::Waiting { failed: AttemptId::NONE, .. }) => false,
+                // The answer says whether it is its turn.
+                _ if acquisition.request.is_fair && acquisition.asks() => false,
                 // There is no pause to wait for.
                 Some(Phase::Waiting { random: None, .. }) => true,
                 // The masters that refused were not a quorum.

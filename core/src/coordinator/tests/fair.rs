@@ -115,6 +115,40 @@ fn the_first_tries_at_a_release_that_calls_no_waiter() {
     );
 }
 
+/// Those that had refused were no quorum.
+#[test]
+fn a_session_that_opens_leaves_one_that_asks_to_its_answer() {
+    let mut stage = asks("r fair wait 30s");
+    stage.play(
+        "n3 > listed 1 0 7 0
+         n1-3 < SET r #2 NX PX 10000
+         jitter least
+         n1 breaks
+         n2 > -OOM no
+         n3 > ok
+         n3 < EVAL release 1 r #2
+         n3 < PUBLISH quorumlock:free:0:r undone
+         n3 > 1
+         n3 > 1
+         +50ms
+         n3 < EVALSHA wait ..
+         n1 < DIAL
+         n1 connects
+         n1 < HELLO ..
+         n1 asks
+         n1 > hello 2
+         n1 > server run1
+         n1 > master
+         n1 > agreed
+         n1 < CLIENT KILL ID 1
+         n1 > 1
+         n1-2 < EVAL release 1 r #2
+         n1-3 < -
+         n3 > listed 0 9000 7 1 aa 5
+         = 1 ahead of 1",
+    );
+}
+
 /// Where the key is stuck at the master of the list, the lock is won all the same, and in order.
 #[test]
 fn only_the_first_asks_all_masters_at_times() {
