@@ -61,17 +61,39 @@ fn if_slow(nodes: &[NodeReport]) -> &'static str {
 }
 
 /// This `Redlock` was shut down, or the runtime it was connected on is gone, or this process is a fork of the one that
-/// has connected: a fork has to connect for itself.
+/// has connected: a fork has to connect for itself. Or the client has found a fault of its own, and has ended.
 #[derive(Clone, PartialEq, Eq, Error)]
-#[error("closed: {}", if *.forked { FORKED } else { CLOSED })]
+#[error("closed: {why}")]
 #[non_exhaustive]
 pub struct Closed {
-    pub(crate) forked: bool,
+    pub(crate) why: Why,
 }
 
 impl Closed {
     /// The driver has ended, in this process.
-    pub(crate) const ENDED: Self = Self { forked: false };
+    pub(crate) const ENDED: Self = Self { why: Why::Ended };
+}
+
+/// The reason why a client can do nothing any more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// It has ended, in this process.
+    Ended,
+    Forked,
+    /// This is so in it, although it must not.
+    Broken(&'static str),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended => f.write_str(CLOSED),
+            Self::Forked => f.write_str(FORKED),
+            Self::Broken(what) => {
+                write!(f, "{what}, a fault of quorumlock: report it, and connect again",)
+            }
+        }
+    }
 }
 
 const CLOSED: &str =
@@ -113,9 +135,10 @@ impl fmt::Display for Lost {
             LossReason::Released => f.write_str("its guard was given up"),
             LossReason::Downgraded => f.write_str("it was downgraded, and others may read"),
             LossReason::Detached => f.write_str("it was detached, for another to adopt"),
-            LossReason::Forked => f.write_str(FORKED),
+            LossReason::Forked => Why::Forked.fmt(f),
+            LossReason::Broken(what) => Why::Broken(what).fmt(f),
             // `Closed`.
-            _ => f.write_str(CLOSED),
+            _ => Why::Ended.fmt(f),
         }
     }
 }

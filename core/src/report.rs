@@ -146,6 +146,8 @@ pub enum LossReason {
     Downgraded,
     /// This process is a fork of the one that has the lock.
     Forked,
+    /// This is so in this client, although it must not: a fault of this crate. The client has ended, and its keys expire.
+    Broken(&'static str),
 }
 
 impl LossReason {
@@ -160,6 +162,7 @@ impl LossReason {
             Self::Detached => "detached",
             Self::Downgraded => "downgraded",
             Self::Forked => "forked",
+            Self::Broken(_) => "broken",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Acquire, Held, Terms};
 use crate::driver::{Ahead, Handle, LeaseState, Missed, Request, Won};
-use crate::failure::{AcquireError, Closed, NoQuorum};
+use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::kind_name::KindName;
@@ -178,7 +178,7 @@ impl Waiting {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
                 }
-                Err(Missed::Closed) => Err(Closed::ENDED.into()),
+                Err(Missed::Closed) => Err(self.driver.closed().into()),
             },
             Some(Err(error)) => Err(*error),
             None => Err(self.driver.closed().into()),

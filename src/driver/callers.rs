@@ -15,7 +15,7 @@ use crate::failure::{ConnectError, LossReason, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Release, RequestId};
+use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +37,8 @@ pub(crate) struct Callers {
     idle_locks: Arc<IdleLocks>,
     closers: Vec<Reply<()>>,
     closing: bool,
+    /// What no longer holds in the machine, although it must.
+    broken: Option<Invariant>,
     telemetry: Telemetry,
 }
 
@@ -62,6 +64,7 @@ impl Callers {
             idle_locks,
             closers: Vec::new(),
             closing: false,
+            broken: None,
             telemetry,
         }
     }
@@ -79,6 +82,11 @@ impl Callers {
     /// Returns whether a caller has ever received the connection.
     pub(super) const fn is_in_use(&self) -> bool {
         self.in_use
+    }
+
+    /// Returns what no longer holds in the machine, although it must.
+    pub(super) const fn broken(&self) -> Option<Invariant> {
+        self.broken
     }
 
     /// Returns when the time of the next waiter is over.
@@ -327,6 +335,10 @@ impl Callers {
                         hold.want();
                     }
                 }
+                Event::Broken(invariant) => {
+                    self.broken = Some(invariant);
+                    return true;
+                }
                 Event::Lost { attempt, reason } => self.lost(machine, clock, attempt, reason),
                 Event::Detached { request, attempt, result } => {
                     self.detached(machine, now, (request, attempt), result);
@@ -390,9 +402,11 @@ impl Callers {
         self.waiting.close();
         self.idle_locks.clear();
         self.learn_in_use();
+        let reason =
+            self.broken.map_or(LossReason::Closed, |broken| LossReason::Broken(broken.as_str()));
         for hold in self.holds.drain() {
-            self.telemetry.outlet.lost(hold.held(now), &LossReason::Closed);
-            hold.end(now, LossReason::Closed);
+            self.telemetry.outlet.lost(hold.held(now), &reason);
+            hold.end(now, reason.clone());
         }
     }
 }

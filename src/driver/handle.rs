@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::process::Process;
 use super::{IdleLocks, LeaseState, Own, Request, Requests, Taken};
-use crate::failure::{Closed, Lost, ShutdownError};
+use crate::failure::{Closed, Lost, ShutdownError, Why};
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
 use quorumlock_core::quorum::Instant;
@@ -13,8 +13,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 
-/// The outcome of the driver, set once it has ended.
-pub(crate) type Ended = Arc<OnceLock<Result<(), ShutdownError>>>;
+/// The outcome of the driver, and why it has ended, set once it has.
+pub(crate) type Ended = Arc<OnceLock<(Result<(), ShutdownError>, Why)>>;
 
 /// A handle of the driver, which runs for as long as there is one. Clones share it.
 #[derive(Clone)]
@@ -88,12 +88,14 @@ impl Handle {
 
     /// Fails in a fork.
     pub(crate) fn here(&self) -> Result<(), Closed> {
-        if self.is_here() { Ok(()) } else { Err(Closed { forked: true }) }
+        if self.is_here() { Ok(()) } else { Err(Closed { why: Why::Forked }) }
     }
 
     /// Returns why a request was dropped.
     pub(crate) fn closed(&self) -> Closed {
-        self.here().err().unwrap_or(Closed::ENDED)
+        self.here().err().unwrap_or_else(|| Closed {
+            why: self.0.ended.get().map_or(Why::Ended, |(_, why)| *why),
+        })
     }
 
     /// Waits for the answer to a request, or says why it was dropped.
@@ -153,7 +155,7 @@ impl Handle {
         if !self.is_here() {
             return Err(ShutdownError { owed: 0 });
         }
-        self.0.ended.get().cloned().unwrap_or(Ok(()))
+        self.0.ended.get().map_or(Ok(()), |(outcome, _)| outcome.clone())
     }
 }
 

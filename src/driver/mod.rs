@@ -37,7 +37,7 @@ pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 pub(crate) use request::{ForceReleased, Inspected, Own, ReleaseResult, Request, Won};
 
 use crate::address::{Address, Brought};
-use crate::failure::ShutdownError;
+use crate::failure::{ShutdownError, Why};
 use crate::options::Options;
 use catching_up::CatchingUp;
 use clock::Clock;
@@ -333,7 +333,7 @@ impl Driver {
     /// Checks whether all that is owed is paid, or the time for it has passed.
     fn has_ended(&self) -> bool {
         let ended = |at| self.machine.masters().is_drained() || self.clock.now() >= at;
-        self.ends_at.is_some_and(ended)
+        self.callers.broken().is_some() || self.ends_at.is_some_and(ended)
     }
 }
 
@@ -359,6 +359,9 @@ impl Future for Driver {
             acted |= this.act();
             let decided = this.machine.decided();
             this.callers.answer(&mut this.machine, this.clock);
+            if this.callers.broken().is_some() {
+                return Poll::Ready(());
+            }
             let busy = decided.max(this.machine.open_rounds()) >= BUSY;
             if (batches > 0 || decided > 0) && !this.yielded && busy {
                 this.yielded = true;
@@ -381,7 +384,7 @@ impl Future for Driver {
 }
 
 impl Drop for Driver {
-    /// Ends all holds. The runtime is gone, or everything is paid: nothing is extended or released
+    /// Ends all holds. The runtime is gone, or everything is paid, or nothing can be relied on: nothing is extended or released
     /// from here on.
     fn drop(&mut self) {
         if !self.process.is_this() {
@@ -389,7 +392,9 @@ impl Drop for Driver {
             std::mem::forget((std::mem::take(&mut self.links), std::mem::take(&mut self.dials)));
         }
         let owed = self.machine.masters().debts();
-        let _ = self.ended.set(if owed == 0 { Ok(()) } else { Err(ShutdownError { owed }) });
+        let outcome = if owed == 0 { Ok(()) } else { Err(ShutdownError { owed }) };
+        let why = self.callers.broken().map_or(Why::Ended, |broken| Why::Broken(broken.as_str()));
+        let _ = self.ended.set((outcome, why));
         self.callers.end_holds(self.clock.now());
     }
 }

@@ -1,7 +1,7 @@
 //! The way of a lock to its caller, and the ways in which its guard gives it up.
 
 use super::{Handle, LeaseState, ReleaseResult, Request, Taken};
-use crate::failure::LossReason;
+use crate::failure::{LossReason, Lost};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -26,7 +26,9 @@ impl ReleaseOnDrop {
     pub(crate) fn pick_up(mut self) -> Result<(Handle, Arc<LeaseState>), Missed> {
         let Some((driver, hold)) = &self.0 else { return Err(Missed::Closed) };
         match hold.check(driver.now()) {
-            Err(lost) if lost.reason == LossReason::Closed => Err(Missed::Closed),
+            Err(Lost { reason: LossReason::Closed | LossReason::Broken(_), .. }) => {
+                Err(Missed::Closed)
+            }
             Err(_) => Err(Missed::TooLate),
             Ok(_) => match hold.pick_up() {
                 Taken::Before => Err(Missed::Closed),

@@ -71,7 +71,12 @@ fn token(number: u64) -> FencingToken {
 fn each_text_is_one_line_that_begins_with_the_main_fact() {
     let texts = [
         (Closed::ENDED.to_string(), "closed: this Redlock was shut down"),
-        (Closed { forked: true }.to_string(), "closed: this process is a fork"),
+        (Closed { why: Why::Forked }.to_string(), "closed: this process is a fork"),
+        (
+            Closed { why: Why::Broken("a is late") }.to_string(),
+            "closed: a is late, a fault of quorumlock",
+        ),
+        (lost(LossReason::Broken("a is late"), false).to_string(), "lost \"orders:4200\""),
         (lost(LossReason::Lapsed, false).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
         (lost(LossReason::Lapsed, true).to_string(), "lost \"orders:4200\" 1 h 2 min after"),
         (lost(LossReason::QuorumGone(Vec::new()), false).to_string(), "lost \"orders:4200\""),

@@ -30,8 +30,8 @@ pub use crate::master::{
 };
 pub use crate::shared::{
     AcquireRequest, Action, AtLeast, AttemptId, Event, Extended, Failure, FailureKind, IdleEnd,
-    KeepAlive, Keys, Label, NotExtended, Observation, Owner, Random, ReadWrite, Release, RequestId,
-    Rest, RoundId, Settings, Slots, WATCHED, Waitlist, Watching, label, round_timeout,
+    Invariant, KeepAlive, Keys, Label, NotExtended, Observation, Owner, Random, ReadWrite, Release,
+    RequestId, Rest, RoundId, Settings, Slots, WATCHED, Waitlist, Watching, label, round_timeout,
 };
 pub use crate::wire;
 

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Keys};
+use crate::shared::{AttemptId, Invariant, Keys};
 
 impl Coordinator {
     /// Returns the number of entries for requests, apart from debts.
@@ -16,6 +16,11 @@ impl Coordinator {
         let requests = requests + self.locks.adopting.len() + self.waiters.local_queue.len();
         let requests = requests + self.waiters.readers.len() + self.waiters.hints.len();
         requests + usize::from(self.cx.timers.next_at() < Instant::NEVER)
+    }
+
+    /// Breaks an invariant.
+    pub fn is_broken(&mut self) {
+        self.cx.check(false, Invariant::OneHolder);
     }
 
     /// Returns until when a key is left to other clients, if it is.

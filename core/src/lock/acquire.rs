@@ -8,7 +8,7 @@ use super::{Attempt, Hold, Locks, RoundKind, Stage};
 use crate::master::fencing::refusal;
 use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
-use crate::shared::{AttemptId, Cx, Event, RequestId, RoundId, Timer};
+use crate::shared::{AttemptId, Cx, Event, Invariant, RequestId, RoundId, Timer};
 use crate::waiting::{Refused, Waiters};
 use crate::wire::Reply;
 
@@ -54,11 +54,13 @@ impl Locks {
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
         let (started, refused) = (round.started, round.refused);
         round.tell_window(cx, true);
-        round.leave_window(&mut cx.masters.window);
+        round.leave_window(cx);
         let won = waiters.won(cx, request);
         let votes = || round.reports(cx.masters.names());
         cx.events.attempt(request, won.attempts, Ok(()), cx.now.since(started), votes);
         if let Some(attempt) = self.attempts.get_mut(attempt_id) {
+            cx.check(matches!(attempt.stage, Stage::Asked), Invariant::OneHolder);
+            cx.check_deadline(deadline, started, attempt.ttl.span());
             let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(started));
             attempt.stage = Stage::Held(Hold {
                 deadline,

@@ -192,6 +192,9 @@ impl Locks {
         let started = won.started;
         let RoundKind::Extend { attempt: id, purpose, extension } = &mut won.kind else { return };
         let (id, lacking) = (*id, extension.lacking());
+        if let Some(attempt) = self.attempts.get(id) {
+            cx.check_deadline(deadline, started, attempt.ttl.span());
+        }
         match purpose.take() {
             None => {}
             Some(Purpose::Renew(asker)) => self.renewed(cx, id, asker, deadline),

@@ -12,9 +12,9 @@ use super::{Locks, Purpose, Seen, StoredValue, acquire, extend, inspect, release
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::obstacle::Obstacle;
-use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote, Window};
+use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
-use crate::shared::{AttemptId, Cx, RequestId, RoundId, Timer};
+use crate::shared::{AttemptId, Cx, Invariant, RequestId, RoundId, Timer};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ impl Locks {
     pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         cx.timers.cancel(round.timeout_at, Timer::Round(id));
-        round.leave_window(&mut cx.masters.window);
+        round.leave_window(cx);
         if self.rooms.len() < MOST_ROOMS {
             self.rooms.push(std::mem::take(&mut round.answers));
         }
@@ -108,7 +108,7 @@ impl Locks {
     /// Closes a round, and returns it to report the answers.
     pub(crate) fn take_round(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
         let mut round = self.rounds.remove(id)?;
-        round.leave_window(&mut cx.masters.window);
+        round.leave_window(cx);
         cx.timers.cancel(round.timeout_at, Timer::Round(id));
         Some(round)
     }
@@ -150,9 +150,10 @@ impl Round {
     }
 
     /// Lets another round begin in its place.
-    pub(crate) fn leave_window(&mut self, window: &mut Window) {
+    pub(crate) fn leave_window(&mut self, cx: &mut Cx) {
         if std::mem::take(&mut self.is_counted) {
-            window.end();
+            let was_open = cx.masters.window.end();
+            cx.check(was_open, Invariant::OpenRound);
         }
     }
 

@@ -87,10 +87,12 @@ impl Window {
         self.open += 1;
     }
 
-    /// Notes that a round is over, whatever has ended it.
+    /// Notes that a round is over, whatever has ended it. Returns `false` if none was open.
     #[inline]
-    pub const fn end(&mut self) {
+    pub const fn end(&mut self) -> bool {
+        let was_open = self.open > 0;
         self.open = self.open.saturating_sub(1);
+        was_open
     }
 
     /// Notes that masters have decided a round, which would have been too late after `timeout`.

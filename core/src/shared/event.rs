@@ -1,6 +1,6 @@
 //! The output of the machine: what to do, and what has been decided.
 
-use super::{AttemptId, Keys, Observation, RequestId};
+use super::{AttemptId, Invariant, Keys, Observation, RequestId};
 use crate::escape::OneLine;
 use crate::lock::{Adopted, DetachedLock, NotAdopted, Seen};
 use crate::master::Epoch;
@@ -46,6 +46,8 @@ pub enum Event {
     Extended { request: Option<RequestId>, attempt: AttemptId, result: ExtendResult },
     /// The end of a release.
     Released { request: RequestId, release: Release },
+    /// This no longer holds: the client has to end, and all its holds are lost.
+    Broken(Invariant),
     /// A hold is over that was not released.
     Lost { attempt: AttemptId, reason: LossReason },
     /// `Ok`: the hold is over here, and a client with the value may adopt it.

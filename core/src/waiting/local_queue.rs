@@ -127,13 +127,15 @@ impl LocalQueue {
         true
     }
 
-    /// Notes that the contender has won.
-    pub(crate) fn won(&mut self, keys: &Keys) {
+    /// Notes that the contender has won. Returns `false` if it did not have all places.
+    pub(crate) fn won(&mut self, keys: &Keys, request: RequestId) -> bool {
+        let mut had_all = true;
         for key in keys.iter() {
-            if let Some(place) = self.places.get_mut(key) {
-                place.occupant = Some(Occupant::Holder);
-            }
+            let Some(place) = self.places.get_mut(key) else { return false };
+            had_all &= place.occupant == Some(Occupant::Contender(request));
+            place.occupant = Some(Occupant::Holder);
         }
+        had_all
     }
 
     /// Takes all places for a lock that was held elsewhere, ahead of all that wait. If an acquire

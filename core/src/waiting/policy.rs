@@ -6,7 +6,7 @@
 use super::{Acquisition, Phase, Waiters};
 use crate::lock::release::{Announce, Tellers};
 use crate::quorum::{Instant, NodeSet};
-use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, More, RequestId};
+use crate::shared::{AcquireRequest, AttemptId, Cx, Invariant, Keys, More, RequestId};
 
 /// How an acquire waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,10 @@ impl Waiters {
         let keys = &acquisition.request.keys;
         match (Policy::of(keys), &acquisition.contention) {
             (Policy::Reader, _) => self.leave_readers(keys.first(), request, has_won),
-            (_, Some(_)) if has_won => self.local_queue.won(keys),
+            (_, Some(_)) if has_won => {
+                let had_all = self.local_queue.won(keys, request);
+                cx.check(had_all, Invariant::OneHolder);
+            }
             (_, Some(_)) => self.local_queue.free(keys),
             (_, None) => self.local_queue.forget(keys, request),
         }

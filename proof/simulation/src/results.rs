@@ -80,6 +80,7 @@ impl World {
             | Event::InTheWay { .. }
             | Event::Keep { .. }
             | Event::Looked { .. } => {}
+            Event::Broken(invariant) => self.find(Err(format!("broken: {invariant}"))),
             Event::Wanted { attempt } => self.wanted(place, attempt),
             Event::Lost { attempt, reason } => {
                 self.match_lost(place, attempt, &reason);

@@ -248,3 +248,29 @@ where
     let call = call.into_future();
     tokio::spawn(async move { drop(call.await) })
 }
+
+/// A holder is told at once, and so is each caller. Its keys expire.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_finds_a_fault_of_its_own_ends_and_says_so() {
+    let masters = five();
+    let (redlock, observed) = Observed::connect(masters.builder().ttl(TTL)).await;
+    let held = redlock.acquire(KEY).await.unwrap();
+    let other = connect(masters.builder()).await;
+    let waits = tokio::spawn(other.acquire(KEY).timeout(60 * SECOND).into_future());
+    let waits_here = tokio::spawn(redlock.acquire(KEY).timeout(60 * SECOND).into_future());
+    sleep(SECOND).await;
+    observed.breaks();
+    redlock.acquire("r").await.unwrap_err();
+    let lost = held.lost().await;
+    assert!(matches!(lost.reason, LossReason::Broken(_)), "{lost}");
+    assert_eq!(lost.held_for, SECOND);
+    let text = "a key has a second holder in this process, a fault of quorumlock: report it";
+    for error in [redlock.acquire("r").await.unwrap_err(), waits_here.await.unwrap().unwrap_err()] {
+        assert!(
+            matches!(error, AcquireError::Closed(_)) && error.to_string().contains(text),
+            "{error}"
+        );
+    }
+    drop(held);
+    drop(waits.await.unwrap().unwrap());
+}

@@ -163,6 +163,12 @@ impl Observed {
         until.map_or(Duration::ZERO, |until| until.since(now()))
     }
 
+    /// Breaks what must hold in its machine.
+    fn breaks(&self) {
+        let mut driver = self.driver.lock().unwrap();
+        driver.as_mut().unwrap().machine.is_broken();
+    }
+
     /// Counts the callers, requests and debts that the driver and its machine remember.
     fn remembered(&self) -> usize {
         let driver = self.driver.lock().unwrap();

@@ -269,14 +269,14 @@ fn of_several_resources_those_that_were_in_the_way_are_yet_to_be_named() {
 fn steps_back_after(times: u64, elsewhere: bool) -> bool {
     let (mut queue, keys) = (LocalQueue::default(), Keys::from("r"));
     assert!(queue.take(&keys, RequestId(0)));
-    queue.won(&keys);
+    assert!(queue.won(&keys, RequestId(0)));
     queue.heard("r", elsewhere);
     for next in 1..=times {
         queue.wait(&keys, RequestId(next));
         queue.pass_on(&keys);
         queue.free(&keys);
         assert!(queue.advance(&keys, RequestId(next)));
-        queue.won(&keys);
+        assert!(queue.won(&keys, RequestId(next)));
     }
     queue.steps_back(&keys)
 }

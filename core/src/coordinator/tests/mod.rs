@@ -12,6 +12,7 @@ mod at_least;
 mod at_least_lost;
 mod backlog;
 mod barrier;
+mod broken;
 mod cancels;
 mod claims;
 mod connections;

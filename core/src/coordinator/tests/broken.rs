@@ -1,0 +1,48 @@
+//! What must hold in the machine is checked, and ends the client if it does not.
+
+use super::open;
+use super::stage::{DRIFT, Stage};
+use crate::quorum::{Instant, Window};
+use crate::shared::{AttemptId, Keys};
+use std::time::Duration;
+
+const ASKS: &str = "acquire 1 r \n n1-3 < SET r #1 NX PX 10000";
+
+fn asks() -> Stage {
+    let mut stage = open(3);
+    stage.steps(ASKS);
+    stage
+}
+
+#[test]
+fn a_round_that_ends_and_was_not_open_is_found() {
+    let mut stage = asks();
+    stage.machine.cx.masters.window = Window::new(stage.now);
+    stage.steps("n1-2 > ok \n = broken: a round has ended twice");
+}
+
+#[test]
+fn one_that_wins_a_place_that_another_has_is_found() {
+    for changes in [false, true] {
+        let mut stage = asks();
+        let queue = &mut stage.machine.waiters.local_queue;
+        queue.free(&Keys::from("r"));
+        if changes {
+            queue.occupy(&Keys::from("r"), AttemptId::NONE);
+        }
+        stage.steps("n1-2 > ok \n = broken: a key has a second holder in this process");
+    }
+}
+
+#[test]
+fn a_deadline_that_is_too_late_is_found() {
+    let ttl = Duration::from_secs(10);
+    let drift = DRIFT.of(ttl);
+    for (late, found) in [(Duration::ZERO, "= -"), (Duration::from_nanos(1), "= broken: ..")] {
+        let mut stage = open(3);
+        let started = Instant::from_nanos(5);
+        let deadline = started.after(ttl - drift + late);
+        stage.machine.cx.check_deadline(deadline, started, ttl);
+        stage.steps(&format!("+0ms \n {found}"));
+    }
+}
