@@ -1,5 +1,6 @@
 //! The callers that wait for answers, and the locks that are held.
 
+mod end;
 mod extended;
 mod refused;
 mod waiting;
@@ -11,7 +12,7 @@ use super::holds::Holds;
 use super::lease_state::IdleLocks;
 use super::readiness::Readiness;
 use super::request::{Inspected, Own, Reply, Request};
-use crate::failure::{ConnectError, LossReason, NoRandomness};
+use crate::failure::{ConnectError, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::{Outlet, Telemetry};
@@ -82,11 +83,6 @@ impl Callers {
     /// Returns whether a caller has ever received the connection.
     pub(super) const fn is_in_use(&self) -> bool {
         self.in_use
-    }
-
-    /// Returns what no longer holds in the machine, although it must.
-    pub(super) const fn broken(&self) -> Option<Invariant> {
-        self.broken
     }
 
     /// Returns when the time of the next waiter is over.
@@ -233,18 +229,6 @@ impl Callers {
     fn learn_in_use(&mut self) {
         if self.idle_locks.has_in_use() {
             self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.insert(hold));
-        }
-    }
-
-    /// Releases guards on their way to callers that have not looked yet, as `Closed` promises.
-    fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
-        for hold in self.holds.drain() {
-            if hold.take_back() {
-                hold.end(now, LossReason::Closed);
-                machine.handle_release(now, None, hold.attempt, true);
-            } else {
-                self.holds.insert(hold);
-            }
         }
     }
 
@@ -395,18 +379,5 @@ impl Callers {
         let result = refusal.map_or(Ok(()), Err);
         let connected = result.is_ok();
         reply.send(result).is_ok() && connected
-    }
-
-    /// Ends all holds. The driver ends, and nothing looks after them any more.
-    pub(super) fn end_holds(&mut self, now: Instant) {
-        self.waiting.close();
-        self.idle_locks.clear();
-        self.learn_in_use();
-        let reason =
-            self.broken.map_or(LossReason::Closed, |broken| LossReason::Broken(broken.as_str()));
-        for hold in self.holds.drain() {
-            self.telemetry.outlet.lost(hold.held(now), &reason);
-            hold.end(now, reason.clone());
-        }
     }
 }

@@ -333,7 +333,7 @@ impl Driver {
     /// Checks whether all that is owed is paid, or the time for it has passed.
     fn has_ended(&self) -> bool {
         let ended = |at| self.machine.masters().is_drained() || self.clock.now() >= at;
-        self.callers.broken().is_some() || self.ends_at.is_some_and(ended)
+        self.callers.why() != Why::Ended || self.ends_at.is_some_and(ended)
     }
 }
 
@@ -359,9 +359,6 @@ impl Future for Driver {
             acted |= this.act();
             let decided = this.machine.decided();
             this.callers.answer(&mut this.machine, this.clock);
-            if this.callers.broken().is_some() {
-                return Poll::Ready(());
-            }
             let busy = decided.max(this.machine.open_rounds()) >= BUSY;
             if (batches > 0 || decided > 0) && !this.yielded && busy {
                 this.yielded = true;
@@ -393,8 +390,7 @@ impl Drop for Driver {
         }
         let owed = self.machine.masters().debts();
         let outcome = if owed == 0 { Ok(()) } else { Err(ShutdownError { owed }) };
-        let why = self.callers.broken().map_or(Why::Ended, |broken| Why::Broken(broken.as_str()));
-        let _ = self.ended.set((outcome, why));
+        let _ = self.ended.set((outcome, self.callers.why()));
         self.callers.end_holds(self.clock.now());
     }
 }
