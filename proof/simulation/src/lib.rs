@@ -22,6 +22,7 @@ mod callers;
 mod client;
 mod clock;
 mod commands;
+mod crossing;
 mod crowd;
 mod driver;
 mod executes;

@@ -118,6 +118,25 @@ pub(super) struct Setup {
 }
 
 impl Setup {
+    /// Returns how clients and masters are set, as `crossing.rs` counts it.
+    pub(super) fn mechanisms(&self) -> Vec<&'static str> {
+        let masters = match self.masters {
+            3 => "3 masters",
+            5 => "5 masters",
+            _ => "other masters",
+        };
+        let more = [
+            (!self.wake_ups, "no wake-ups"),
+            (!self.has_waitlists, "no lists"),
+            (self.story.is_some(), "at odds"),
+            (!self.denied.is_empty(), "denied"),
+            (self.forgetful, "forgetful"),
+            (self.drifts_most, "drifts most"),
+            (self.young, "young"),
+        ];
+        more.into_iter().filter_map(|(is, what)| is.then_some(what)).chain([masters]).collect()
+    }
+
     pub(super) fn draw(rng: &mut Rng, flaw: Option<Flaw>) -> Self {
         let half = millis(*rng.pick(&[500, 1_000]));
         let window = FencingWindow { back: half, ahead: half };

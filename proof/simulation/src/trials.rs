@@ -1,5 +1,6 @@
 //! Worlds by the thousand in every test run, by the million with `make simulate`.
 
+use super::crossing::Crossings;
 use super::flaw::{FLAWS, Flaw};
 use super::matched::{Counts, formulas};
 use super::picture;
@@ -37,6 +38,7 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
     let failed = AtomicBool::new(false);
     let matched = Mutex::new(Counts::default());
     let titles = Mutex::new(BTreeMap::<String, u64>::new());
+    let crossings = Mutex::new(Crossings::default());
     let began = Instant::now();
     let is_over = || {
         let late = |minutes| began.elapsed() >= Duration::from_secs(minutes * 60);
@@ -74,6 +76,9 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
                     .entry(world.setup.title())
                     .or_default() += 1;
                 matched.lock().expect("no thread panics with it").add(&world.matched.counts());
+                let (setup, plan) = draw(seed, None);
+                let acts = plan.iter().map(|(_, act)| act);
+                crossings.lock().expect("no thread panics with it").add(&setup, acts);
                 if worlds == 1 {
                     let html = picture::timeline(seed, &world).to_html();
                     eprintln!("{}", draw_picture(seed, &html));
@@ -100,6 +105,7 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
         eprintln!("{story:>20} {count:>7} worlds, {:.2} %", share(count, played.load(Relaxed)));
     }
     eprintln!("{}", Setup::bounds_shown());
+    eprintln!("{}", crossings.into_inner().expect("no thread panicked with it").shown());
     assert!(!failed.load(Relaxed), "a world is not as it should be: see above");
     let (played, wins) = (played.into_inner(), wins.into_inner());
     assert!(played < 50 || wins > played, "{wins} locks in {played} worlds: too little happens");
