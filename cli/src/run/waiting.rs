@@ -49,7 +49,7 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
         ahead_now.set(ahead(&acquire));
         polled
     });
-    let (mut line, mut outage) = (Line::new(output), Outage { all, output, is_reported: false });
+    let (mut line, mut outage) = (Line::new(output), Outage::new(all, output));
     let report = async {
         match output.is_followed() {
             true => report(redlock, (resources, shared), &ahead_now, all, &mut line).await,
@@ -65,7 +65,8 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
     };
     line.end().await;
     if ended.is_ok() {
-        outage.end();
+        let news = outage.end();
+        outage.write(news);
     }
     ended
 }
@@ -110,39 +111,92 @@ async fn report(
 struct Outage<'a> {
     all: &'a str,
     output: Output,
+    since: Option<Instant>,
     is_reported: bool,
 }
 
-impl Outage<'_> {
+type News = (String, Value);
+
+impl<'a> Outage<'a> {
+    const fn new(all: &'a str, output: Output) -> Self {
+        Self { all, output, since: None, is_reported: false }
+    }
+
     async fn watch(&mut self, redlock: &Redlock) {
-        let mut since = None;
         loop {
             tokio::time::sleep(STANDING).await;
             let Ok(status) = redlock.status().await else { return };
-            let Some(obstacle) = Obstacle::in_status(&status) else {
-                since = None;
-                self.end();
-                continue;
-            };
-            let since = *since.get_or_insert_with(Instant::now);
-            if !self.is_reported && since.elapsed() >= OUTAGE {
-                self.is_reported = true;
-                self.write(obstacle.line(self.all), obstacle.fields(self.all));
-            }
+            let news = self.seen(Obstacle::in_status(&status).as_ref(), Instant::now());
+            self.write(news);
         }
     }
 
-    /// Reports the end of what was reported.
-    fn end(&mut self) {
-        if std::mem::take(&mut self.is_reported) {
-            let line = format!("waiting for {:?}: a quorum may vote again", Escaped(self.all));
-            self.write(line, json!({ "waiting_for": self.all, "obstacle": null }));
+    /// Returns what there is to report after a look.
+    fn seen(&mut self, obstacle: Option<&Obstacle>, now: Instant) -> Option<News> {
+        let Some(obstacle) = obstacle else {
+            self.since = None;
+            return self.end();
+        };
+        let lasts = now.duration_since(*self.since.get_or_insert(now)) >= OUTAGE;
+        if !lasts || std::mem::replace(&mut self.is_reported, true) {
+            return None;
         }
+        Some((obstacle.line(self.all), obstacle.fields(self.all)))
+    }
+
+    /// Returns the end of what was reported.
+    fn end(&mut self) -> Option<News> {
+        std::mem::take(&mut self.is_reported).then(|| {
+            let line = format!("waiting for {:?}: a quorum may vote again", Escaped(self.all));
+            (line, json!({ "waiting_for": self.all, "obstacle": null }))
+        })
     }
 
     /// Does not wait until it is written.
-    fn write(&self, line: String, fields: Value) {
+    fn write(&self, news: Option<News>) {
         let output = self.output;
-        tokio::task::spawn_blocking(move || output.progress(&line, fields));
+        if let Some((line, fields)) = news {
+            tokio::task::spawn_blocking(move || output.progress(&line, fields));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plays looks, a second apart, and returns what is reported, each with its second.
+    fn reported(looks: impl IntoIterator<Item = bool>) -> (Vec<(u64, String)>, Option<News>) {
+        let mut outage = Outage::new("r", Output { json: false, verbose: false });
+        let down = Obstacle::NoQuorum("all down".to_owned());
+        let (began, mut lines) = (Instant::now(), Vec::new());
+        for (second, is_down) in (0..).zip(looks) {
+            let now = began + Duration::from_secs(second);
+            if let Some((line, fields)) = outage.seen(is_down.then_some(&down), now) {
+                assert_eq!(fields["waiting_for"], "r");
+                assert_eq!(fields["obstacle"].is_null(), !is_down, "{fields}");
+                lines.push((second, line));
+            }
+        }
+        (lines, outage.end())
+    }
+
+    #[test]
+    fn an_outage_that_lasts_is_reported_once_and_so_is_its_end() {
+        let begin = "waiting for \"r\": no quorum: all down".to_owned();
+        let end = "waiting for \"r\": a quorum may vote again".to_owned();
+        let lasting = [true; 31];
+        let twice = lasting.into_iter().chain([false, false]).chain(lasting);
+        let (lines, acquired) = reported(twice);
+        let expected = [(10, begin.clone()), (31, end.clone()), (43, begin)];
+        assert_eq!(lines, expected);
+        // The lock was acquired before a look has found a quorum.
+        assert_eq!(acquired.map(|(line, _)| line), Some(end));
+    }
+
+    #[test]
+    fn short_outages_are_no_news_however_many_there_are() {
+        let short = [[true; 10].as_slice(), &[false]].concat();
+        assert_eq!(reported(short.repeat(5)), (vec![], None));
     }
 }
