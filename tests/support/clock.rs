@@ -61,7 +61,7 @@ impl Clock {
 
 /// Finds libfaketime. If it is missing, returns `None` and prints a line that says so; a failure if
 /// `CI` is set.
-pub(super) fn library() -> Option<PathBuf> {
+pub(crate) fn library() -> Option<PathBuf> {
     let root = Path::new("/usr/lib");
     let folders = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let found = std::iter::once(root.to_owned()).chain(folders).map(|folder| folder.join(LIBRARY));

@@ -12,6 +12,7 @@ mod doctor_shown;
 mod elect;
 mod escaped;
 mod fair;
+mod fast_clock;
 mod habits;
 mod image;
 mod inspect;

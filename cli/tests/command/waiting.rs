@@ -1,6 +1,6 @@
-//! `quorumlock run` while it waits: it reports the holder to a person who follows, and an outage everywhere.
+//! `quorumlock run` while it waits, for a person who follows: what it waits for.
 
-use crate::cli::{self, PATIENCE, Running, Terminal, beside, run, shell};
+use crate::cli::{PATIENCE, Running, Terminal, beside, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
 use crate::support::witness;
@@ -10,9 +10,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-async fn hold(masters: &Masters, label: &str) -> (Redlock, Guard) {
+pub(crate) async fn hold(masters: &Masters, label: &str) -> (Redlock, Guard) {
     let patient = masters.builder().operation_timeout(Duration::from_secs(1));
     let redlock = patient.label(label).connect().await.unwrap();
     let guard = redlock.acquire("r").timeout(PATIENCE).keep_alive().await.unwrap();
@@ -20,12 +20,12 @@ async fn hold(masters: &Masters, label: &str) -> (Redlock, Guard) {
 }
 
 /// Starts a command whose stderr is a file, which can be read while it waits.
-fn start(command: &mut Command, stderr: &Path) -> Child {
+pub(crate) fn start(command: &mut Command, stderr: &Path) -> Child {
     command.stdout(Stdio::piped());
     command.stderr(File::create(stderr).unwrap()).spawn().unwrap()
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
@@ -59,35 +59,6 @@ async fn verbose_names_the_holder_and_then_the_next_one() {
     assert!(lines.ends_with("quorumlock: acquired \"r\"\nquorumlock: released \"r\"\n"), "{lines}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_follower_in_json_gets_the_holder_in_fields() {
-    let masters = Masters::start(3);
-    let _held = hold(&masters, "web-3").await;
-    let output = run(&mut shell(&masters, &["-v", "--json", "--timeout", "1s"], "echo ran"));
-    assert_eq!(output.code, Some(111), "{output:?}");
-    let lines: Vec<Value> =
-        output.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let note = lines.iter().find(|line| line["obstacle"] == "held").expect("a note");
-    assert_eq!((&note["waiting_for"], &note["holder"]["label"]), (&"r".into(), &"web-3".into()));
-    assert!(note["remaining_ms"].as_u64().unwrap() <= 10_000, "{note}");
-    assert!(note["note"].as_str().unwrap().starts_with("waiting for \"r\": held by web-3, "));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_terminal_and_verbose_waiting_is_silent() {
-    let masters = Masters::start(3);
-    let _held = hold(&masters, "web-3").await;
-    let waiting = [&["--timeout", "1s"][..], &["--json", "--timeout", "1s"]]
-        .map(|options| Running::start(&mut shell(&masters, options, "echo ran")));
-    for output in waiting.map(Running::finish) {
-        assert_eq!(output.code, Some(111), "{output:?}");
-        assert!(!output.stderr.contains("waiting"), "{output:?}");
-    }
-    // One attempt is no wait.
-    let once = run(&mut shell(&masters, &["-v", "--no-wait"], "echo ran"));
-    assert!(!once.stderr.contains("waiting"), "{once:?}");
-}
-
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quorumlock");
 
 /// Starts it on a terminal of its own; what the terminal shows is its stdout.
@@ -103,15 +74,36 @@ fn script_on_a_terminal(masters: &Masters, script: &str) -> Running {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_a_terminal_the_holder_is_named_unless_json_is_asked_for() {
+async fn who_follows_learns_the_holder_and_else_waiting_is_silent() {
     let masters = Masters::start(3);
     let _held = hold(&masters, "web-3").await;
-    let [shown, json] = ["run --timeout 1s r -- true", "run --json --timeout 1s r -- true"]
-        .map(|arguments| on_a_terminal(&masters, 200, arguments))
-        .map(Running::finish);
+    // All at the same time: they wait.
+    let on_terminals = ["run --timeout 1s r -- true", "run --json --timeout 1s r -- true"]
+        .map(|arguments| on_a_terminal(&masters, 200, arguments));
+    let piped = [&["-v", "--json"][..], &[], &["--json"]].map(|options| {
+        let options = [options, &["--timeout", "1s"]].concat();
+        Running::start(&mut shell(&masters, &options, "echo ran"))
+    });
+    let [shown, json] = on_terminals.map(Running::finish);
     let line = "quorumlock: waiting for \"r\": held by web-3, expires in ";
     assert!(shown.stdout.starts_with(line) && shown.stdout.contains("code=111"), "{shown:?}");
     assert!(!json.stdout.contains("waiting") && json.stdout.contains("code=111"), "{json:?}");
+
+    let [followed, silent @ ..] = piped.map(Running::finish);
+    assert_eq!(followed.code, Some(111), "{followed:?}");
+    let lines: Vec<Value> =
+        followed.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let note = lines.iter().find(|line| line["obstacle"] == "held").expect("a note");
+    assert_eq!((&note["waiting_for"], &note["holder"]["label"]), (&"r".into(), &"web-3".into()));
+    assert!(note["remaining_ms"].as_u64().unwrap() <= 10_000, "{note}");
+    assert!(note["note"].as_str().unwrap().starts_with("waiting for \"r\": held by web-3, "));
+    for output in silent {
+        assert_eq!(output.code, Some(111), "{output:?}");
+        assert!(!output.stderr.contains("waiting"), "{output:?}");
+    }
+    // One attempt is no wait.
+    let once = run(&mut shell(&masters, &["-v", "--no-wait"], "echo ran"));
+    assert!(!once.stderr.contains("waiting"), "{once:?}");
 }
 
 #[test]
@@ -148,47 +140,6 @@ fn a_waiter_for_masters_that_are_down_learns_which() {
     let line = "quorumlock: waiting for \"r\": no quorum: 1 of 3 masters may vote, 2 needed ";
     assert!(shown.stderr.contains(&format!("\n{line}{missing}")), "{shown:?}");
     assert_eq!(shown.stderr.matches("waiting for").count(), 1, "{shown:?}");
-}
-
-/// A holder is no news for a log, so that the command without masters is the only one that writes.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_terminal_an_outage_is_reported_once_and_so_is_its_end() {
-    let (masters, fine) = (Masters::start(3), Masters::start(3));
-    let _held = hold(&fine, "web-3").await;
-    (1..3).for_each(|node| masters.kill(node));
-    let files = tempfile::tempdir().unwrap();
-    let path = |name: &str| files.path().join(name);
-    let mut elect = cli::on(&masters, &["elect", "e", "--", "true"]);
-    let elect = start(&mut elect, &path("elect"));
-    let mut json = shell(&masters, &["--json", "--no-timeout"], "true");
-    let json = start(&mut json, &path("json"));
-    let mut held = shell(&fine, &["--no-timeout"], "true");
-    let mut held = start(&mut held, &path("held"));
-
-    let began = Instant::now();
-    eventually_blocking("both report it", PATIENCE, || {
-        read(&path("elect")).ends_with('\n') && read(&path("json")).ends_with('\n')
-    });
-    assert!(began.elapsed() > Duration::from_secs(9), "after {:?}", began.elapsed());
-    let missing = format!("({} down, {} down)", masters[1].addr(), masters[2].addr());
-    let what = format!("no quorum: 1 of 3 masters may vote, 2 needed {missing}");
-    let reported = format!("quorumlock: waiting for \"e\": {what}\n");
-    assert_eq!(read(&path("elect")), reported);
-    // It is reported once, however long it lasts: it is looked at each second.
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
-    masters[1].restart();
-    assert!(elect.wait_with_output().unwrap().status.success());
-    assert!(json.wait_with_output().unwrap().status.success());
-    let end = "quorumlock: waiting for \"e\": a quorum may vote again\n";
-    assert_eq!(read(&path("elect")), reported + end);
-    let notes = read(&path("json"));
-    let notes: Vec<Value> = notes.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |name: &str| notes.iter().map(|note| note[name].clone()).collect::<Vec<_>>();
-    assert_eq!(of("obstacle"), ["no_quorum".into(), Value::Null], "{notes:?}");
-    assert_eq!(of("waiting_for"), ["r", "r"], "{notes:?}");
-    assert_eq!(read(&path("held")), "");
-    held.kill().unwrap();
-    held.wait().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
