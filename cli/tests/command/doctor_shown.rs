@@ -57,8 +57,11 @@ fn a_finding_of_several_masters_is_one_line_with_their_names() {
     assert_eq!(output.code, Some(1));
 }
 
+/// With this `max_ttl`, masters vote once they report an uptime of two seconds; with 1s, of three.
+pub(crate) const BRIEF: &str = "900ms";
+
 pub(crate) fn guarded<'a>(command: &'a mut Command, max_ttl: &str) -> &'a mut Command {
-    command.env("QUORUMLOCK_RESTART_GUARD", "on").env("QUORUMLOCK_TTL", "1s");
+    command.env("QUORUMLOCK_RESTART_GUARD", "on").env("QUORUMLOCK_TTL", BRIEF);
     command.env("QUORUMLOCK_FENCING_WINDOW_BACK", "250ms");
     command.env("QUORUMLOCK_FENCING_WINDOW_AHEAD", "250ms");
     command.env("QUORUMLOCK_MAX_TTL", max_ttl)
@@ -89,10 +92,10 @@ fn while_all_masters_warm_up_doctor_ends_with_112_and_says_how_long() {
 #[test]
 fn doctor_ends_with_0_as_soon_as_a_quorum_may_vote() {
     let masters = Masters::start(3);
-    let doctor = || run(guarded(&mut cli::on(&masters, &["doctor"]), "1s"));
+    let doctor = || run(guarded(&mut cli::on(&masters, &["doctor"]), BRIEF));
     let fit = || doctor().code == Some(0);
     eventually_blocking("a quorum may vote", PATIENCE, fit);
-    let ran = run(guarded(&mut cli::on(&masters, &["run", "-n", "r", "--", "true"]), "1s"));
+    let ran = run(guarded(&mut cli::on(&masters, &["run", "-n", "r", "--", "true"]), BRIEF));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     // Two that vote are a quorum: the third one is only noted.
     masters[2].restart();
@@ -153,7 +156,7 @@ fn colors_are_for_terminals_unless_asked_for_otherwise() {
 fn doctor_shows_on_a_terminal_that_it_waits_for_an_answer() {
     let masters = Masters::start(3);
     masters[2].stop();
-    let soon = ("QUORUMLOCK_OPERATION_TIMEOUT", "400ms");
+    let soon = ("QUORUMLOCK_OPERATION_TIMEOUT", "200ms");
     let piped = Running::start(cli::on(&masters, &["doctor"]).env(soon.0, soon.1));
     let shown = on_a_terminal(masters.urls(), "doctor", &[soon]).stdout;
     let piped = piped.finish();

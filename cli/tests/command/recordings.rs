@@ -2,7 +2,7 @@
 //! masters, and `docs/operations.md` quotes a part of it.
 
 use crate::cli::{self, PATIENCE, run};
-use crate::doctor_shown::{on_a_terminal, without_escapes};
+use crate::doctor_shown::{BRIEF, on_a_terminal, without_escapes};
 use crate::support::normalised::{without_addresses, without_times};
 use crate::support::poll::eventually_blocking;
 use crate::support::server::Server;
@@ -59,7 +59,7 @@ impl Scene {
     fn variables(&self) -> [(&'static str, &'static str); 5] {
         [
             ("QUORUMLOCK_RESTART_GUARD", "on"),
-            ("QUORUMLOCK_TTL", "1s"),
+            ("QUORUMLOCK_TTL", BRIEF),
             ("QUORUMLOCK_FENCING_WINDOW_BACK", "100ms"),
             ("QUORUMLOCK_FENCING_WINDOW_AHEAD", "100ms"),
             ("QUORUMLOCK_MAX_TTL", self.max_ttl),
@@ -146,7 +146,7 @@ fn five() -> Vec<Server> {
 
 #[test]
 fn fit_masters_are_shown_as_recorded() {
-    let scene = Scene::new("Fit masters", five(), "1s", 0);
+    let scene = Scene::new("Fit masters", five(), BRIEF, 0);
     eventually_blocking("they may vote", PATIENCE, || !scene.reports("started "));
     scene.compare();
 }
@@ -162,7 +162,7 @@ fn broken_masters_are_shown_as_recorded() {
     let port = masters[0].port().to_string();
     masters.push(Server::start_with(&["--replicaof", "127.0.0.1", &port]));
     masters.push(Server::start());
-    let scene = Scene::new("Broken masters", masters, "1s", 1);
+    let scene = Scene::new("Broken masters", masters, BRIEF, 1);
     let is_ready = || !scene.reports("started ") && scene.reports("a replica is attached");
     eventually_blocking("they may vote, and the replica is attached", PATIENCE, is_ready);
     scene.masters[1].kill();
