@@ -102,9 +102,11 @@ async fn waiters_for_each_other_are_found_and_nothing_is_broken() {
     );
 
     // Each is reported once, behind the locks that were there at the first look.
-    for format in [&[][..], &["--json"]] {
-        let mut watch = cli::on(&masters, &["watch", "--interval", "200ms"]);
-        let mut watch = watch.args(format).stdout(Stdio::piped()).spawn().unwrap();
+    let watches = [&[][..], &["--json"]].map(|format| {
+        let mut watch = cli::on(&masters, &["watch", "--interval", "100ms"]);
+        watch.args(format).stdout(Stdio::piped()).spawn().unwrap()
+    });
+    for mut watch in watches {
         let lines = BufReader::new(watch.stdout.take().unwrap()).lines();
         let lines: Vec<String> = lines.take(4).map(Result::unwrap).collect();
         let last = &lines[3];

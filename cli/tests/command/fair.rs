@@ -5,7 +5,9 @@ use crate::cli::{self, PATIENCE, Running, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::{eventually, eventually_blocking};
 use crate::support::witness;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -49,10 +51,15 @@ async fn commands_run_in_the_order_in_which_they_came() {
     assert!(last.stderr.lines().any(is_told), "{last:?}");
     assert!(last.stderr.contains(", 3 ahead in the queue\n"), "{last:?}");
 
-    let as_json = run(&mut shell(&masters, &[&gives_up[..], &["--json"]].concat(), "exit 7"));
-    let mut lines = as_json.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut as_json =
+        shell(&masters, &["--fair", "--verbose", "--json", "--timeout", "1m"], "exit 7");
+    let mut as_json = as_json.stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(as_json.stderr.take().unwrap()).lines();
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     let waits = lines.find(|line| line["obstacle"] == "held" && line["ahead"] == 3);
-    assert_eq!(waits.unwrap()["waiting"], 4, "{as_json:?}");
+    assert_eq!(waits.unwrap()["waiting"], 4);
+    kill_process(Pid::from_child(&as_json), Signal::TERM).unwrap();
+    as_json.wait().unwrap();
 
     guard.release().await.unwrap();
     for (running, name) in running.into_iter().zip(names) {

@@ -149,7 +149,7 @@ async fn watch_prints_what_changes_while_it_is_read() {
     let masters = Masters::start(3);
     let (first, guard) = hold(&masters, "first", &["r"]).await;
     for json in [false, true] {
-        let mut command = cli::on(&masters, &["watch", "--interval", "200ms"]);
+        let mut command = cli::on(&masters, &["watch", "--interval", "100ms"]);
         let format = if json { &["--json"][..] } else { &[] };
         let mut child = command.args(format).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

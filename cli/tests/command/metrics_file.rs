@@ -3,10 +3,12 @@
 use crate::cli::{PATIENCE, Running, on, run, shell};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually_blocking;
+use crate::waiting::{read, start};
 use quorumlock::Redlock;
 use rustix::process::Signal;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -122,9 +124,15 @@ fn a_file_that_cannot_be_is_a_mistake_before_anything_is_locked() {
     }
     // One that goes away later costs a warning, and not the lock.
     let (option, gone) = (["--metrics-file", path.to_str().unwrap()], folder.path().to_owned());
-    let script = format!("rm -r {}; sleep 1.5; echo ran", gone.display());
-    let ended = run(&mut shell(&masters, &option, &script));
-    assert_eq!((ended.code, &*ended.stdout), (Some(0), "ran\n"), "{ended:?}");
-    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
-    assert!(ended.stderr.starts_with("quorumlock: warning: --metrics-file "), "{ended:?}");
+    let files = tempfile::tempdir().unwrap();
+    let stderr = files.path().join("stderr");
+    let script = format!("rm -r {}; read x; echo ran", gone.display());
+    let mut command = shell(&masters, &option, &script);
+    let running = start(command.stdin(Stdio::piped()), &stderr);
+    eventually_blocking("it warns", PATIENCE, || read(&stderr).ends_with('\n'));
+    let ended = running.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), &*ended.stdout), (Some(0), &b"ran\n"[..]), "{ended:?}");
+    let warned = read(&stderr);
+    assert_eq!(warned.lines().count(), 1, "{warned}");
+    assert!(warned.starts_with("quorumlock: warning: --metrics-file "), "{warned}");
 }

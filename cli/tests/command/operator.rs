@@ -1,10 +1,11 @@
 //! The user `operator` of `docs/deploy/users.acl`, which may look at everything and change nothing.
 
-use crate::cli::{self, PATIENCE, Running, run};
+use crate::cli::{self, PATIENCE, run};
 use crate::support::masters::Masters;
 use crate::support::poll::eventually;
 use crate::support::witness;
 use redis::cmd;
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -56,12 +57,13 @@ async fn the_operator_sees_all_that_the_commands_show() {
         assert!(looked.stdout.contains(shown), "{shown}: {looked:?}");
         assert!(!looked.stdout.contains("denied"), "{looked:?}");
     }
-    let mut watch = cli::over(&urls);
-    let watch = Running::start(watch.arg("watch").stdout(Stdio::piped()));
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    watch.signal(rustix::process::Signal::TERM);
-    let watched = watch.finish();
-    assert!(watched.stdout.contains("\"orders:42\" is held by worker-7"), "{watched:?}");
+    let mut watch = cli::over(&urls).arg("watch").stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let watched: Vec<String> = lines.take(2).map(Result::unwrap).collect();
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    let held = |line: &String| line.contains("\"orders:42\" is held by worker-7");
+    assert!(watched.iter().any(held), "{watched:?}");
 
     let refused = run(cli::over(&urls).args(["run", "-n", "r", "--", "true"]));
     assert_ne!(refused.code, Some(0), "{refused:?}");

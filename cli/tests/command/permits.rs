@@ -77,7 +77,7 @@ async fn a_command_gets_its_slot_and_one_without_a_permit_none() {
 async fn the_permit_of_one_that_was_killed_expires() {
     let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
     let file = files.path().join("runs");
-    let options = ["--permits", "1", "--ttl", "1s"];
+    let options = ["--permits", "1", "--ttl", "500ms"];
     let killed = start(&masters, &options, &file);
     eventually("it runs", PATIENCE, async || count(&file) == 1).await;
     let pid = killed.pid();

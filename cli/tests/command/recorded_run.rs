@@ -41,7 +41,9 @@ fn comparable(text: &str, masters: &Masters) -> String {
     shown
 }
 
-const LINE: &str = "run --timeout 2s nightly -- true";
+/// As it was recorded; half of its timeout shows the same.
+const RECORDED: &str = "run --timeout 2s nightly -- true";
+const LINE: &str = "run --timeout 1s nightly -- true";
 
 /// How a second run is started, and what it has shown.
 type Second = fn(&Masters) -> String;
@@ -58,9 +60,9 @@ fn a_second_run_is_shown_as_recorded() {
     // Each waits alone: how many wait is shown.
     thread::scope(|scope| {
         for (command, second) in [
-            (LINE.to_owned(), on_a_terminal),
-            (format!("{LINE} 2>&1 | cat"), piped),
-            (format!("--json {LINE}"), in_json),
+            (RECORDED.to_owned(), on_a_terminal),
+            (format!("{RECORDED} 2>&1 | cat"), piped),
+            (format!("--json {RECORDED}"), in_json),
         ] {
             scope.spawn(move || assert_recorded(&command, second));
         }

@@ -150,7 +150,7 @@ async fn a_lock_is_kept_alive_for_longer_than_its_ttl() {
         .await;
     let token = witness::value(&masters[0], "r").await;
     // There is no event to wait for: the claim is that nothing happens for longer than a ttl.
-    tokio::time::sleep(Duration::from_millis(2_400)).await;
+    tokio::time::sleep(Duration::from_millis(2_100)).await;
     assert_eq!(witness::value(&masters[0], "r").await, token);
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
