@@ -29,36 +29,6 @@ pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn verbose_names_the_holder_and_then_the_next_one() {
-    let masters = Masters::start(3);
-    let (_redlock, first) = hold(&masters, "web-3").await;
-    let files = tempfile::tempdir().unwrap();
-    let stderr = files.path().join("stderr");
-    let mut command = shell(&masters, &["-v", "--no-timeout"], "echo ran");
-    let running = start(&mut command, &stderr);
-    let begins = |holder: &str| format!("quorumlock: waiting for \"r\": held by {holder}, expires");
-    eventually_blocking("the holder is named", PATIENCE, || {
-        read(&stderr).contains(&begins("web-3"))
-    });
-    // The key changes hands on the masters, so that the waiter gets no turn.
-    let next = "0123456789abcdef0123456789abcdef:web-4";
-    for server in masters.iter() {
-        witness::set_foreign(server, "r", next, Duration::from_secs(10)).await;
-    }
-    eventually_blocking("the next holder is named", PATIENCE, || {
-        read(&stderr).contains(&begins("web-4"))
-    });
-    for server in masters.iter() {
-        witness::ask::<()>(server, redis::cmd("DEL").arg("r")).await.unwrap();
-    }
-    drop(first);
-    assert!(running.wait_with_output().unwrap().status.success());
-    let lines = read(&stderr);
-    assert_eq!(lines.matches("waiting for").count(), 2, "once each: {lines}");
-    assert!(lines.ends_with("quorumlock: acquired \"r\"\nquorumlock: released \"r\"\n"), "{lines}");
-}
-
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quorumlock");
 
 /// Starts it on a terminal of its own; what the terminal shows is its stdout.
@@ -142,8 +112,37 @@ fn a_waiter_for_masters_that_are_down_learns_which() {
     assert_eq!(shown.stderr.matches("waiting for").count(), 1, "{shown:?}");
 }
 
+async fn verbose_names_the_holder_and_then_the_next_one() {
+    let masters = Masters::start(3);
+    let (_redlock, first) = hold(&masters, "web-3").await;
+    let files = tempfile::tempdir().unwrap();
+    let stderr = files.path().join("stderr");
+    let mut command = shell(&masters, &["-v", "--no-timeout"], "echo ran");
+    let running = start(&mut command, &stderr);
+    let begins = |holder: &str| format!("quorumlock: waiting for \"r\": held by {holder}, expires");
+    eventually_blocking("the holder is named", PATIENCE, || {
+        read(&stderr).contains(&begins("web-3"))
+    });
+    // The key changes hands on the masters, so that the waiter gets no turn.
+    let next = "0123456789abcdef0123456789abcdef:web-4";
+    for server in masters.iter() {
+        witness::set_foreign(server, "r", next, Duration::from_secs(10)).await;
+    }
+    eventually_blocking("the next holder is named", PATIENCE, || {
+        read(&stderr).contains(&begins("web-4"))
+    });
+    for server in masters.iter() {
+        witness::ask::<()>(server, redis::cmd("DEL").arg("r")).await.unwrap();
+    }
+    drop(first);
+    assert!(running.wait_with_output().unwrap().status.success());
+    let lines = read(&stderr);
+    assert_eq!(lines.matches("waiting for").count(), 2, "once each: {lines}");
+    assert!(lines.ends_with("quorumlock: acquired \"r\"\nquorumlock: released \"r\"\n"), "{lines}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_a_terminal_the_line_is_drawn_over_and_the_error_says_how_long_it_waited() {
+async fn a_later_look_draws_over_the_line_or_names_the_next_holder() {
     let masters = Masters::start(3);
     let _held = hold(&masters, "web-3").await;
     // All at the same time: they wait.
@@ -151,6 +150,7 @@ async fn on_a_terminal_the_line_is_drawn_over_and_the_error_says_how_long_it_wai
     let narrow = on_a_terminal(&masters, 40, "run --timeout 4s r -- true");
     let script = format!("stty cols 200; set -m; {PROGRAM} run --timeout 4s r -- true & wait");
     let behind = script_on_a_terminal(&masters, &script);
+    verbose_names_the_holder_and_then_the_next_one().await;
     let [shown, narrow, behind] = [wide, narrow, behind].map(Running::finish);
     let line = "quorumlock: waiting for \"r\": held by web-3, expires in ";
     assert!(shown.stdout.starts_with(line), "{shown:?}");
