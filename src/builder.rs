@@ -4,9 +4,6 @@ mod connect;
 mod credentials;
 mod nodes;
 
-#[cfg(feature = "blocking")]
-pub(crate) use connect::Connected;
-
 use crate::address::TlsConfig;
 use crate::credentials::Source;
 use crate::driver::clock::Clock;
@@ -15,13 +12,11 @@ use crate::options::Options;
 use crate::redlock::Redlock;
 use crate::{Backoff, ClockDrift, FencingWindow, RestartGuard};
 use std::fmt;
-use std::marker::PhantomData;
 #[cfg(feature = "tls")]
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Sets up a [`Redlock`]. `R` is the handle that `connect` returns: that one, unless the builder is
-/// the `Builder` of the module `blocking`.
+/// Sets up a [`Redlock`].
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), quorumlock::ConnectError> {
@@ -58,7 +53,7 @@ use std::time::Duration;
 /// that has lost its memory does not vote for a little longer than that. An extension starts a new
 /// ttl; [`max_hold`](Self::max_hold) is for locks that are kept alive.
 #[must_use = "nothing is connected before `connect`"]
-pub struct RedlockBuilder<R = Redlock> {
+pub struct RedlockBuilder {
     lists: Lists,
     tls: Option<TlsConfig>,
     /// Read by `connect`; they take precedence over `tls`.
@@ -68,7 +63,7 @@ pub struct RedlockBuilder<R = Redlock> {
     pub(crate) credentials: Option<Source>,
     pub(crate) options: Options,
     clock: Clock,
-    returns: PhantomData<fn() -> R>,
+    own_thread: bool,
 }
 
 impl Redlock {
@@ -78,7 +73,7 @@ impl Redlock {
     }
 }
 
-impl<R> RedlockBuilder<R> {
+impl RedlockBuilder {
     pub(crate) fn new() -> Self {
         Self {
             lists: Lists::default(),
@@ -88,22 +83,7 @@ impl<R> RedlockBuilder<R> {
             credentials: None,
             options: Options::default(),
             clock: Clock::boot(),
-            returns: PhantomData,
-        }
-    }
-
-    /// Returns a builder with the same settings for another handle.
-    #[cfg(feature = "blocking")]
-    pub(crate) fn returning<S>(self) -> RedlockBuilder<S> {
-        RedlockBuilder {
-            lists: self.lists,
-            tls: self.tls,
-            #[cfg(feature = "config")]
-            tls_files: self.tls_files,
-            credentials: self.credentials,
-            options: self.options,
-            clock: self.clock,
-            returns: PhantomData,
+            own_thread: false,
         }
     }
 
@@ -369,7 +349,7 @@ impl<R> RedlockBuilder<R> {
         self
     }
 
-    /// Sets whether [`connect`](RedlockBuilder::connect) fails on any master that answers and cannot
+    /// Sets whether [`connect`](Self::connect) fails on any master that answers and cannot
     /// be used as configured, and not only where the other masters are no quorum. Intended for the
     /// check of a deployment. A process then does not start while one of five masters has a
     /// problem. Default: `false`, and such a master loses its vote.
@@ -386,9 +366,28 @@ impl<R> RedlockBuilder<R> {
         self.options.key_prefix = prefix.into();
         self
     }
+
+    /// Sets whether [`connect`](Self::connect) starts a thread, named `quorumlock`, on which the client
+    /// runs. It then needs no tokio runtime, and does not stall with the caller's. The thread ends when the
+    /// last handle, guard and lease are gone and what they owe is settled, or by a
+    /// [`shutdown`](Redlock::shutdown). A preflight and a list have such a thread for as long as they take,
+    /// and a [stream of your own](Self::node_with_connector) is dialled within its runtime. Default: `false`.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), quorumlock::ConnectError> {
+    /// use quorumlock::{Redlock, Wait};
+    ///
+    /// let nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"];
+    /// let redlock = Redlock::builder().nodes(nodes).own_thread(true).connect().wait()?;
+    /// # Ok(()) }
+    /// ```
+    pub const fn own_thread(mut self, own_thread: bool) -> Self {
+        self.own_thread = own_thread;
+        self
+    }
 }
 
-impl<R> fmt::Debug for RedlockBuilder<R> {
+impl fmt::Debug for RedlockBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedlockBuilder")
             .field("nodes", &self.lists.nodes.len())

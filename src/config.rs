@@ -90,9 +90,9 @@ macro_rules! settings {
 
             /// Hands what is set to a builder.
             #[allow(clippy::redundant_closure_call, reason = "some keys name a method instead")]
-            pub(crate) fn apply<R>(self, mut builder: RedlockBuilder<R>) -> RedlockBuilder<R> {
+            pub(crate) fn apply(self, mut builder: RedlockBuilder) -> RedlockBuilder {
                 $(if let Some(value) = self.$key {
-                    let apply: fn(RedlockBuilder<R>, $type) -> RedlockBuilder<R> = $apply;
+                    let apply: fn(RedlockBuilder, $type) -> RedlockBuilder = $apply;
                     builder = apply(builder, value);
                 })+
                 builder

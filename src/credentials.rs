@@ -5,8 +5,6 @@ mod file;
 mod source;
 
 pub(crate) use source::Source;
-#[cfg(feature = "blocking")]
-pub(crate) use source::{on_a_thread, threads};
 
 use std::fmt;
 use std::time::Duration;

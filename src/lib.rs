@@ -39,7 +39,7 @@
 //! | see how the masters are | [`Redlock::status`], [`Redlock::wait_until_ready`], [`preflight`] |
 //! | change the list of masters | [`RedlockBuilder::joint_with`] |
 //! | handle an error | [`error`], by what to do next; [`report`], what each master said |
-//! | lock without `async` | `blocking` |
+//! | lock without `async` | [`Wait`], [`RedlockBuilder::own_thread`] |
 //! | test code that locks | `embedded` |
 //!
 //! # Where to read on
@@ -89,6 +89,7 @@ mod lists;
 pub mod metrics;
 mod once;
 mod options;
+mod own_thread;
 pub mod preflight;
 mod redlock;
 mod reentrant;
@@ -107,11 +108,7 @@ mod tls;
 #[cfg(feature = "config")]
 mod tls_files;
 mod transport;
-
-// Behind all others: rustdoc lists the methods of a type in the order of their modules.
-#[cfg(feature = "blocking")]
-#[cfg_attr(docsrs, doc(cfg(feature = "blocking")))]
-pub mod blocking;
+mod wait;
 
 pub use acquire::{Acquire, AcquireFuture};
 pub use address::IntoNode;
@@ -156,3 +153,4 @@ pub use status::{NodeStanding, NodeStatus, Status};
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub use tokio_rustls::rustls;
+pub use wait::{Wait, Waited};

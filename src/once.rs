@@ -128,7 +128,7 @@ impl<K: Kind> Once<K> {
     }
 
     /// Returns the acquisition, with a keeper.
-    pub(crate) fn acquire(self) -> Result<Acquire<All<Guard<K>>>, AcquireError> {
+    fn acquire(self) -> Result<Acquire<All<Guard<K>>>, AcquireError> {
         if self.inner.terms().stays_closed() {
             return Ok(self.inner.kept_alive());
         }
@@ -139,7 +139,7 @@ impl<K: Kind> Once<K> {
 }
 
 /// Returns the guard, or `None` if another holder has the resource.
-pub(crate) fn open<G>(acquired: Result<G, AcquireError>) -> Result<Option<G>, AcquireError> {
+fn open<G>(acquired: Result<G, AcquireError>) -> Result<Option<G>, AcquireError> {
     match acquired {
         Ok(guard) => Ok(Some(guard)),
         Err(error) if error.is_contended() => Ok(None),
@@ -148,7 +148,7 @@ pub(crate) fn open<G>(acquired: Result<G, AcquireError>) -> Result<Option<G>, Ac
 }
 
 /// Returns the outcome of a body that has returned, and whose lock was then released.
-pub(crate) fn ran<T, E>(
+fn ran<T, E>(
     result: Result<T, E>,
     released: Result<Released, Lost>,
 ) -> Result<Ran<T>, OnceError<T, E>> {

@@ -6,6 +6,7 @@ use crate::lists::Resolved;
 use crate::options::Options;
 use std::fmt;
 use std::sync::Arc;
+use tokio::runtime::Handle as Runtime;
 use tokio::sync::oneshot;
 
 /// A coordinator for one set of masters. Clones share it.
@@ -38,11 +39,18 @@ pub struct Redlock {
 struct Setup {
     options: Options,
     masters: Resolved,
+    /// That of the client's own thread.
+    own_runtime: Option<Runtime>,
 }
 
 impl Redlock {
-    pub(crate) fn new(options: Options, masters: Resolved, driver: Handle) -> Self {
-        Self { setup: Arc::new(Setup { options, masters }), driver }
+    pub(crate) fn new(
+        options: Options,
+        masters: Resolved,
+        driver: Handle,
+        own_runtime: Option<Runtime>,
+    ) -> Self {
+        Self { setup: Arc::new(Setup { options, masters, own_runtime }), driver }
     }
 
     /// Ends this coordinator for all clones. Waits until every release and rollback that is owed is
@@ -79,6 +87,11 @@ impl Redlock {
 
     pub(crate) fn masters(&self) -> &Resolved {
         &self.setup.masters
+    }
+
+    /// Returns the runtime of the client's own thread, if it has one.
+    pub(crate) fn own_runtime(&self) -> Option<&Runtime> {
+        self.setup.own_runtime.as_ref()
     }
 
     pub(crate) const fn driver(&self) -> &Handle {

@@ -18,7 +18,7 @@ pub(crate) fn driverless(options: Options) -> (Redlock, Inbox) {
     let outlet = Outlet::new(std::iter::empty());
     let ended = Ended::default();
     let driver = Handle::new(requests, Clock::boot(), ended, outlet, Arc::default());
-    (Redlock::new(options, masters, driver), inbox)
+    (Redlock::new(options, masters, driver, None), inbox)
 }
 
 fn prefixed() -> Options {

@@ -9,18 +9,20 @@ use crate::driver::runtime;
 use crate::driver::{self, Callers, Driver, Ended, Handle, IdleLocks, Request};
 use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness, PreflightError};
 use crate::lists::Resolved;
+use crate::own_thread;
 use crate::preflight::{self, Preflight};
 use crate::redlock::Redlock;
 use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{Coordinator, Random};
 use std::sync::Arc;
+use tokio::runtime::Handle as Runtime;
 use tokio::sync::oneshot;
 
 /// The outcome of the first try to connect to every node.
-pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
+type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 impl RedlockBuilder {
-    /// Connects, on the tokio runtime that this is awaited on. Returns once each master has
+    /// Connects, on the tokio runtime that this is awaited on, or on a [thread](Self::own_thread). Returns once each master has
     /// answered or failed, even when none is up; masters that are down are redialled in the
     /// background.
     ///
@@ -35,7 +37,7 @@ impl RedlockBuilder {
     /// - [`InvalidSetting`](ConnectError::InvalidSetting): a setting (or an address) that cannot
     ///   work; nothing was sent.
     /// - [`WrongContext`](ConnectError::WrongContext): no tokio runtime to run on, or one that was
-    ///   built without its time or I/O driver (`enable_all()` has both); nothing was sent. tokio
+    ///   built without its time or I/O driver (`enable_all()` has both), or no thread; nothing was sent. tokio
     ///   answers that question with a panic, which is caught here: its text still appears on stderr.
     /// - [`NoRandomness`](ConnectError::NoRandomness): the operating system provides no random bytes
     ///   for tokens; nothing was sent.
@@ -78,30 +80,28 @@ impl RedlockBuilder {
     ///
     /// # Errors
     ///
-    /// [`PreflightError`]: a setting (or an address) that cannot work, or no tokio runtime to run
-    /// on, with time and I/O; nothing was sent.
+    /// [`PreflightError`]: a setting (or an address) that cannot work, no tokio runtime to run on, with
+    /// time and I/O, or no [thread](Self::own_thread); nothing was sent.
     ///
     /// # Cancel safety
     ///
     /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
     /// in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, PreflightError> {
-        self.run_preflight().await
+        self.options.check()?;
+        Ok(preflight::run(self.own_thread, &self.masters()?, &self.options, self.clock).await?)
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
-        let (redlock, driver, connected) = self.prepare(clock)?;
-        tokio::spawn(driver);
+        let own_thread = self.own_thread;
+        let begin = || {
+            let (redlock, driver, connected) = self.prepare(clock)?;
+            Ok::<_, ConnectError>(((redlock, connected), tokio::spawn(driver)))
+        };
+        let (redlock, connected) = own_thread::begin(own_thread, begin)?;
         connected.await.map_err(|_| Closed::ENDED)??;
         redlock.driver().send(Request::Connected);
         Ok(redlock)
-    }
-}
-
-impl<R> RedlockBuilder<R> {
-    pub(crate) async fn run_preflight(&self) -> Result<Preflight, PreflightError> {
-        self.options.check()?;
-        Ok(preflight::run(&self.masters()?, &self.options, self.clock).await?)
     }
 
     /// Returns every master once, and which master belongs to which list.
@@ -150,7 +150,8 @@ impl<R> RedlockBuilder<R> {
             Driver::new(machine, clock, inbox, callers, &addresses, &self.options, ended.clone());
         let masters = (addresses, membership);
         let handle = Handle::new(requests, clock, ended, outlet, idle_locks);
-        let redlock = Redlock::new(self.options, masters, handle);
+        let own_runtime = self.own_thread.then(Runtime::current);
+        let redlock = Redlock::new(self.options, masters, handle, own_runtime);
         Ok((redlock, driver, connected))
     }
 }

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-impl<R> RedlockBuilder<R> {
+impl RedlockBuilder {
     /// Sets a provider of credentials, for those that change while this client runs. It takes the place of
     /// passwords in the addresses, and may return others for each master, which it is given by its name
     /// (`10.0.0.1:6379`).
@@ -23,8 +23,8 @@ impl<R> RedlockBuilder<R> {
     /// `down` and `credentials not renewed` and a [preflight](crate::preflight) report it, with the text of
     /// its error, which therefore must not contain a secret.
     ///
-    /// It runs on the client's tokio runtime and must not block there: for code without `async`,
-    /// `blocking::Builder` has `blocking_credentials`.
+    /// It runs on the client's tokio runtime and must not block there: for one that blocks, there is
+    /// [`blocking_credentials`](Self::blocking_credentials).
     ///
     /// ```
     /// use quorumlock::{Credentials, Redlock};
@@ -57,6 +57,25 @@ impl<R> RedlockBuilder<R> {
         E: Into<Box<dyn Error + Send + Sync>>,
     {
         self.credentials = Some(Source::provider(provider));
+        self
+    }
+
+    /// Sets a provider of credentials that blocks. It is asked at the same times as one of
+    /// [`credentials`](Self::credentials), on threads beside the client's own, of which it may block four.
+    ///
+    /// ```
+    /// use quorumlock::{Credentials, Redlock};
+    ///
+    /// let builder = Redlock::builder().node("redis://10.0.0.1").blocking_credentials(|_master| {
+    ///     std::fs::read_to_string("/run/secrets/redis").map(Credentials::password)
+    /// });
+    /// ```
+    pub fn blocking_credentials<P, E>(mut self, provider: P) -> Self
+    where
+        P: Fn(Arc<str>) -> Result<Credentials, E> + Send + Sync + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
+    {
+        self.credentials = Some(Source::blocking(provider));
         self
     }
 

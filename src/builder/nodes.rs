@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-impl<R> RedlockBuilder<R> {
+impl RedlockBuilder {
     /// Adds the masters: independent of each other, none a replica of another. Five survive the
     /// loss of two, three the loss of one. An even number survives no more than the odd number
     /// below it, and costs one command more.

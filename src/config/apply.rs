@@ -3,7 +3,7 @@
 use super::Config;
 use crate::builder::RedlockBuilder;
 
-impl<R> RedlockBuilder<R> {
+impl RedlockBuilder {
     /// Takes over what `config` has set; methods that are called after it take precedence. Its
     /// masters are added to those that are already named, as [`nodes`](Self::nodes) and
     /// [`joint_with`](Self::joint_with) do. The files that `tls_ca_file` and similar keys name are

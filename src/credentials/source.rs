@@ -50,6 +50,19 @@ impl Source {
         }))
     }
 
+    pub(crate) fn blocking<P, E>(provider: P) -> Self
+    where
+        P: Fn(Arc<str>) -> Result<Credentials, E> + Send + Sync + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
+    {
+        let (provider, threads) = (Arc::new(provider), Arc::new(Semaphore::new(THREADS)));
+        Self::provider(move |master| {
+            let provider = provider.clone();
+            let work = move || provider(master).map_err(|error| error.into().to_string());
+            on_a_thread(threads.clone(), work)
+        })
+    }
+
     pub(crate) fn file(path: PathBuf) -> Self {
         Self::File(path.into(), Arc::new(Semaphore::new(THREADS)))
     }
@@ -102,7 +115,7 @@ impl Source {
 }
 
 /// Runs code that blocks, on a thread of the runtime, unless as many hang already.
-pub(crate) fn on_a_thread<T: Send + 'static>(
+fn on_a_thread<T: Send + 'static>(
     threads: Arc<Semaphore>,
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Pin<Box<dyn Future<Output = Result<T, String>> + Send>> {
@@ -116,10 +129,4 @@ pub(crate) fn on_a_thread<T: Send + 'static>(
         let ended = tokio::task::spawn_blocking(work).await;
         ended.unwrap_or_else(|_panicked| Err("their provider panicked".to_owned()))
     })
-}
-
-/// Returns a limit of the threads that a source may block.
-#[cfg(feature = "blocking")]
-pub(crate) fn threads() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(THREADS))
 }

@@ -46,7 +46,7 @@ fn nothing_that_is_printed_of_credentials_has_the_password() {
         format!("{given:?}"),
         r#"Credentials { username: Some("app"), password: "***", expires_in: Some(9s) }"#
     );
-    let builder = RedlockBuilder::<crate::Redlock>::new();
+    let builder = RedlockBuilder::new();
     let builder = builder.credentials(async |_| Ok::<_, String>(Credentials::password("hunter2")));
     assert!(!format!("{builder:?}").contains("hunter2"));
 }

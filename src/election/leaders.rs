@@ -55,7 +55,15 @@ async fn next(mut watch: Box<Watch>) -> (Box<Watch>, Item) {
     loop {
         let is_notified = match watch.pause() {
             pause if pause.is_zero() => false,
-            pause => timeout(pause, watch.ear().notified()).await.is_ok(),
+            pause => {
+                let ear = watch.ear();
+                let listening = async move { timeout(pause, ear.notified()).await.is_ok() };
+                match watch.own_runtime() {
+                    None => listening.await,
+                    // Once that has ended, the next look fails.
+                    Some(runtime) => runtime.spawn(listening).await.unwrap_or(false),
+                }
+            }
         };
         match watch.look(is_notified).await {
             Ok(Some(news)) => return (watch, Ok(news)),
@@ -73,7 +81,9 @@ impl Stream for Leaders {
         if let State::Idle(_) = state
             && let State::Idle(watch) = std::mem::replace(state, State::Ended)
         {
-            if let Err(error) = runtime::check("observe()", []) {
+            if watch.own_runtime().is_none()
+                && let Err(error) = runtime::check("observe()", [])
+            {
                 return Poll::Ready(Some(Err(error.into())));
             }
             *state = State::Looking(Box::pin(next(watch)));

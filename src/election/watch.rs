@@ -7,6 +7,7 @@ use crate::inspect::{Inspection, LockState};
 use quorumlock_core::quorum::{News, Sight, Terms};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle as Runtime;
 use tokio::sync::Notify;
 
 /// The pause after the first look that follows a message. It doubles from then on: the next leader
@@ -30,14 +31,19 @@ impl Watch {
         Self { election, terms, ear: Arc::default(), listening: None, pause }
     }
 
-    /// Returns the pause before the next look, unless a message ends it.
-    pub(crate) const fn pause(&self) -> Duration {
-        self.pause
+    /// Returns the pause before the next look, unless a message ends it. None in a fork, where the look fails.
+    pub(crate) fn pause(&self) -> Duration {
+        if self.election.redlock.driver().is_here() { self.pause } else { Duration::ZERO }
     }
 
     /// Returns what a message notifies.
     pub(crate) fn ear(&self) -> Arc<Notify> {
         self.ear.clone()
+    }
+
+    /// Returns the runtime that has a timer for it, if that is not the one on which it is polled.
+    pub(crate) fn own_runtime(&self) -> Option<&Runtime> {
+        self.election.redlock.own_runtime()
     }
 
     /// Looks after a pause, which a message has ended or not. Returns news, if there is any.

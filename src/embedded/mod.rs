@@ -148,20 +148,16 @@
 //! [`deny`](Master::deny) withholds rights.
 //!
 //! **Code that connects by itself** is given [`Masters::urls`], of masters on ports. **Code without
-//! `async`** (feature `blocking`) needs a runtime that runs alongside it, for as long as the
-//! masters are to live:
+//! `async`** needs a runtime that runs alongside it, for as long as the masters are to live:
 //!
 //! ```
-//! # use quorumlock::embedded::Masters;
+//! # use quorumlock::{Wait, embedded::Masters};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
 //! let masters = runtime.block_on(async { Masters::start(3) })?;
-//! # #[cfg(feature = "blocking")] {
-//! # use quorumlock::blocking;
-//! let redlock = blocking::Builder::from(masters.builder()).connect()?;
+//! let redlock = masters.builder().connect().wait()?;
 //! masters[0].kill();
-//! redlock.acquire("report").lock()?.release()?;
-//! # }
+//! redlock.acquire("report").wait()?.release().wait()?;
 //! # Ok(()) }
 //! ```
 

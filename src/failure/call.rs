@@ -26,8 +26,8 @@ impl InvalidSetting {
 pub enum WrongContext {
     /// There is no tokio runtime to run on.
     #[error(
-        "{call} needs a tokio runtime with I/O and time enabled: await it on one, or use \
-         quorumlock::blocking"
+        "{call} needs a tokio runtime with I/O and time enabled: await it on one, or build the \
+         client with own_thread(true)"
     )]
     #[non_exhaustive]
     NoRuntime {
@@ -48,8 +48,8 @@ pub enum WrongContext {
     },
     /// The call would block a thread that runs async tasks.
     #[error(
-        "{call} would block a thread that runs async tasks: use the async API there, or \
-         tokio::task::spawn_blocking"
+        "{call} would block a thread that runs async tasks: await the call there, or \
+         wait in tokio::task::spawn_blocking"
     )]
     #[non_exhaustive]
     AsyncCode {

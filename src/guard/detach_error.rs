@@ -19,11 +19,4 @@ pub struct DetachError<G = Guard> {
     pub error: ExtendError,
 }
 
-impl<G> DetachError<G> {
-    #[cfg(feature = "blocking")]
-    pub(crate) fn map<H>(self, guard: impl FnOnce(G) -> H) -> DetachError<H> {
-        DetachError { guard: guard(self.guard), error: self.error }
-    }
-}
-
 debug_is_display!({ G } DetachError<G>);

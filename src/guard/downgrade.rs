@@ -82,11 +82,4 @@ pub struct DowngradeError<G = Guard<Writing>> {
     pub error: ExtendError,
 }
 
-impl<G> DowngradeError<G> {
-    #[cfg(feature = "blocking")]
-    pub(crate) fn map<H>(self, guard: impl FnOnce(G) -> H) -> DowngradeError<H> {
-        DowngradeError { guard: guard(self.guard), error: self.error }
-    }
-}
-
 debug_is_display!({ G } DowngradeError<G>);

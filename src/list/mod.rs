@@ -11,6 +11,7 @@ mod walk;
 use crate::driver::runtime;
 use crate::failure::{Closed, ListError, NodeProblem};
 use crate::inspect::{Holder, Inspection, LockState, Named, NodeState};
+use crate::own_thread;
 use crate::redlock::Redlock;
 pub use deadlock::PossibleDeadlock;
 use futures_core::Stream;
@@ -21,7 +22,6 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use walk::Walk;
@@ -73,7 +73,8 @@ impl Redlock {
             leftovers: false,
             lister: Lister::new(self.driver().downgrade()),
         };
-        LockList { state: State::Idle(Box::new(walk)), problems: Vec::new() }
+        let own_thread = self.own_runtime().is_some();
+        LockList { state: State::Idle(Box::new(walk)), own_thread, problems: Vec::new() }
     }
 }
 
@@ -85,6 +86,7 @@ impl Redlock {
 #[must_use = "nothing is listed before the stream is polled"]
 pub struct LockList {
     state: State,
+    own_thread: bool,
     problems: Vec<NodeProblem>,
 }
 
@@ -126,7 +128,8 @@ impl LockList {
     /// # Errors
     ///
     /// - [`ListError::InvalidSetting`]: no resource can begin with this prefix.
-    /// - [`ListError::WrongContext`]: no tokio runtime to run on, or one without its drivers.
+    /// - [`ListError::WrongContext`]: no tokio runtime to run on, or one without its drivers, or no
+    ///   [thread](crate::RedlockBuilder::own_thread).
     /// - [`ListError::Incomplete`], at the end: too few masters could be scanned, so locks may be
     ///   held that were not listed.
     /// - [`ListError::Closed`]: the runtime on which it was first polled is gone.
@@ -144,14 +147,15 @@ impl LockList {
         &self.problems
     }
 
-    fn begin(walk: Walk) -> Result<State, ListError> {
+    fn begin(walk: Walk, own_thread: bool) -> Result<State, ListError> {
         walk.lister.here()?;
         walk.options.check_prefix(&walk.prefix)?;
-        runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
-        let runtime = Handle::current();
-        let (sender, items) = mpsc::channel(AHEAD);
-        let task = runtime.spawn(walk.run(sender)).abort_handle();
-        Ok(State::Walking { items, task })
+        own_thread::begin(own_thread, || {
+            runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
+            let (sender, items) = mpsc::channel(AHEAD);
+            let walking = tokio::spawn(walk.run(sender));
+            Ok((State::Walking { items, task: walking.abort_handle() }, walking))
+        })
     }
 }
 
@@ -159,11 +163,11 @@ impl Stream for LockList {
     type Item = Result<ListedLock, ListError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { state, problems } = &mut *self;
+        let Self { state, own_thread, problems } = &mut *self;
         if let State::Idle(_) = state
             && let State::Idle(walk) = std::mem::replace(state, State::Ended)
         {
-            match Self::begin(*walk) {
+            match Self::begin(*walk, *own_thread) {
                 Ok(walking) => *state = walking,
                 Err(error) => return Poll::Ready(Some(Err(error))),
             }

@@ -41,11 +41,16 @@ use crate::driver::runtime;
 use crate::failure::WrongContext;
 use crate::lists::Resolved;
 use crate::options::Options;
+use crate::own_thread;
 use crate::redlock::Redlock;
 use connection::Conversation;
 use judge::{Bounds, Waits};
 use question::{Heard, Subject};
 use quorumlock_core::coordinator::RestartGuard;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 /// The number of operation timeouts that an answer may take: as long as a session waits for one.
@@ -67,7 +72,8 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// [`WrongContext`] if there is no tokio runtime to run on, with time and I/O. Masters that are
+    /// [`WrongContext`] if there is no tokio runtime to run on, with time and I/O, and no
+    /// [thread](crate::RedlockBuilder::own_thread). Masters that are
     /// down or unfit are findings of the [`Preflight`].
     ///
     /// # Cancel safety
@@ -78,12 +84,38 @@ impl Redlock {
         if !self.driver().is_here() {
             return Err(WrongContext::Forked { call: "preflight()" });
         }
-        run(self.masters(), self.options(), self.driver().clock()).await
+        let own_thread = self.own_runtime().is_some();
+        run(own_thread, self.masters(), self.options(), self.driver().clock()).await
     }
 }
 
-/// Asks all masters at once.
+/// Asks all masters at once, here or on a thread.
 pub(crate) async fn run(
+    own_thread: bool,
+    resolved: &Resolved,
+    options: &Options,
+    clock: Clock,
+) -> Result<Preflight, WrongContext> {
+    if !own_thread {
+        return ask(resolved, options, clock).await;
+    }
+    let (resolved, options) = (resolved.clone(), options.clone());
+    let (mut reply, answer) = oneshot::channel();
+    let work = async move {
+        let mut asking = pin!(ask(&resolved, &options, clock));
+        let asked = poll_fn(|cx| match reply.poll_closed(cx) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => asking.as_mut().poll(cx).map(Some),
+        });
+        if let Some(asked) = asked.await {
+            let _ = reply.send(asked);
+        }
+    };
+    own_thread::begin(true, || Ok::<_, WrongContext>(((), tokio::spawn(work))))?;
+    answer.await.map_err(|_| WrongContext::NoThread { problem: "it has panicked".into() })?
+}
+
+async fn ask(
     resolved: &Resolved,
     options: &Options,
     clock: Clock,

@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod availability;
-#[cfg(all(feature = "blocking", target_os = "linux"))]
-mod blocking_threads;
 #[cfg(target_os = "linux")]
 mod descriptors;
 mod half_open;
 mod loss;
 mod lost_on_time;
 mod memory;
+#[cfg(target_os = "linux")]
+mod own_thread;
 mod redials;
 mod slow_masters;
 #[path = "../support/mod.rs"]

@@ -20,7 +20,6 @@ mod readme;
 mod safety;
 #[path = "../support/source.rs"]
 mod source;
-mod threads;
 
 use std::fs;
 use std::path::PathBuf;

@@ -200,66 +200,61 @@ fn observers_learn_of_each_change_within_a_third_of_the_ttl() {
     });
 }
 
-#[cfg(feature = "blocking")]
 #[test]
 fn threads_campaign_and_observe_as_tasks_do() {
-    use quorumlock::blocking::{Builder, Election};
+    use quorumlock::{Election, Wait};
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let masters = runtime.block_on(async { Masters::start(3).unwrap() });
-    let client = || Builder::from(masters.builder().ttl(SECOND)).connect().unwrap();
+    let client = || masters.builder().ttl(SECOND).own_thread(true).connect().wait().unwrap();
     let (here, there) = (client(), client());
     let leads = |election: Election, value: &str| {
-        let leadership = election.campaign(value).unwrap();
-        assert_eq!(election.leader().unwrap().unwrap().term, leadership.term());
+        let leadership = election.campaign(value).wait().unwrap();
+        assert_eq!(election.leader().wait().unwrap().unwrap().term, leadership.term());
         leadership
     };
     let mut leaders = there.election("e").observe();
-    assert_eq!(leaders.next(), Some(Ok(None)));
+    assert_eq!(leaders.next().wait(), Some(Ok(None)));
     let first = leads(here.election("e"), "first");
-    assert_eq!(leaders.next().unwrap().unwrap().unwrap().value, "first");
+    assert_eq!(leaders.next().wait().unwrap().unwrap().unwrap().value, "first");
     let next = std::thread::spawn(move || leads(there.election("e"), "second").term());
     let first_term = first.term();
     first.check().unwrap();
-    first.resign().unwrap();
+    first.resign().wait().unwrap();
     assert!(next.join().unwrap() > first_term);
-    here.shutdown().unwrap();
+    here.shutdown().wait().unwrap();
 }
 
-#[cfg(feature = "blocking")]
 #[test]
 fn a_thread_campaigns_again_after_a_loss_and_resigns_when_its_work_is_done() {
-    use quorumlock::blocking::Builder;
+    use quorumlock::Wait;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let masters = runtime.block_on(async { Masters::start(3).unwrap() });
-    let client = || Builder::from(masters.builder().ttl(SECOND)).connect().unwrap();
+    let client = || masters.builder().ttl(SECOND).own_thread(true).connect().wait().unwrap();
     let (here, there) = (client(), client());
     let mut terms = Vec::new();
-    let led = here.election("e").run("me", |lease| {
+    let leading = here.election("e").run("me", |lease| {
         terms.push(lease.fencing_token());
         if terms.len() < 3 {
-            there.force_release(&there.inspect("e").unwrap()).unwrap();
-            let lost = lease.blocking_lost().unwrap();
-            return if terms.len() == 1 { Err(lost) } else { Ok(8) };
+            there.force_release(&there.inspect("e").wait().unwrap()).wait().unwrap();
+            lease.lost().wait().unwrap();
         }
-        lease.check()?;
-        Ok(7)
+        std::future::ready(terms.len())
     });
-    assert_eq!(led, Ok(7));
+    assert_eq!(leading.wait(), Ok(3));
     assert!(terms.len() == 3 && terms.is_sorted_by(|term, next| term < next), "{terms:?}");
-    assert_eq!(there.election("e").leader(), Ok(None), "it has resigned");
+    assert_eq!(there.election("e").leader().wait(), Ok(None), "it has resigned");
 }
 
-#[cfg(feature = "blocking")]
 #[tokio::test]
 async fn in_async_code_no_thread_waits_for_an_election() {
-    use quorumlock::blocking::Builder;
+    use quorumlock::Wait;
     let masters = Masters::start_in_memory(1).unwrap();
-    let connect = tokio::task::spawn_blocking(move || Builder::from(masters.builder()).connect());
+    let connect =
+        tokio::task::spawn_blocking(move || masters.builder().own_thread(true).connect().wait());
     let redlock = connect.await.unwrap().unwrap();
     let election = redlock.election("e");
-    assert!(matches!(election.campaign("me"), Err(AcquireError::WrongContext(_))));
-    assert!(matches!(election.leader(), Err(InspectError::WrongContext(_))));
+    assert!(matches!(election.campaign("me").wait(), Err(AcquireError::WrongContext(_))));
+    assert!(matches!(election.leader().wait(), Err(InspectError::WrongContext(_))));
     let mut leaders = election.observe();
-    assert!(matches!(leaders.next(), Some(Err(InspectError::WrongContext(_)))));
-    assert_eq!(leaders.next(), None);
+    assert!(matches!(leaders.next().wait(), Some(Err(InspectError::WrongContext(_)))));
 }

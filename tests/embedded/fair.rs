@@ -129,20 +129,20 @@ async fn a_waiter_sees_how_many_are_ahead() {
     guard.release().await.unwrap();
 }
 
-#[cfg(feature = "blocking")]
 #[tokio::test]
 async fn threads_wait_in_turn() {
+    use quorumlock::Wait;
     let masters = Masters::start(3).unwrap();
     let client = connect(&masters).await;
     let guard = client.acquire(KEY).await.unwrap();
-    let threads = quorumlock::blocking::Builder::from(builder(&masters));
+    let threads = builder(&masters).own_thread(true);
     let waits = tokio::task::spawn_blocking(move || {
-        let redlock = threads.connect().unwrap();
-        let guard = redlock.acquire(KEY).fair().timeout(LONG).lock().unwrap();
-        let refused = redlock.try_acquire(KEY).fair().lock().unwrap_err();
+        let redlock = threads.connect().wait().unwrap();
+        let guard = redlock.acquire(KEY).fair().timeout(LONG).wait().unwrap();
+        let refused = redlock.try_acquire(KEY).fair().wait().unwrap_err();
         assert!(refused.is_contended(), "{refused}");
-        assert_eq!(guard.release(), Ok(Released::Confirmed));
-        redlock.acquire(KEY).fair().lock().unwrap().release().unwrap();
+        assert_eq!(guard.release().wait(), Ok(Released::Confirmed));
+        redlock.acquire(KEY).fair().wait().unwrap().release().wait().unwrap();
     });
     eventually(async || client.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
     assert!(!waits.is_finished(), "beside the holder");

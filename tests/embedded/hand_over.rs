@@ -155,16 +155,16 @@ async fn an_adopted_lock_keeps_the_label_of_its_first_holder() {
     guard.release().await.unwrap();
 }
 
-#[cfg(feature = "blocking")]
 #[test]
 fn a_lock_goes_from_thread_to_thread() {
+    use quorumlock::Wait;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let _entered = runtime.enter();
     let masters = Masters::start(3).unwrap();
-    let connect = || quorumlock::blocking::Builder::from(masters.builder()).connect().unwrap();
+    let connect = || masters.builder().own_thread(true).connect().wait().unwrap();
     let (first, second) = (connect(), connect());
-    let detached = first.acquire(KEY).lock().unwrap().detach().unwrap();
-    let guard = second.adopt(detached).keep_alive().lock().unwrap();
-    assert!(first.try_acquire(KEY).lock().unwrap_err().is_contended());
-    guard.release().unwrap();
+    let detached = first.acquire(KEY).wait().unwrap().detach().wait().unwrap();
+    let guard = second.adopt(detached).keep_alive().wait().unwrap();
+    assert!(first.try_acquire(KEY).wait().unwrap_err().is_contended());
+    guard.release().wait().unwrap();
 }

@@ -94,40 +94,42 @@ fn without_a_runtime_nothing_is_listed() {
     assert!(matches!(first, Some(Err(ListError::WrongContext(_)))), "{first:?}");
 }
 
-#[cfg(feature = "blocking")]
 #[test]
 fn threads_list_locks_and_take_one_from_a_reader() {
-    use quorumlock::blocking::Builder;
+    use quorumlock::Wait;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let masters = runtime.block_on(async { Masters::start(3).unwrap() });
-    let client = || Builder::from(masters.builder().ttl(LONG)).connect().unwrap();
+    let client = || masters.builder().ttl(LONG).own_thread(true).connect().wait().unwrap();
     let (here, there) = (client(), client());
-    let _guard = here.acquire("a:1").lock().unwrap();
-    let _reader = there.rw_lock("a:2").read().lock().unwrap();
+    let _guard = here.acquire("a:1").wait().unwrap();
+    let _reader = there.rw_lock("a:2").read().wait().unwrap();
     let mut locks = here.list("a:");
-    let names = locks.by_ref().map(|lock| lock.unwrap().resource().to_owned());
+    let found = std::iter::from_fn(|| locks.next().wait());
+    let names = found.map(|lock| lock.unwrap().resource().to_owned());
     let names: std::collections::BTreeSet<String> = names.collect();
     assert_eq!(names, ["a:1", "a:2"].map(str::to_owned).into());
-    assert!(locks.next().is_none() && locks.problems().is_empty());
+    assert!(locks.next().wait().is_none() && locks.problems().is_empty());
 
-    let inspection = here.inspect("a:2").unwrap();
+    let inspection = here.inspect("a:2").wait().unwrap();
     let reader = &inspection.holder().unwrap().readers()[0];
-    here.force_release_reader(&inspection, reader).unwrap();
-    here.rw_lock("a:2").write().lock().unwrap().release().unwrap();
+    here.force_release_reader(&inspection, reader).wait().unwrap();
+    here.rw_lock("a:2").write().wait().unwrap().release().wait().unwrap();
 
     [0, 1].into_iter().for_each(|node| masters[node].kill());
     let mut locks = here.list("").include_free();
-    assert!(matches!(locks.by_ref().last(), Some(Err(ListError::Incomplete(_)))));
+    assert!(matches!(
+        std::iter::from_fn(|| locks.next().wait()).last(),
+        Some(Err(ListError::Incomplete(_)))
+    ));
     assert_eq!(locks.problems().len(), 2, "{locks:?}");
 }
 
-#[cfg(feature = "blocking")]
 #[tokio::test]
 async fn in_async_code_no_thread_waits_for_a_list() {
-    use quorumlock::blocking::Builder;
+    use quorumlock::Wait;
     let masters = Masters::start_in_memory(1).unwrap();
-    let connect = tokio::task::spawn_blocking(move || Builder::from(masters.builder()).connect());
+    let connect =
+        tokio::task::spawn_blocking(move || masters.builder().own_thread(true).connect().wait());
     let mut locks = connect.await.unwrap().unwrap().list("");
-    assert!(matches!(locks.next(), Some(Err(ListError::WrongContext(_)))));
-    assert!(locks.next().is_none());
+    assert!(matches!(locks.next().wait(), Some(Err(ListError::WrongContext(_)))));
 }

@@ -77,15 +77,14 @@ fn masters_in_memory_need_no_io() {
     }
 }
 
-/// The blocking client has a runtime of its own.
-#[cfg(feature = "blocking")]
+/// It has a runtime of its own.
 #[test]
-fn a_blocking_client_works_in_a_runtime_that_lacks_all() {
-    use quorumlock::blocking;
+fn a_client_with_a_thread_works_in_a_runtime_that_lacks_all() {
+    use quorumlock::Wait;
     let connect = || {
-        let redlock = blocking::Builder::from(builder()).connect().unwrap();
-        redlock.shutdown().unwrap();
-        blocking::Builder::from(builder()).preflight().unwrap();
+        let redlock = builder().own_thread(true).connect().wait().unwrap();
+        redlock.shutdown().wait().unwrap();
+        builder().own_thread(true).preflight().wait().unwrap();
     };
     for runtime in runtimes(|none| none) {
         let entered = runtime.enter();

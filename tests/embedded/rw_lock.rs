@@ -133,37 +133,36 @@ async fn a_client_that_may_not_see_readers_sees_that_there_are_some() {
     assert!(other.try_acquire(KEY).await.is_err());
 }
 
-#[cfg(feature = "blocking")]
 #[test]
 fn threads_read_beside_each_other_and_write_alone() {
-    use quorumlock::blocking::Builder;
+    use quorumlock::Wait;
 
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let masters = runtime.block_on(async { Masters::start(3) }).unwrap();
     let builder = masters.builder().restart_guard(RestartGuard::Off).ttl(LONG);
-    let redlock = Builder::from(builder).connect().unwrap();
+    let redlock = builder.own_thread(true).connect().wait().unwrap();
     let table = redlock.rw_lock(KEY);
     assert_eq!(table.resource(), KEY);
-    let first = table.read().keep_alive().lock().unwrap();
+    let first = table.read().keep_alive().wait().unwrap();
     let beside = std::thread::scope(|scope| {
-        scope.spawn(|| table.try_read().ttl(SOON).lock().unwrap()).join().unwrap()
+        scope.spawn(|| table.try_read().ttl(SOON).wait().unwrap()).join().unwrap()
     });
-    beside.extend().unwrap();
-    assert!(table.try_write().lock().unwrap_err().is_contended());
-    assert!(redlock.try_acquire(KEY).lock().unwrap_err().is_contended());
-    first.release().unwrap();
-    beside.release().unwrap();
+    beside.extend().wait().unwrap();
+    assert!(table.try_write().wait().unwrap_err().is_contended());
+    assert!(redlock.try_acquire(KEY).wait().unwrap_err().is_contended());
+    first.release().wait().unwrap();
+    beside.release().wait().unwrap();
 
-    let write = table.write().fenced().lock().unwrap();
+    let write = table.write().fenced().wait().unwrap();
     assert!(write.fencing_token().as_u64() > 0);
-    assert!(table.try_read().lock().unwrap_err().is_contended());
-    let (lease, read) = (write.lease(), write.downgrade().unwrap());
+    assert!(table.try_read().wait().unwrap_err().is_contended());
+    let (lease, read) = (write.lease(), write.downgrade().wait().unwrap());
     assert!(!lease.is_valid() && read.check().is_ok());
-    let text = table.read().run(|lease| lease.resource().to_owned()).unwrap();
+    let text = table.read().run(async |lease| lease.resource().to_owned()).wait().unwrap();
     assert_eq!(text, KEY);
-    read.release().unwrap();
-    assert!(table.write().run(|lease| lease.is_valid()).unwrap());
-    redlock.shutdown().unwrap();
+    read.release().wait().unwrap();
+    assert!(table.write().run(async |lease| lease.is_valid()).wait().unwrap());
+    redlock.shutdown().wait().unwrap();
 }
 
 /// The key of a lock that is read lives as long as the last of its readers, and no longer.

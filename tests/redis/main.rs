@@ -6,8 +6,6 @@
 mod acl_docs;
 #[cfg(feature = "serde")]
 mod adopt;
-#[cfg(feature = "blocking")]
-mod blocking;
 #[cfg(feature = "config")]
 mod config;
 mod conformance;
@@ -47,6 +45,7 @@ mod stepped_clocks;
 #[path = "../support/mod.rs"]
 mod support;
 mod support_works;
+mod threads;
 mod ties;
 #[cfg(feature = "tls")]
 mod tls;

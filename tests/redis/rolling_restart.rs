@@ -53,7 +53,7 @@ impl Restarts for Rolling {
 
 async fn run(count: usize, is_durable: bool, is_long: bool) {
     let masters = Rolling::start(count, is_durable, is_long);
-    let faults = restart_all(&masters, |play| blocking::wants(play, &masters)).await;
+    let faults = restart_all(&masters, |play| threads::wants(play, &masters)).await;
     let kind = format!("{count} masters, durable: {is_durable}, down for long: {is_long}");
     assert!(faults.is_empty(), "{kind}: {faults:#?}");
     eprintln!("{kind}: nothing was lost");
@@ -78,23 +78,17 @@ async fn no_lock_is_lost_in_any_of_eighty_rolling_restarts() {
 }
 
 /// A thread without a runtime that holds a lock, and one that waits for it.
-mod blocking {
+mod threads {
     use super::Rolling;
     use crate::support::rolling::Play;
     use std::sync::Arc;
     use std::thread::JoinHandle;
 
-    #[cfg(not(feature = "blocking"))]
-    pub(super) fn wants(_: &Arc<Play>, _: &Rolling) -> Vec<JoinHandle<()>> {
-        Vec::new()
-    }
-
-    #[cfg(feature = "blocking")]
     pub(super) fn wants(play: &Arc<Play>, masters: &Rolling) -> Vec<JoinHandle<()>> {
         use super::Restarts;
         use crate::support::prelude::*;
         use crate::support::rolling::TTL;
-        use quorumlock::FencingWindow;
+        use quorumlock::{FencingWindow, Wait};
 
         let start = |client| {
             let (play, builder) = (play.clone(), masters.builder());
@@ -102,15 +96,15 @@ mod blocking {
             let builder = builder.ttl(TTL).max_ttl(TTL).fencing_window(window);
             let builder = builder.acquire_timeout(100 * LONG);
             std::thread::spawn(move || {
-                let redlock = quorumlock::blocking::Builder::from(builder).connect().unwrap();
-                let guard = redlock.acquire("blocking").keep_alive().fenced().lock().unwrap();
-                play.enter("blocking", client, 1);
+                let redlock = builder.own_thread(true).connect().wait().unwrap();
+                let guard = redlock.acquire("threads").keep_alive().fenced().wait().unwrap();
+                play.enter("threads", client, 1);
                 while !play.is_over() {
-                    if let Some(lost) = guard.blocking_lost_within(100 * MS).unwrap() {
-                        return play.fault(format!("blocking: {lost}"));
+                    if let Some(lost) = guard.lost().wait_within(100 * MS) {
+                        return play.fault(format!("threads: {}", lost.unwrap()));
                     }
                 }
-                drop(guard.release());
+                drop(guard.release().wait());
             })
         };
         (0..2).map(start).collect()

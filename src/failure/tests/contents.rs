@@ -139,7 +139,7 @@ fn inspection() -> Inspection {
 }
 
 const EVICTS: &str = "maxmemory-policy is allkeys-lru: set noeviction";
-const NO_RUNTIME: &str = "await it on one, or use";
+const NO_RUNTIME: &str = "await it on one, or build";
 const NO_BYTES: (&str, &str) = ("the operating system", "allow getrandom() in the sandbox");
 const CLOSED: (&str, &str) = ("this Redlock was shut down", "connect again");
 
@@ -158,7 +158,7 @@ fn all() -> Vec<Row> {
             "enable_all()"
         ),
         WrongContext::AsyncCode { .. } => (
-            WrongContext::AsyncCode { call: "connect()" }, "connect()", "use the async API there"
+            WrongContext::AsyncCode { call: "connect()" }, "connect()", "await the call there"
         ),
         WrongContext::Forked { .. } => (
             WrongContext::Forked { call: "preflight()" }, "preflight()", "connect after the fork"

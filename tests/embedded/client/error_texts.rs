@@ -152,8 +152,8 @@ fn no_runtime() {
     let connecting = Redlock::builder().node("redis://10.0.0.1").connect();
     let error = futures::executor::block_on(connecting).unwrap_err();
     assert!(matches!(error, ConnectError::WrongContext(_)), "{error:?}");
-    let text = "connect() needs a tokio runtime with I/O and time enabled: await it on one, or use \
-                quorumlock::blocking";
+    let text = "connect() needs a tokio runtime with I/O and time enabled: await it on one, or build the \
+                client with own_thread(true)";
     assert_eq!(error.to_string(), text);
 }
 

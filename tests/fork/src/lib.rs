@@ -4,10 +4,10 @@
 #![cfg(all(test, unix))]
 
 mod async_calls;
-mod blocking_calls;
 mod child;
 mod masters;
 mod runtimes;
+mod thread_calls;
 
 use std::fmt::Display;
 

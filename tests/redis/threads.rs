@@ -1,5 +1,5 @@
-//! The API without `async`, against real masters: the same promises, from plain threads and from
-//! within runtimes.
+//! Clients with a thread of their own, against real masters: the same promises to plain threads, and
+//! to those within runtimes.
 //! On a real clock: threads block.
 
 mod body;
@@ -10,12 +10,7 @@ mod once;
 mod runtimes;
 
 use crate::support::prelude::*;
-use quorumlock::blocking::{
-    self, Acquire, FencedGuard, FencedLease, FencedReentrantGuard, Guard, Lease, Redlock,
-    Reentrant, ReentrantGuard,
-};
-use quorumlock::kind::Fenced;
-use std::fmt::Debug;
+use quorumlock::{Guard, Redlock, RedlockBuilder, Wait};
 use std::future::Future;
 use std::time::Duration;
 
@@ -31,13 +26,13 @@ fn three() -> (Masters, Redlock) {
 }
 
 fn connect(masters: &Masters) -> Redlock {
-    patient(masters).connect().unwrap()
+    patient(masters).connect().wait().unwrap()
 }
 
 /// Configures long timeouts: a loaded machine must not look like an outage.
-fn patient(masters: &Masters) -> blocking::Builder {
+fn patient(masters: &Masters) -> RedlockBuilder {
     let slow = Duration::from_secs(3);
-    let builder = blocking::Builder::from(masters.builder());
+    let builder = masters.builder().own_thread(true);
     builder.ttl(TTL).operation_timeout(slow).connect_timeout(slow).acquire_timeout(SOON)
 }
 
@@ -49,21 +44,3 @@ fn look<T>(at: impl Future<Output = T>) -> T {
 fn assert_nothing_stays(masters: &Masters) {
     look(witness::eventually_no_keys(masters, SOON));
 }
-
-const fn is_shared<T: Send + Sync + Debug + Unpin + 'static>() {}
-
-const _: () = {
-    is_shared::<Redlock>();
-    is_shared::<Acquire>();
-    is_shared::<Acquire<FencedGuard>>();
-    is_shared::<Guard>();
-    is_shared::<FencedGuard>();
-    is_shared::<Lease>();
-    is_shared::<FencedLease>();
-    is_shared::<blocking::Builder>();
-    is_shared::<Reentrant>();
-    is_shared::<Reentrant<Fenced>>();
-    is_shared::<Acquire<ReentrantGuard>>();
-    is_shared::<ReentrantGuard>();
-    is_shared::<FencedReentrantGuard>();
-};

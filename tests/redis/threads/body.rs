@@ -10,13 +10,17 @@ use std::thread;
 fn a_bodys_result_comes_back_and_the_lock_was_kept_meanwhile() {
     let (masters, redlock) = three();
     let ttl = Duration::from_millis(1_500);
-    let kept = redlock.acquire("r").ttl(ttl).run(|lease| {
-        thread::sleep(ttl + ttl / 4);
-        lease.check().unwrap();
-        redlock.try_acquire("r").lock().unwrap_err().is_contended()
-    });
+    let kept = redlock
+        .acquire("r")
+        .ttl(ttl)
+        .run(async |lease| {
+            thread::sleep(ttl + ttl / 4);
+            lease.check().unwrap();
+            redlock.try_acquire("r").wait().unwrap_err().is_contended()
+        })
+        .wait();
     assert!(kept.unwrap());
-    let failed = redlock.acquire("r").run(|_| Err::<(), _>("the body's own"));
+    let failed = redlock.acquire("r").run(async |_| Err::<(), _>("the body's own")).wait();
     assert_eq!(failed.unwrap(), Err("the body's own"));
     assert_nothing_stays(&masters);
 }
@@ -24,18 +28,20 @@ fn a_bodys_result_comes_back_and_the_lock_was_kept_meanwhile() {
 #[test]
 fn the_lease_of_a_fenced_body_has_its_token() {
     let (_masters, redlock) = three();
-    let first = redlock.acquire("r").fenced().run(|lease| lease.fencing_token()).unwrap();
-    let second = redlock.acquire("r").fenced().run(|lease| lease.fencing_token()).unwrap();
+    let first =
+        redlock.acquire("r").fenced().run(async |lease| lease.fencing_token()).wait().unwrap();
+    let second =
+        redlock.acquire("r").fenced().run(async |lease| lease.fencing_token()).wait().unwrap();
     assert!(second > first);
 }
 
 #[test]
 fn a_body_that_panics_releases_and_its_panic_goes_on() {
     let (masters, redlock) = three();
-    let run = || redlock.acquire("r").run(|_| -> () { panic!("on purpose") });
+    let run = || redlock.acquire("r").run(async |_| -> () { panic!("on purpose") }).wait();
     let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
-    redlock.acquire("r").lock().unwrap().release().unwrap();
+    redlock.acquire("r").wait().unwrap().release().wait().unwrap();
     assert_nothing_stays(&masters);
 }
 
@@ -43,20 +49,25 @@ fn a_body_that_panics_releases_and_its_panic_goes_on() {
 fn a_loss_before_the_body_returns_is_reported_with_its_result() {
     let (masters, redlock) = three();
     let ttl = Duration::from_secs(1);
-    let late = redlock.acquire("r").ttl(ttl).run(|lease| {
-        masters.kill(0);
-        masters.kill(1);
-        lease.blocking_lost().unwrap();
-        7
-    });
+    let late = redlock
+        .acquire("r")
+        .ttl(ttl)
+        .run(async |lease| {
+            masters.kill(0);
+            masters.kill(1);
+            lease.lost().wait().unwrap();
+            7
+        })
+        .wait();
     assert!(matches!(late, Err(RunError::Lost { result: Some(7), .. })), "{late:?}");
 }
 
 #[test]
 fn a_body_is_not_run_without_the_lock() {
     let (_masters, redlock) = three();
-    let held = redlock.acquire("r").keep_alive().lock().unwrap();
-    let refused = redlock.try_acquire("r").run(|_| -> () { panic!("run without the lock") });
+    let held = redlock.acquire("r").keep_alive().wait().unwrap();
+    let refused =
+        redlock.try_acquire("r").run(async |_| -> () { panic!("run without the lock") }).wait();
     assert!(matches!(refused, Err(RunError::NotAcquired(error)) if error.is_contended()));
-    held.release().unwrap();
+    held.release().wait().unwrap();
 }

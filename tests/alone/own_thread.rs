@@ -1,9 +1,9 @@
-//! The single thread of a client without `async`: how many there are, and when it ends. It runs
+//! The single thread of a client that has one: how many there are, and when it ends. It runs
 //! alone, since it counts the threads of the process.
 
 use crate::support::poll::eventually_blocking;
 use crate::support::prelude::*;
-use quorumlock::blocking::{Builder, Redlock};
+use quorumlock::{Redlock, Wait};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(20);
@@ -26,8 +26,8 @@ fn none_are_left() {
 fn connect(masters: &Masters) -> Redlock {
     let ttl = SOON * 3 / 2; // a key that is gone by then was deleted
     let slow = Duration::from_secs(3);
-    let builder = Builder::from(masters.builder()).ttl(ttl);
-    builder.operation_timeout(slow).connect_timeout(slow).connect().unwrap()
+    let builder = masters.builder().own_thread(true).ttl(ttl);
+    builder.operation_timeout(slow).connect_timeout(slow).connect().wait().unwrap()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_client_has_one_thread_that_ends_with_its_last_handle() {
     let masters = Masters::start(3);
     let redlock = connect(&masters);
     assert_eq!(ours(), ["quorumlock"], "one for each connect");
-    let (clone, guard) = (redlock.clone(), redlock.acquire("r").lock().unwrap());
+    let (clone, guard) = (redlock.clone(), redlock.acquire("r").wait().unwrap());
     let (handle, lease) = (redlock.reentrant(), guard.lease());
     assert_eq!(ours(), ["quorumlock"], "and no other for what is held");
     let second = connect(&masters);
@@ -45,7 +45,7 @@ fn a_client_has_one_thread_that_ends_with_its_last_handle() {
     eventually_blocking("the second one ends", SOON, || ours().len() == 1);
 
     drop((redlock, clone, handle));
-    guard.extend().unwrap();
+    guard.extend().wait().unwrap();
     drop(guard);
     assert!(!lease.is_valid());
     drop(lease);
@@ -55,13 +55,13 @@ fn a_client_has_one_thread_that_ends_with_its_last_handle() {
 
     // Ended by a shutdown, with handles left over.
     let redlock = connect(&masters);
-    let guard = redlock.acquire("r").lock().unwrap();
-    redlock.shutdown().unwrap();
+    let guard = redlock.acquire("r").wait().unwrap();
+    redlock.shutdown().wait().unwrap();
     none_are_left();
     drop((redlock, guard));
 
     // A client that could not connect and a preflight leave no thread either.
-    assert!(Redlock::builder().connect().is_err());
-    Builder::from(masters.builder()).preflight().unwrap();
+    assert!(Redlock::builder().own_thread(true).connect().wait().is_err());
+    masters.builder().own_thread(true).preflight().wait().unwrap();
     none_are_left();
 }

@@ -1,8 +1,8 @@
-//! A program without `async`: threads that take the same lock, one at a time.
+//! A program without tokio: threads that take the same lock, one at a time.
 //!
 //! ```text
 //! QUORUMLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3 \
-//!   cargo run --example blocking --features blocking
+//!   cargo run --example threads
 //! ```
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
@@ -10,7 +10,7 @@
 #[path = "support/nodes.rs"]
 mod nodes;
 
-use quorumlock::blocking::{Lease, Redlock};
+use quorumlock::{Lease, Redlock, Wait};
 use std::error::Error;
 use std::process::ExitCode;
 use std::thread;
@@ -29,12 +29,16 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    let redlock = Redlock::builder().nodes(nodes::from_environment()?).connect()?;
+    let builder = Redlock::builder().nodes(nodes::from_environment()?);
+    let redlock = builder.own_thread(true).connect().wait()?;
     let worked = thread::scope(|scope| {
         let start = |worker| {
             let redlock = &redlock;
             scope.spawn(move || -> Result<(), Failure> {
-                redlock.acquire("examples:blocking").run(|lease| work(worker, &lease))?
+                redlock
+                    .acquire("examples:threads")
+                    .run(async |lease| work(worker, &lease))
+                    .wait()?
             })
         };
         let workers: Vec<_> = (1..=3).map(start).collect();
@@ -42,7 +46,7 @@ fn run() -> Result<(), Failure> {
             workers.into_iter().map(|worker| worker.join().map_err(|_| "a worker has panicked")?);
         ended.collect::<Result<(), Failure>>()
     });
-    let drained = redlock.shutdown();
+    let drained = redlock.shutdown().wait();
     worked?;
     Ok(drained?)
 }
@@ -53,8 +57,8 @@ fn work(worker: u32, lease: &Lease) -> Result<(), Failure> {
         lease.check()?;
         println!("worker {worker}: step {step} of 3");
         // A pause that ends at once if the lock is lost.
-        if let Some(lost) = lease.blocking_lost_within(Duration::from_millis(200))? {
-            return Err(lost.into());
+        if let Some(lost) = lease.lost().wait_within(Duration::from_millis(200)) {
+            return Err(lost?.into());
         }
     }
     Ok(())

@@ -21,14 +21,14 @@ fn several() -> Runtime {
 /// Connects, works under locks, shuts down.
 fn work(masters: &Masters) {
     let redlock = connect(masters);
-    let guard = redlock.acquire("r").lock().unwrap();
-    guard.extend().unwrap();
-    assert_eq!(guard.release(), Ok(Released::Confirmed));
-    assert_eq!(redlock.acquire("r").run(|_| 7).unwrap(), 7);
-    redlock.reentrant().acquire("r").lock().unwrap().release().unwrap();
-    redlock.inspect("r").unwrap();
-    redlock.preflight().unwrap();
-    redlock.shutdown().unwrap();
+    let guard = redlock.acquire("r").wait().unwrap();
+    guard.extend().wait().unwrap();
+    assert_eq!(guard.release().wait(), Ok(Released::Confirmed));
+    assert_eq!(redlock.acquire("r").run(async |_| 7).wait().unwrap(), 7);
+    redlock.reentrant().acquire("r").wait().unwrap().release().wait().unwrap();
+    redlock.inspect("r").wait().unwrap();
+    redlock.preflight().wait().unwrap();
+    redlock.shutdown().wait().unwrap();
 }
 
 #[test]
@@ -58,38 +58,39 @@ fn assert_refused(refused: &WrongContext, expected: &str) {
 
 /// Checks every call that waits, in async code.
 fn is_refused(masters: &Masters, redlock: &Redlock, guard: &Guard) {
-    let Err(ConnectError::WrongContext(refused)) = patient(masters).connect() else {
+    let Err(ConnectError::WrongContext(refused)) = patient(masters).connect().wait() else {
         panic!("connected in async code")
     };
-    assert_refused(&refused, "connect()");
-    let Err(PreflightError::WrongContext(refused)) = patient(masters).preflight() else {
+    assert_refused(&refused, "wait()");
+    let Err(PreflightError::WrongContext(refused)) = patient(masters).preflight().wait() else {
         panic!("asked in async code")
     };
-    assert_refused(&refused, "preflight()");
+    assert_refused(&refused, "wait()");
     for acquire in [redlock.acquire("r"), redlock.try_acquire("r").keep_alive()] {
-        let Err(AcquireError::WrongContext(refused)) = acquire.clone().lock() else {
-            panic!("locked in async code")
+        let Err(AcquireError::WrongContext(refused)) = acquire.clone().wait() else {
+            panic!("acquired in async code")
         };
-        assert_refused(&refused, "lock()");
-        let ran = acquire.run(|_| -> () { panic!("a body in async code") });
+        assert_refused(&refused, "wait()");
+        let ran = acquire.run(async |_| -> () { panic!("a body in async code") }).wait();
         assert!(matches!(ran, Err(RunError::NotAcquired(AcquireError::WrongContext(_)))));
     }
     let Err(ReentrantError::NotAcquired(AcquireError::WrongContext(refused))) =
-        redlock.reentrant().acquire("r").lock()
+        redlock.reentrant().acquire("r").wait()
     else {
-        panic!("locked in async code")
+        panic!("acquired in async code")
     };
-    assert_refused(&refused, "lock()");
-    assert!(redlock.inspect("r").is_err());
-    let Err(ReadyError::WrongContext(refused)) = redlock.wait_until_ready(SOON) else {
+    assert_refused(&refused, "wait()");
+    assert!(redlock.inspect("r").wait().is_err());
+    let Err(ReadyError::WrongContext(refused)) = redlock.wait_until_ready(SOON).wait() else {
         panic!("waited in async code")
     };
-    assert_refused(&refused, "wait_until_ready()");
-    assert!(redlock.status().unwrap().can_acquire(), "that does not wait for anybody");
-    assert_refused(&redlock.preflight().unwrap_err(), "preflight()");
-    assert_refused(&guard.blocking_lost().unwrap_err(), "blocking_lost()");
-    let refused = guard.lease().blocking_lost_within(SOON).unwrap_err();
-    assert_refused(&refused, "blocking_lost_within()");
+    assert_refused(&refused, "wait()");
+    assert!(redlock.status().wait().unwrap().can_acquire(), "that does not wait for anybody");
+    assert_refused(&redlock.preflight().wait().unwrap_err(), "wait()");
+    assert_refused(&guard.lost().wait().unwrap_err(), "wait()");
+    assert_refused(&guard.wanted().wait().unwrap_err(), "wait()");
+    let refused = guard.lease().lost().wait_within(SOON).unwrap().unwrap_err();
+    assert_refused(&refused, "wait_within()");
     guard.check().unwrap();
 }
 
@@ -97,24 +98,24 @@ fn is_refused(masters: &Masters, redlock: &Redlock, guard: &Guard) {
 fn async_code_is_refused_a_wait_but_can_extend_and_release() {
     let (masters, redlock) = three();
     for runtime in [single(), several()] {
-        let (held, other) = (redlock.acquire("r").lock().unwrap(), redlock.clone());
+        let (held, other) = (redlock.acquire("r").wait().unwrap(), redlock.clone());
         runtime.block_on(async {
             is_refused(&masters, &other, &held);
-            held.extend().unwrap();
-            assert_eq!(held.release(), Ok(Released::Confirmed));
+            held.extend().wait().unwrap();
+            assert_eq!(held.release().wait(), Ok(Released::Confirmed));
         });
-        let (held, other) = (redlock.acquire("r").lock().unwrap(), redlock.clone());
+        let (held, other) = (redlock.acquire("r").wait().unwrap(), redlock.clone());
         runtime.block_on(async {
             // From another task, on a worker thread if there are any.
             let released = tokio::spawn(async move {
-                let refused = other.acquire("r").lock();
-                (refused.is_err(), held.release())
+                let refused = other.acquire("r").wait();
+                (refused.is_err(), held.release().wait())
             });
             assert_eq!(released.await.unwrap(), (true, Ok(Released::Confirmed)));
             drop(redlock.clone());
         });
     }
-    single().block_on(async { redlock.shutdown() }).unwrap();
+    single().block_on(async { redlock.shutdown().wait() }).unwrap();
     assert_nothing_stays(&masters);
 }
 
@@ -133,13 +134,13 @@ fn a_single_threaded_runtime_never_deadlocks_on_its_own_task() {
             guard.release().await
         });
         has_entered.await.unwrap();
-        let refused = redlock.acquire("r").no_timeout().lock().unwrap_err();
+        let refused = redlock.acquire("r").no_timeout().wait().unwrap_err();
         assert!(matches!(refused, AcquireError::WrongContext(_)), "{refused}");
         go_on.send(()).unwrap();
         assert_eq!(holder.await.unwrap(), Ok(Released::Confirmed));
 
         // The same, from a thread that may block.
-        let guard = spawn_blocking(move || redlock.acquire("r").no_timeout().lock());
-        guard.await.unwrap().unwrap().release().unwrap();
+        let guard = spawn_blocking(move || redlock.acquire("r").no_timeout().wait());
+        guard.await.unwrap().unwrap().release().wait().unwrap();
     });
 }
