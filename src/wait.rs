@@ -50,7 +50,7 @@ use tokio::task::{consume_budget, unconstrained};
 /// wait there is refused before anything is sent, with a [`WrongContext`]. Calls that end or prolong a lock
 /// must work wherever a guard has ended up, and wait all the same, for the masters alone: `extend`,
 /// `downgrade`, `detach`, `adopt` and `release` for about an operation timeout, `shutdown` for as long as
-/// its documentation says, `status` for none.
+/// its documentation says, `status` for none. A refusal ends no stream.
 ///
 /// Only tokio's own executor can be recognised, and not within `tokio::task::unconstrained`.
 pub trait Wait: IntoFuture<Output: Waited> + Sized {

@@ -155,7 +155,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
 //! let masters = runtime.block_on(async { Masters::start(3) })?;
-//! let redlock = masters.builder().connect().wait()?;
+//! let redlock = masters.builder().own_thread(true).connect().wait()?;
 //! masters[0].kill();
 //! redlock.acquire("report").wait()?.release().wait()?;
 //! # Ok(()) }

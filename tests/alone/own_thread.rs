@@ -63,5 +63,10 @@ fn a_client_has_one_thread_that_ends_with_its_last_handle() {
     // A client that could not connect and a preflight leave no thread either.
     assert!(Redlock::builder().own_thread(true).connect().wait().is_err());
     masters.builder().own_thread(true).preflight().wait().unwrap();
+    // Nor do calls that are dropped.
+    let dropped = masters.builder().own_thread(true).preflight().wait_within(Duration::ZERO);
+    assert!(dropped.is_none());
+    let dropped = masters.builder().own_thread(true).connect().wait_within(Duration::ZERO);
+    assert!(dropped.is_none());
     none_are_left();
 }

@@ -93,3 +93,28 @@ fn a_client_with_a_thread_works_in_a_runtime_that_lacks_all() {
         runtime.block_on(async { tokio::task::spawn_blocking(connect).await.unwrap() });
     }
 }
+
+/// Async code awaits it on whatever executor there is, and drops no runtime.
+#[cfg(feature = "embedded")]
+#[test]
+fn a_client_with_a_thread_is_awaited_without_a_runtime_and_within_one() {
+    use quorumlock::{InspectError, embedded::Masters};
+    let alongside = Runtime::new().unwrap();
+    let masters = alongside.block_on(async { Masters::start(3).unwrap() });
+    let work = async || {
+        let redlock = masters.builder().own_thread(true).connect().await.unwrap();
+        redlock.acquire("r").await.unwrap().release().await.unwrap();
+        assert!(redlock.list("").next().await.is_none());
+        let mut leaders = redlock.election("e").observe();
+        assert_eq!(leaders.next().await, Some(Ok(None)));
+        redlock.shutdown().await.unwrap();
+        assert!(matches!(leaders.next().await, Some(Err(InspectError::Closed(_)))));
+        redlock.preflight().await.unwrap();
+        assert!(redlock.list("").next().await.is_none(), "on a thread of its own");
+        assert!(Redlock::builder().own_thread(true).connect().await.is_err());
+    };
+    futures::executor::block_on(work());
+    for runtime in runtimes(|none| none) {
+        runtime.block_on(work());
+    }
+}
