@@ -144,7 +144,7 @@ async fn no_key_that_is_stuck_at_the_lists_master_keeps_out_those_behind_the_dea
 }
 
 /// Behind so many, a pause is longer than what a holder's death may cost.
-const CROWD: usize = 120;
+const CROWD: usize = 100;
 
 #[tokio::test(start_paused = true)]
 async fn a_holder_that_dies_costs_its_ttl_and_a_moment_behind_a_crowd_that_is_dead_or_stopped() {
