@@ -60,7 +60,8 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
                     return;
                 }
                 let seed = Seed(first.0.wrapping_add(offset));
-                let world = play(seed, None);
+                let (setup, plan) = draw(seed, None);
+                let world = play_plan(seed, &setup, &plan, false);
                 played.fetch_add(1, Relaxed);
                 wins.fetch_add(world.wins, Relaxed);
                 adoptions.fetch_add(world.adoptions, Relaxed);
@@ -76,7 +77,6 @@ fn play_all(first: Seed, worlds: u64, minutes: Option<u64>) {
                     .entry(world.setup.title())
                     .or_default() += 1;
                 matched.lock().expect("no thread panics with it").add(&world.matched.counts());
-                let (setup, plan) = draw(seed, None);
                 let acts = plan.iter().map(|(_, act)| act);
                 crossings.lock().expect("no thread panics with it").add(&setup, acts);
                 if worlds == 1 {
