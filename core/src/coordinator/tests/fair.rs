@@ -132,14 +132,7 @@ fn a_session_that_opens_leaves_one_that_asks_to_its_answer() {
          n3 > 1
          +50ms
          n3 < EVALSHA wait ..
-         n1 < DIAL
-         n1 connects
-         n1 < HELLO ..
-         n1 asks
-         n1 > hello 2
-         n1 > server run1
-         n1 > master
-         n1 > agreed
+         n1 greets
          n1 < CLIENT KILL ID 1
          n1 > 1
          n1-2 < EVAL release 1 r #2
