@@ -2,9 +2,7 @@
 
 use crate::detached::Detached;
 use crate::driver::{Missed, Request, Won};
-use crate::failure::{
-    AdoptErrorKind, Closed, HeldHere, InvalidSetting, LossReason, TooLate, Unadopted,
-};
+use crate::failure::{AdoptErrorKind, HeldHere, InvalidSetting, LossReason, TooLate, Unadopted};
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
 use crate::redlock::Redlock;
@@ -198,7 +196,7 @@ fn picked_up<K: Kind>(resource: Arc<str>, answer: Answer) -> Result<Guard<K>, Ad
         Ok(Won { lock, token, .. }) => match lock.pick_up() {
             Ok((driver, hold)) => return Ok(Guard::new(driver, hold, K::won_with(token, None))),
             Err(Missed::TooLate) => TooLate { resource, reason: LossReason::Lapsed }.into(),
-            Err(Missed::Closed) => Closed::ENDED.into(),
+            Err(Missed::Closed(closed)) => closed.into(),
         },
         Err((Held, _)) => HeldHere { resource }.into(),
         Err((Lost(reason), _)) => TooLate { resource, reason }.into(),

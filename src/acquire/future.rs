@@ -178,7 +178,7 @@ impl Waiting {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
                 }
-                Err(Missed::Closed) => Err(self.driver.closed().into()),
+                Err(Missed::Closed(closed)) => Err(closed.into()),
             },
             Some(Err(error)) => Err(*error),
             None => Err(self.driver.closed().into()),

@@ -1,7 +1,7 @@
 //! The way of a lock to its caller, and the ways in which its guard gives it up.
 
 use super::{Handle, LeaseState, ReleaseResult, Request, Taken};
-use crate::failure::{LossReason, Lost};
+use crate::failure::{Closed, LossReason, Lost};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -14,7 +14,7 @@ pub(crate) enum Missed {
     /// It had lapsed, or was lost, before the caller looked.
     TooLate,
     /// It was taken back: the client was shut down, or the driver is gone.
-    Closed,
+    Closed(Closed),
 }
 
 impl ReleaseOnDrop {
@@ -24,18 +24,18 @@ impl ReleaseOnDrop {
 
     /// Hands the lock to the caller, unless it is already over. If it is, nothing stays behind.
     pub(crate) fn pick_up(mut self) -> Result<(Handle, Arc<LeaseState>), Missed> {
-        let Some((driver, hold)) = &self.0 else { return Err(Missed::Closed) };
+        let Some((driver, hold)) = &self.0 else { return Err(Missed::Closed(Closed::ENDED)) };
         match hold.check(driver.now()) {
             Err(Lost { reason: LossReason::Closed | LossReason::Broken(_), .. }) => {
-                Err(Missed::Closed)
+                Err(Missed::Closed(driver.closed()))
             }
             Err(_) => Err(Missed::TooLate),
             Ok(_) => match hold.pick_up() {
-                Taken::Before => Err(Missed::Closed),
-                Taken::OnItsWay => self.0.take().ok_or(Missed::Closed),
+                Taken::Before => Err(Missed::Closed(driver.closed())),
+                Taken::OnItsWay => self.0.take().ok_or(Missed::Closed(Closed::ENDED)),
                 Taken::Awaited => {
                     driver.send(Request::PickedUp(hold.attempt));
-                    self.0.take().ok_or(Missed::Closed)
+                    self.0.take().ok_or(Missed::Closed(Closed::ENDED))
                 }
             },
         }
