@@ -19,7 +19,7 @@ impl Coordinator {
     }
 
     /// Breaks an invariant.
-    pub fn is_broken(&mut self) {
+    pub fn break_invariant(&mut self) {
         self.cx.check(false, Invariant::OneHolder);
     }
 

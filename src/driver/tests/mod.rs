@@ -166,7 +166,7 @@ impl Observed {
     /// Breaks what must hold in its machine.
     fn breaks(&self) {
         let mut driver = self.driver.lock().unwrap();
-        driver.as_mut().unwrap().machine.is_broken();
+        driver.as_mut().unwrap().machine.break_invariant();
     }
 
     /// Counts the callers, requests and debts that the driver and its machine remember.
