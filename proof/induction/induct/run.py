@@ -7,7 +7,8 @@ from functools import cache
 
 from .checks import Page, Result, summary
 
-PAGES = ("lock", "joint", "readers", "handover", "min_hold", "warm", "agreement", "debts", "order", "sent", "lemmas")
+PAGES = ("lock", "joint", "several", "readers", "handover", "min_hold", "warm", "agreement", "debts", "order", "sent",
+         "lemmas")
 PROCESSES = 2
 
 

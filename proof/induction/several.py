@@ -1,0 +1,229 @@
+"""Several resources: a token wants some of any number of keys, all of them or none. Two tokens may have one key in
+common and differ in another. Some are fenced: then each key has a fence of its own.
+
+A SET that a master grants has found each of its keys vacant, and sets them all in one step. From then on each key has a
+life of its own: an extension prolongs what it finds, a top-up leaves what is there and sets the rest, an error ends a
+script half-way. So a master may have a part of the keys, and no answer about a part counts. A line of waiters does not
+occur: its script writes neither a lock key nor a fence, and whoever is called from it asks as any other client does.
+"""
+from induct import *
+
+
+def build(m):
+    Node, Token, Round, Key, Quorum = (m.sort(name, size) for name, size in
+                                       [("Node", 2), ("Token", 2), ("Round", 2), ("Key", 2), ("Quorum", 2)])
+    S = m.state
+    member = m.constant("member", Quorum, Node, Bool)    # a quorum has this master
+    of = m.constant("of", Round, Token)                  # the token that a round acquires or extends
+    first = m.constant("first", Round, Bool)             # it is the acquire
+    wants = m.constant("wants", Token, Key, Bool)        # this key is among those of the token
+    fenced = m.constant("fenced", Token, Bool)
+    ballot = m.constant("ballot", Round, Time)
+    trust = m.constant("trust", Token, Time)             # longest real time for which a client relies on a round
+    life = m.constant("life", Token, Time)               # shortest real life of a key
+    clock = m.constant("clock", Node, Time)              # a master's clock, less real time
+    guard = m.constant("guard", Time)                    # D
+    ahead, back = m.constant("ahead", Time), m.constant("back", Time)     # the window
+    kept = m.constant("kept", Time)                      # shortest real life of a fence
+    m.variable("begun", Round, Bool)
+    m.variable("start", Round, Time)
+    m.variable("has", Node, Key, Bool)                   # this key is at this master
+    m.variable("key", Node, Key, Token)                  # of this token
+    m.variable("ends", Node, Key, Time)                  # until then
+    m.variable("ran", Token, Node, Bool)                 # something of the token may have set keys there
+    m.variable("boot", Node, Time)
+    m.variable("ack", Round, Node, Bool)
+    m.variable("over", Token, Bool)
+    m.variable("held", Token, Bool)
+    m.variable("deadline", Token, Time)                  # one, for all of its keys
+    m.variable("won_in", Token, Round)
+    m.variable("won_by", Token, Quorum)
+    m.variable("fence", Node, Key, Time)
+    m.variable("fenced_at", Node, Key, Time)             # when the fence was set
+    m.variable("lost", Node, Key, Time)                  # when the last fence was set that the master has forgotten
+    m.variable("won", Round, Bool)                       # history: the acquires that were won, and by which quorum
+    m.variable("history", Round, Quorum)
+    r, s, r0 = Consts("r s r0", Round)
+    n, n0 = Consts("n n0", Node)
+    k, k0 = Consts("k k0", Key)
+    t, u, t0 = Consts("t u t0", Token)
+    q, p, q0 = Consts("q p q0", Quorum)
+    d0 = Real("d0")
+    part = Function("part", Key, Bool)                   # of the keys, those that a command gets to
+    share = lambda t, u: Exists([k], And(wants(t, k), wants(u, k)))
+
+    m.assume("meet", "any two quorums have a master in common", m.rule(
+        "quorums", "any two quorums meet", ForAll([q, p], Exists([n], And(member(q, n), member(p, n)))),
+        without=ForAll([q], Exists([n], member(q, n))), breaks=["goal/G1", "goal/G11", "goal/one lost"]))
+    m.assume("spans", "a key and the guard outlive the trust",
+             ForAll([t], And(0 < trust(t), trust(t) <= life(t), trust(t) <= guard)))
+    m.assume("window", "the guard is longer than the window is wide, and so is the life of a fence",
+             And(ahead > 0, back > 0, guard > ahead + back, kept > ahead + back))
+
+    m.reads("acquire.lua", "if holder and not ours[i] and not kept then")
+    m.reads("acquire.lua", "if stored and tonumber(stored) > tonumber(fence) then fence = stored end")
+    m.reads("acquire.lua", "for i = locks + 1, #KEYS do redis.call('SET', KEYS[i], ballot, 'PX', ARGV[7]) end")
+    m.reads("acquire.lua", "if not ours[i] then redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2]) end")
+    m.reads("extend.lua", "worst = math.min(worst, taken and -1 or 0)")
+    m.reads("release_all.lua", "if values[i] == ARGV[1] then redis.call('DEL', KEYS[i])")
+    m.reads("release_all.lua", "if p > tonumber(values[i] or '0') then")
+    m.reads("lock/extend.rs", "Reply::Int(1) => Answer::Held,")
+    m.reads("lock/top_up.rs", "session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);")
+    m.reads("wait.lua", "local left, holder = redis.call('PTTL', lock), redis.pcall('GET', lock)")
+    m.reads("call.lua", "local left, time = redis.call('PTTL', lock), redis.call('TIME')")
+
+    m.starts(ForAll([r], And(Not(S.begun(r)), Not(S.won(r)))), ForAll([r, n], Not(S.ack(r, n))),
+             ForAll([t], Not(S.held(t))), ForAll([n], S.boot(n) <= S.now),
+             ForAll([n, k], And(S.boot(n) <= S.fenced_at(n, k), S.fenced_at(n, k) <= S.now, S.lost(n, k) <= S.boot(n))),
+             ForAll([n, k], Implies(S.has(n, k), S.ran(S.key(n, k), n))))
+    token = of(r0)
+    votes = m.rule("guard", "a master votes a guard after its start", S.boot(n0) + guard <= S.now,
+                   breaks=["grant/pair", "grant/order", "extend/pair"])
+    fits = lambda k: Or(Not(S.has(n0, k)), S.key(n0, k) == token)
+    vacant = m.rule("all vacant", "a SET is granted if all its keys are vacant, and not those that are",
+                    ForAll([k], Implies(wants(token, k), fits(k))),
+                    without=Exists([k], And(wants(token, k), fits(k))),
+                    breaks=["grant/stays", "grant/pair", "grant/order", "goal/whole"])
+    alone = m.rule("not a top-up", "the answer to a top-up does not count: it leaves the life of what is there",
+                   Not(S.ran(token, n0)), breaks=["grant/stays", "goal/whole"])
+    lets_in = [
+        m.rule("every fence", "a ballot is above the fence of each key, and not of one",
+               ForAll([k], Implies(And(fenced(token), wants(token, k)), ballot(r0) > S.fence(n0, k))),
+               without=Implies(fenced(token), Exists([k], And(wants(token, k), ballot(r0) > S.fence(n0, k)))),
+               breaks=["grant/fence", "grant/order"]),
+        Implies(fenced(token), And(ballot(r0) >= S.now + clock(n0) - back, ballot(r0) <= S.now + clock(n0) + ahead))]
+    raised = m.rule("each fence", "a grant raises the fence of each key, and not of one",
+                    lambda x, k: And(x == n0, fenced(token), wants(token, k)),
+                    without=lambda x, k: And(x == n0, fenced(token), wants(token, k), part(k)), breaks=["grant/fence"])
+    overwrites = m.rule("vacant", "a SET leaves a key of another token", lambda k: Not(S.has(n0, k)),
+                        without=lambda k: BoolVal(True), breaks=["set_uncounted/stays"])
+    whole = m.rule("all there", "an extension counts if all keys are there, and not one of them",
+                   ForAll([k], Implies(wants(token, k), And(S.has(n0, k), S.key(n0, k) == token))),
+                   without=Exists([k], And(wants(token, k), S.has(n0, k), S.key(n0, k) == token)),
+                   breaks=["extend/stays", "extend/pair", "goal/prolonged"])
+    longest = m.rule("no shorter", "an extension shortens no life", lambda old: If(old < d0, d0, old),
+                     without=lambda old: d0, breaks=["extend_uncounted/stays"])
+    own = lambda x, k, t: And(x == n0, wants(t, k), S.has(x, k), S.key(x, k) == t)
+    changed = lambda variable, where, value: to(
+        variable, lambda x, k: If(where(x, k), value(x, k), getattr(S, variable)(x, k)))
+    sets = lambda where, t: [changed("has", where, lambda x, k: BoolVal(True)),
+                             changed("key", where, lambda x, k: t), changed("ends", where, lambda x, k: d0),
+                             to("ran", t, n0, True)]
+
+    m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
+    m.action("begin", "a client begins a round: its clock starts before the first byte",
+             ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
+             [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
+    m.action("grant", "a master that votes sets all keys of an acquire in one step, and raises their fences",
+             ["acquire.lua", "lock/acquire.rs:answer"],
+             [S.begun(r0), first(r0), vacant, alone, *lets_in, votes, d0 >= S.now + life(token)],
+             *sets(lambda x, k: And(x == n0, wants(token, k), Not(S.has(x, k))), token),
+             changed("fence", raised, lambda x, k: ballot(r0)), changed("fenced_at", raised, lambda x, k: S.now),
+             to("ack", r0, n0, True))
+    m.action("set_uncounted",
+             "a top-up, a SET whose answer counts for nothing, or one that an error has ended half-way",
+             ["acquire.lua", "top_up.lua", "lock/top_up.rs:top_up"], [d0 >= S.now],
+             *sets(lambda x, k: And(x == n0, wants(t0, k), part(k), overwrites(k)), t0))
+    m.action("raise_fence", "a top-up, a release or a rollback raises a fence, to no number beyond the window",
+             ["acquire.lua", "release_all.lua", "lock/top_up.rs:topped_up"],
+             [m.rule("fences rise", "a fence only rises", d0 > S.fence(n0, k0), breaks=["raise_fence/fence"]),
+              d0 <= S.now + clock(n0) + ahead], to("fence", n0, k0, d0), to("fenced_at", n0, k0, S.now))
+    m.action("extend", "a master that votes prolongs all keys of a token, none of whose lives is shortened",
+             ["extend.lua", "lock/extend.rs:answer"],
+             [S.begun(r0), Not(first(r0)), whole, votes, d0 >= S.now + life(token)],
+             changed("ends", lambda x, k: own(x, k, token), lambda x, k: longest(S.ends(x, k))),
+             to("ack", r0, n0, True))
+    m.action("extend_uncounted",
+             "a master prolongs those keys that it finds, and says that others are missing; or it warms up, or is late",
+             ["extend.lua"], [],
+             changed("ends", lambda x, k: And(own(x, k, t0), part(k)), lambda x, k: longest(S.ends(x, k))))
+    m.action("expire", "the life of a key is over", ["world"], [S.has(n0, k0), S.now >= S.ends(n0, k0)],
+             to("has", n0, k0, False))
+    m.action("fence_expires", "the life of a fence is over: the master may let in anything above any other number",
+             ["master/fencing.rs"], [S.now >= S.fenced_at(n0, k0) + kept], to("fence", n0, k0, d0),
+             to("lost", n0, k0, S.fenced_at(n0, k0)))
+    everywhere = lambda x, k: x == n0
+    m.action("restart", "a master comes back without keys and fences", ["world"], [], to("boot", n0, S.now),
+             changed("has", everywhere, lambda x, k: BoolVal(False)), changed("fence", everywhere, lambda x, k: d0),
+             changed("fenced_at", everywhere, lambda x, k: S.now), changed("lost", everywhere, lambda x, k: S.now))
+    quorum = m.rule("counts a quorum", "a win counts the answers of a quorum",
+                    ForAll([n], Implies(member(q0, n), S.ack(r0, n))),
+                    breaks=["win/witness", "win/history", "win_extension/witness", "goal/G11", "goal/one lost"])
+    m.action("win", "a client counts a quorum of grants before the deadline",
+             ["lock/acquire.rs:judge_acquire", "quorum/tally.rs:verdict", "quorum/validity.rs:deadline"],
+             [first(r0), quorum, Not(S.over(token)), Not(S.held(token)), S.now < S.start(r0) + trust(token)],
+             to("held", token, True), to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0),
+             to("won_by", token, q0), to("won", r0, True), to("history", r0, q0))
+    m.action("win_extension", "a client counts a quorum that has all keys, before the old deadline",
+             ["lock/extend.rs:judge_extension", "quorum/lease.rs:progress"],
+             [Not(first(r0)), quorum, S.held(token), Not(S.over(token)), S.now < S.deadline(token)],
+             to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0), to("won_by", token, q0))
+    m.action("give_up", "a client gives a token up, with all of its keys: a release, a rollback",
+             ["lock/release.rs:begin_release", "lock/acquire.rs:roll_back"], [], to("over", t0, True))
+    compared = m.rule("compare", "a release compares the token under each key", lambda k: S.key(n0, k) == t0,
+                      without=lambda k: BoolVal(True), breaks=["release/stays"])
+    m.action("release", "a master deletes each key of the token, at any time after that; or those up to an error",
+             ["release.lua", "release_all.lua"], [S.over(t0)],
+             changed("has", lambda x, k: And(x == n0, wants(t0, k), part(k), compared(k)), lambda x, k: BoolVal(False)))
+
+    until = lambda x, r: x.start(r) + trust(of(r))
+    live = lambda x, r: And(Not(x.over(of(r))), x.now < until(x, r))
+    granted = lambda x, r, n: And(first(r), fenced(of(r)), x.ack(r, n))
+    m.conjunct("past", "what was answered had begun before, and no round, start or fence is of the future",
+               lambda x: And(
+        ForAll([r, n], Implies(x.ack(r, n), And(x.begun(r), x.start(r) <= x.now))),
+        ForAll([n], x.boot(n) <= x.now), ForAll([r], Implies(x.begun(r), x.start(r) <= x.now)),
+        ForAll([n, k], And(x.lost(n, k) <= x.fenced_at(n, k), x.boot(n) <= x.fenced_at(n, k),
+                           x.fenced_at(n, k) <= x.now))))
+    m.conjunct("set", "a key is under a token only where something of it has run", lambda x: ForAll(
+        [n, k], Implies(x.has(n, k), x.ran(x.key(n, k), n))))
+    m.conjunct("stays",
+               "where an answer counts and its round is trusted, each key of the token is there and outlives the "
+               "trust, or the master has restarted so lately that it votes only after the trust is over",
+               lambda x: ForAll(
+                   [r, n, k], Implies(And(x.ack(r, n), live(x, r), wants(of(r), k)), Or(
+                       And(x.has(n, k), x.key(n, k) == of(r), x.ends(n, k) >= until(x, r)),
+                       x.boot(n) + guard >= until(x, r)))))
+    m.conjunct("pair", "no master's answers count for two trusted tokens that want a key in common", lambda x: ForAll(
+        [r, s, n, k], Implies(And(x.ack(r, n), x.ack(s, n), live(x, r), live(x, s), wants(of(r), k), wants(of(s), k)),
+                              of(r) == of(s))))
+    m.conjunct("witness",
+               "a hold rests on the answers of a quorum to one round of its token, its deadline on that round",
+               lambda x: ForAll([t], Implies(x.held(t), And(
+                   of(x.won_in(t)) == t, x.deadline(t) <= x.start(x.won_in(t)) + trust(t),
+                   ForAll([n], Implies(member(x.won_by(t), n), x.ack(x.won_in(t), n)))))))
+    m.conjunct("fence",
+               "the fence of each key is at least each ballot that was let in for it, but for what is forgotten",
+               lambda x: ForAll([r, n, k], Implies(And(granted(x, r, n), wants(of(r), k)), Or(
+                   ballot(r) <= x.fence(n, k), ballot(r) <= x.lost(n, k) + clock(n) + ahead))))
+    m.conjunct("forgotten", "what a master has forgotten is of before its start, or was kept for its time",
+               lambda x: ForAll([n, k], Or(x.lost(n, k) <= x.boot(n), x.now >= x.lost(n, k) + kept)))
+    m.conjunct("let in", "a ballot that is not above the fence of a key was let in when that was set, or before",
+               lambda x: ForAll([r, n, k], Implies(
+                   And(granted(x, r, n), wants(of(r), k), ballot(r) <= x.fence(n, k)),
+                   ballot(r) <= x.fenced_at(n, k) + clock(n) + ahead)))
+    m.conjunct("order",
+               "of two tokens with a key in common that a master has answered, the trusted one has the greater number",
+               lambda x: ForAll([r, s, n, k], Implies(
+                   And(granted(x, r, n), granted(x, s, n), of(r) != of(s), live(x, s), wants(of(r), k),
+                       wants(of(s), k)), ballot(r) < ballot(s))))
+    m.conjunct("ahead", "no ballot that was let in is further ahead than the window", lambda x: ForAll(
+        [r, n], Implies(granted(x, r, n), ballot(r) <= x.now + clock(n) + ahead)))
+    m.conjunct("history", "each acquire that was won has its quorum", lambda x: ForAll([r], Implies(x.won(r), And(
+        first(r), ForAll([n], Implies(member(x.history(r), n), x.ack(r, n)))))))
+    valid = lambda t: And(S.held(t), Not(S.over(t)), S.now < S.deadline(t))
+    m.goal("G1", "two valid holders that want a key in common are one", [valid(t), valid(u), share(t, u)], t == u)
+    m.goal("G11", "a fenced win has a greater number than every fenced win before it that wants one of its keys",
+           [m.step("win"), S.won(s), of(s) != token, fenced(of(s)), fenced(token), share(of(s), token)],
+           ballot(s) < ballot(r0))
+    m.goal("G13", "each key of a valid hold is at each master of a quorum until the one deadline, but for a restart",
+           [valid(t), member(S.won_by(t), n), wants(t, k)],
+           Or(And(S.has(n, k), S.key(n, k) == t, S.ends(n, k) >= S.deadline(t)), S.boot(n) + guard >= S.deadline(t)))
+    m.goal("whole", "a master that grants has set each key, for the whole life", [m.step("grant"), wants(token, k)],
+           And(m.next.has(n0, k), m.next.key(n0, k) == token, m.next.ends(n0, k) >= S.now + life(token)))
+    m.goal("prolonged", "a master that confirms an extension has each key, for the whole life",
+           [m.step("extend"), wants(token, k)],
+           And(m.next.has(n0, k), m.next.key(n0, k) == token, m.next.ends(n0, k) >= S.now + life(token)))
+    m.goal("one lost",
+           "while a client holds one of the keys, no quorum has answered a trusted round of another that wants it, too",
+           [valid(u), wants(u, k), quorum, live(S, r0), wants(token, k), token != u], False)
