@@ -4,7 +4,7 @@ common and differ in another. Some are fenced: then each key has a fence of its 
 A SET that a master grants has found each of its keys vacant, and sets them all in one step. From then on each key has a
 life of its own: an extension prolongs what it finds, a top-up leaves what is there and sets the rest, an error ends a
 script half-way. So a master may have a part of the keys, and no answer about a part counts. A line of waiters does not
-occur: its script writes neither a lock key nor a fence, and whoever is called from it asks as any other client does.
+occur: its scripts write neither a lock key nor a fence, and whoever is called from it asks as any other client does.
 """
 from induct import *
 
@@ -69,8 +69,11 @@ def build(m):
     m.reads("release_all.lua", "if p > tonumber(values[i] or '0') then")
     m.reads("lock/extend.rs", "Reply::Int(1) => Answer::Held,")
     m.reads("lock/top_up.rs", "session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);")
-    m.reads("wait.lua", "local left, holder = redis.call('PTTL', lock), redis.pcall('GET', lock)")
-    m.reads("call.lua", "local left, time = redis.call('PTTL', lock), redis.call('TIME')")
+    m.reads("wait.lua", "local lock, list, due, waiter, stamp = KEYS[1], KEYS[2], KEYS[3]")
+    m.reads("call.lua", "local lock, list, due, prefix, slot, called = KEYS[1], KEYS[2], KEYS[3]")
+    m.reads("seek.lua", "local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS]")
+    for script in ("wait.lua", "call.lua", "seek.lua"):
+        m.writes(script, "list", "due")
 
     m.starts(ForAll([r], And(Not(S.begun(r)), Not(S.won(r)))), ForAll([r, n], Not(S.ack(r, n))),
              ForAll([t], Not(S.held(t))), ForAll([n], S.boot(n) <= S.now),

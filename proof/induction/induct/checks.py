@@ -13,6 +13,8 @@ from .world import World
 
 ROOT = Path(__file__).resolve().parents[3]
 PLACES = (ROOT / "core/src", ROOT / "core/src/wire/scripts", ROOT / "src")
+# The commands of a script that change no key.
+READS = {"GET", "PTTL", "PUBLISH", "TIME", "ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE"}
 # A mutant's obligations that are kept are proved as easily as the page's own, or there is a counterexample.
 FIRST_TRY = 20_000_000
 
@@ -146,7 +148,8 @@ class Page:
     # That it speaks of the code.
 
     def places(self):
-        """Checks that each place in the code that an action names is there, and each text that the page repeats."""
+        """Checks that each place in the code that an action names is there, and each text that the page repeats, and
+        that a script writes what the page says."""
         results = []
         for action in self.model.actions.values():
             missing = [place for place in action.code if not is_there(place)]
@@ -156,6 +159,10 @@ class Page:
             is_read = any(text in words(found) for found in texts_of(file))
             detail = "" if is_read else f"{file} has no such text any more"
             results.append(Result(self.name, "place", text, is_read, detail, 0.0))
+        for file, keys in self.model.written:
+            found = [sorted(written_by(text) - keys) for text in texts_of(file)]
+            detail = "" if found == [[]] else f"{file} writes {found}, too, or is not there"
+            results.append(Result(self.name, "place", f"{file} writes", found == [[]], detail, 0.0))
         return results
 
 
@@ -170,6 +177,12 @@ def is_there(place):
 def texts_of(file):
     """Returns the text of a file of the code, if it is there."""
     return [text for folder in PLACES if (text := text_of(folder / file)) is not None]
+
+
+def written_by(script):
+    """Returns the keys that a script writes, by its names for them: the first argument of each such command."""
+    calls = re.findall(r"redis\.p?call\((?:'(\w+)'(?:, ([^,)]+))?)?", script)
+    return {key for command, key in calls if command not in READS}
 
 
 def words(text):

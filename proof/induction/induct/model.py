@@ -77,7 +77,7 @@ class Model:
         self.variables, self.given = {}, {}
         self.state, self.next = State(), State()
         self.rules, self.actions, self.invariant, self.goals, self.assumptions = {}, {}, {}, {}, {}
-        self.first, self.texts = [], []
+        self.first, self.texts, self.written = [], [], []
         self.variable("now", RealSort())
 
     # What there is.
@@ -145,6 +145,10 @@ class Model:
     def reads(self, file, text):
         """Declares that a file of the code has this text: a number, a formula or a statement that this page repeats."""
         self.texts.append((file, text))
+
+    def writes(self, file, *keys):
+        """Declares that a script writes nothing but these of its keys, by the names that it has for them."""
+        self.written.append((file, frozenset(keys)))
 
     def conjunct(self, name, words, of):
         """Declares a part of the invariant."""

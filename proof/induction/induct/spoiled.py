@@ -9,13 +9,14 @@ from .checks import Page, summary
 
 
 def tank(m, *, invariant=lambda level: level <= 2, rule_breaks=("fill/low",), happens=True, code=("world",),
-         rule_matters=True, case=lambda level: level >= 0, reads=()):
+         rule_matters=True, case=lambda level: level >= 0, reads=(), writes="KEYS[1]"):
     """A tank that is never above two, since a valve closes it: what is well is spoiled by one argument."""
     m.variable("level", IntSort())
     level = m.state.level
     m.starts(level == 0)
     for text in reads:
         m.reads("release.lua", text)
+    m.writes("release.lua", writes)
     closes = m.rule("valve", "the valve closes", level < 2 if rule_matters else And(level < 2, level < 3),
                     without=True if rule_matters else level < 2, breaks=rule_breaks)
     m.action("fill", "the tank fills", code, [closes, Or(happens, level > 9)], ("level", (), level + 1))
@@ -49,6 +50,7 @@ CASES = [
     ("an action that cannot happen", tank, {"happens": False}, ["vacuity fill", "mutant valve"]),
     ("an action that is nowhere in the code", tank, {"code": ["lock/acquire.rs:never"]}, ["place fill"]),
     ("a statement that is no longer in the code", tank, {"reads": ["return 0", "return 9"]}, ["place return 9"]),
+    ("a script that writes more", tank, {"writes": "KEYS[2]"}, ["place release.lua writes"]),
 ]
 
 
