@@ -83,24 +83,25 @@ def build(m):
     votes = m.rule("guard", "a master votes a guard after its start", S.boot(n0) + guard <= S.now,
                    breaks=["grant/pair", "grant/order", "extend/pair"])
     fits = lambda k: Or(Not(S.has(n0, k)), S.key(n0, k) == token)
-    vacant = m.rule("all vacant", "a SET is granted if all its keys are vacant, and not those that are",
+    vacant = m.rule("all vacant", "a SET is granted only if all its keys are vacant",
                     ForAll([k], Implies(wants(token, k), fits(k))),
                     without=Exists([k], And(wants(token, k), fits(k))),
                     breaks=["grant/stays", "grant/pair", "grant/order", "goal/whole"])
-    alone = m.rule("not a top-up", "the answer to a top-up does not count: it leaves the life of what is there",
-                   Not(S.ran(token, n0)), breaks=["grant/stays", "goal/whole"])
+    # A top-up finds keys of its own token and leaves them the life that they have.
+    alone = m.rule("not a top-up", "the answer to a top-up does not count", Not(S.ran(token, n0)),
+                   breaks=["grant/stays", "goal/whole"])
     lets_in = [
-        m.rule("every fence", "a ballot is above the fence of each key, and not of one",
+        m.rule("every fence", "a ballot is above the fence of each key",
                ForAll([k], Implies(And(fenced(token), wants(token, k)), ballot(r0) > S.fence(n0, k))),
                without=Implies(fenced(token), Exists([k], And(wants(token, k), ballot(r0) > S.fence(n0, k)))),
                breaks=["grant/fence", "grant/order"]),
         Implies(fenced(token), And(ballot(r0) >= S.now + clock(n0) - back, ballot(r0) <= S.now + clock(n0) + ahead))]
-    raised = m.rule("each fence", "a grant raises the fence of each key, and not of one",
+    raised = m.rule("each fence", "a grant raises the fence of each key",
                     lambda x, k: And(x == n0, fenced(token), wants(token, k)),
                     without=lambda x, k: And(x == n0, fenced(token), wants(token, k), part(k)), breaks=["grant/fence"])
     overwrites = m.rule("vacant", "a SET leaves a key of another token", lambda k: Not(S.has(n0, k)),
                         without=lambda k: BoolVal(True), breaks=["set_uncounted/stays"])
-    whole = m.rule("all there", "an extension counts if all keys are there, and not one of them",
+    whole = m.rule("all there", "an extension counts only if all keys are there",
                    ForAll([k], Implies(wants(token, k), And(S.has(n0, k), S.key(n0, k) == token))),
                    without=Exists([k], And(wants(token, k), S.has(n0, k), S.key(n0, k) == token)),
                    breaks=["extend/stays", "extend/pair", "goal/prolonged"])
