@@ -32,7 +32,8 @@ def build(m):
     m.variable("ends", Node, Key, Time)                  # until then
     m.variable("ran", Token, Node, Bool)                 # something of the token may have set keys there
     m.variable("boot", Node, Time)
-    m.variable("ack", Round, Node, Bool)
+    m.variable("ack", Round, Node, Bool)                 # the master has answered the round, and its answer counts
+    m.variable("missing", Round, Node, Bool)             # it has answered that it lacks one of the keys
     m.variable("over", Token, Bool)
     m.variable("held", Token, Bool)
     m.variable("deadline", Token, Time)                  # one, for all of its keys
@@ -54,7 +55,7 @@ def build(m):
 
     m.assume("meet", "any two quorums have a master in common", m.rule(
         "quorums", "any two quorums meet", ForAll([q, p], Exists([n], And(member(q, n), member(p, n)))),
-        without=ForAll([q], Exists([n], member(q, n))), breaks=["goal/G1", "goal/G11", "goal/one lost"]))
+        without=ForAll([q], Exists([n], member(q, n))), breaks=["goal/G1", "goal/G11", "goal/one taken"]))
     m.assume("spans", "a key and the guard outlive the trust",
              ForAll([t], And(0 < trust(t), trust(t) <= life(t), trust(t) <= guard)))
     m.assume("window", "the guard is longer than the window is wide, and so is the life of a fence",
@@ -68,6 +69,8 @@ def build(m):
     m.reads("release_all.lua", "if values[i] == ARGV[1] then redis.call('DEL', KEYS[i])")
     m.reads("release_all.lua", "if p > tonumber(values[i] or '0') then")
     m.reads("lock/extend.rs", "Reply::Int(1) => Answer::Held,")
+    m.reads("quorum/lease.rs", "if !self.reported().contains(node) {")
+    m.reads("quorum/lease.rs", "if now >= deadline || !self.membership.can_spare(gone) {")
     m.reads("lock/top_up.rs", "session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);")
     m.reads("wait.lua", "local lock, list, due, waiter, stamp = KEYS[1], KEYS[2], KEYS[3]")
     m.reads("call.lua", "local lock, list, due, prefix, slot, called = KEYS[1], KEYS[2], KEYS[3]")
@@ -75,8 +78,8 @@ def build(m):
     for script in ("wait.lua", "call.lua", "seek.lua"):
         m.writes(script, "list", "due")
 
-    m.starts(ForAll([r], And(Not(S.begun(r)), Not(S.won(r)))), ForAll([r, n], Not(S.ack(r, n))),
-             ForAll([t], Not(S.held(t))), ForAll([n], S.boot(n) <= S.now),
+    m.starts(ForAll([r], And(Not(S.begun(r)), Not(S.won(r)))), ForAll([t], Not(S.held(t))),
+             ForAll([r, n], And(Not(S.ack(r, n)), Not(S.missing(r, n)))), ForAll([n], S.boot(n) <= S.now),
              ForAll([n, k], And(S.boot(n) <= S.fenced_at(n, k), S.fenced_at(n, k) <= S.now, S.lost(n, k) <= S.boot(n))),
              ForAll([n, k], Implies(S.has(n, k), S.ran(S.key(n, k), n))))
     token = of(r0)
@@ -105,6 +108,8 @@ def build(m):
                    ForAll([k], Implies(wants(token, k), And(S.has(n0, k), S.key(n0, k) == token))),
                    without=Exists([k], And(wants(token, k), S.has(n0, k), S.key(n0, k) == token)),
                    breaks=["extend/stays", "extend/pair", "goal/prolonged"])
+    answered = m.rule("one answer", "the first answer of a master to a round is its only one",
+                      Not(Or(S.ack(r0, n0), S.missing(r0, n0))), breaks=["extend/once", "lack/once"])
     longest = m.rule("no shorter", "an extension shortens no life", lambda old: If(old < d0, d0, old),
                      without=lambda old: d0, breaks=["extend_uncounted/stays"])
     own = lambda x, k, t: And(x == n0, wants(t, k), S.has(x, k), S.key(x, k) == t)
@@ -134,11 +139,17 @@ def build(m):
               d0 <= S.now + clock(n0) + ahead], to("fence", n0, k0, d0), to("fenced_at", n0, k0, S.now))
     m.action("extend", "a master that votes prolongs all keys of a token, none of whose lives is shortened",
              ["extend.lua", "lock/extend.rs:answer"],
-             [S.begun(r0), Not(first(r0)), whole, votes, d0 >= S.now + life(token)],
+             [S.begun(r0), Not(first(r0)), answered, whole, votes, d0 >= S.now + life(token)],
              changed("ends", lambda x, k: own(x, k, token), lambda x, k: longest(S.ends(x, k))),
              to("ack", r0, n0, True))
+    m.action("lack", "a master that lacks one of the keys prolongs the others, and answers that the lock is not there",
+             ["extend.lua", "lock/extend.rs:report", "quorum/lease.rs:record"],
+             [S.begun(r0), Not(first(r0)), answered,
+              Exists([k], And(wants(token, k), Not(And(S.has(n0, k), S.key(n0, k) == token))))],
+             changed("ends", lambda x, k: own(x, k, token), lambda x, k: longest(S.ends(x, k))),
+             to("missing", r0, n0, True))
     m.action("extend_uncounted",
-             "a master prolongs those keys that it finds, and says that others are missing; or it warms up, or is late",
+             "a master that warms up, or is later than the round, prolongs those keys that it finds",
              ["extend.lua"], [],
              changed("ends", lambda x, k: And(own(x, k, t0), part(k)), lambda x, k: longest(S.ends(x, k))))
     m.action("expire", "the life of a key is over", ["world"], [S.has(n0, k0), S.now >= S.ends(n0, k0)],
@@ -152,7 +163,8 @@ def build(m):
              changed("fenced_at", everywhere, lambda x, k: S.now), changed("lost", everywhere, lambda x, k: S.now))
     quorum = m.rule("counts a quorum", "a win counts the answers of a quorum",
                     ForAll([n], Implies(member(q0, n), S.ack(r0, n))),
-                    breaks=["win/witness", "win/history", "win_extension/witness", "goal/G11", "goal/one lost"])
+                    breaks=["win/witness", "win/history", "win_extension/witness", "goal/G11", "goal/one lost",
+                            "goal/one taken"])
     m.action("win", "a client counts a quorum of grants before the deadline",
              ["lock/acquire.rs:judge_acquire", "quorum/tally.rs:verdict", "quorum/validity.rs:deadline"],
              [first(r0), quorum, Not(S.over(token)), Not(S.held(token)), S.now < S.start(r0) + trust(token)],
@@ -188,6 +200,8 @@ def build(m):
                    [r, n, k], Implies(And(x.ack(r, n), live(x, r), wants(of(r), k)), Or(
                        And(x.has(n, k), x.key(n, k) == of(r), x.ends(n, k) >= until(x, r)),
                        x.boot(n) + guard >= until(x, r)))))
+    m.conjunct("once", "no master has confirmed a round for which it lacked one of the keys", lambda x: ForAll(
+        [r, n], Implies(x.missing(r, n), And(Not(x.ack(r, n)), Not(first(r))))))
     m.conjunct("pair", "no master's answers count for two trusted tokens that want a key in common", lambda x: ForAll(
         [r, s, n, k], Implies(And(x.ack(r, n), x.ack(s, n), live(x, r), live(x, s), wants(of(r), k), wants(of(s), k)),
                               of(r) == of(s))))
@@ -228,6 +242,11 @@ def build(m):
     m.goal("prolonged", "a master that confirms an extension has each key, for the whole life",
            [m.step("extend"), wants(token, k)],
            And(m.next.has(n0, k), m.next.key(n0, k) == token, m.next.ends(n0, k) >= S.now + life(token)))
+    m.goal("lacks", "a master that has answered a trusted round lacks one of its keys only after a restart",
+           [m.step("lack"), S.ack(r, n0), of(r) == token, live(S, r)], S.boot(n0) + guard >= until(S, r))
     m.goal("one lost",
+           "where one of the keys, whichever, is missing at a master of each quorum, no quorum confirms the extension",
+           [ForAll([q], Exists([n], And(member(q, n), S.missing(r0, n)))), quorum], False)
+    m.goal("one taken",
            "while a client holds one of the keys, no quorum has answered a trusted round of another that wants it, too",
            [valid(u), wants(u, k), quorum, live(S, r0), wants(token, k), token != u], False)
