@@ -22,12 +22,12 @@ pub use crate::lock::{
     Adopted, Beside, DetachedFences, DetachedLock, Mark, NotAdopted, SHARED, Seen, StoredValue,
     readers_in,
 };
-#[cfg(any(test, feature = "testing"))]
-pub use crate::master::Rule;
 pub use crate::master::{
     Agreement, CLUSTER, Difference, Epoch, Fault, FaultKind, Introduction, Masters, Persistence,
     RestartGuard, Role, SENTINEL, ServerFacts, SharedSettings, TOO_MANY_CLIENTS, restart_guard,
 };
+#[cfg(any(test, feature = "testing"))]
+pub use crate::master::{Judged, Rule};
 pub use crate::shared::{
     AcquireRequest, Action, AtLeast, AttemptId, Event, Extended, Failure, FailureKind, IdleEnd,
     Invariant, KeepAlive, Keys, Label, NotExtended, Observation, Owner, Random, ReadWrite, Release,

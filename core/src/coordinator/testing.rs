@@ -1,6 +1,8 @@
 //! What tests ask of the machine.
 
 use super::Coordinator;
+use crate::lock::RoundKind;
+use crate::master::{Judged, PendingReply};
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Invariant, Keys};
 
@@ -26,6 +28,25 @@ impl Coordinator {
     /// Returns until when a key is left to other clients, if it is.
     pub fn left_until(&self, now: Instant, key: &str) -> Option<Instant> {
         self.waiters.left_until(now, &Keys::one(key.into()))
+    }
+
+    /// Returns what is known of when a master votes.
+    pub fn judged(&self, node: usize) -> Judged {
+        self.cx.masters.sessions[node].judged()
+    }
+
+    /// Returns whether the vote counts that the command asks for which ends here among all bytes of the
+    /// connection, if it asks for one.
+    pub fn counts(&self, node: usize, end: u64) -> Option<bool> {
+        let pending = self.cx.masters.sessions[node].pending_until(end)?;
+        let (PendingReply::Vote(round) | PendingReply::Conditional(round)) = pending else {
+            return None;
+        };
+        match &self.locks.rounds.get(*round)?.kind {
+            RoundKind::Acquire { .. } => Some(true),
+            RoundKind::Extend { extension, .. } => Some(!extension.is_warming(node)),
+            _ => None,
+        }
     }
 
     /// Returns the value in Redis for an attempt, while the attempt is remembered.

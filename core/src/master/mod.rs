@@ -21,6 +21,8 @@ pub use agreement::{Agreement, Difference, Introduction, SharedSettings};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub(crate) use ledger::{Debt, Deleted, Deletion, Kept};
 pub use restart_guard::RestartGuard;
+#[cfg(any(test, feature = "testing"))]
+pub use session::Judged;
 pub use session::{Epoch, Persistence, Role, ServerFacts};
 pub(crate) use session::{Incoming, Part, PendingReply, Session, Stranded, Wake};
 #[cfg(any(test, feature = "testing"))]

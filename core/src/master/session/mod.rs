@@ -16,6 +16,8 @@ mod releases;
 mod renewal;
 mod replies;
 mod room;
+#[cfg(any(test, feature = "testing"))]
+mod seen;
 mod server_facts;
 mod standing;
 mod time;
@@ -25,6 +27,8 @@ pub(crate) use identity::Identity;
 pub(crate) use pipe::PendingReply;
 #[cfg(test)]
 pub(crate) use room::{LARGEST_LEDGER, LARGEST_QUEUE};
+#[cfg(any(test, feature = "testing"))]
+pub use seen::Judged;
 pub use server_facts::{Persistence, Role, ServerFacts};
 pub(crate) use standing::Part;
 

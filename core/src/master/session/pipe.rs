@@ -216,6 +216,13 @@ impl Pipe {
         self.due.iter().filter_map(life).max().unwrap_or_default()
     }
 
+    /// Returns the answer that the command waits for which ends here among all bytes ever queued.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn pending_until(&self, end: u64) -> Option<&PendingReply> {
+        let ends = |due: &&Due| due.start + due.len as u64 == end;
+        self.due.iter().rfind(ends).map(|due| &due.pending)
+    }
+
     /// Returns the commands that will never be answered: the connection is gone.
     pub(super) fn into_unanswered(self) -> impl Iterator<Item = Unanswered> {
         let written = self.written;
