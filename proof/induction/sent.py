@@ -12,6 +12,7 @@ def build(m):
     S = m.state
     at = m.constant("at", Command, Node)
     guard = m.constant("guard", Time)                    # D
+    second = m.constant("second", Time)                  # the grain of an uptime
     m.variable("boot", Node, Time)                       # the last start of a master, which has another run_id then
     m.variable("connected", Node, Bool)
     m.variable("life", Node, Time)                       # the start of the life that the connection is to
@@ -26,9 +27,9 @@ def build(m):
     m.variable("ran", Command, Bool)
     n, n0 = Consts("n n0", Node)
     c, c0 = Consts("c c0", Command)
-    d0, uptime, asked, question = Reals("d0 uptime asked question")
+    d0, uptime, asked, heard, question = Reals("d0 uptime asked heard question")
 
-    m.assume("guard", "the guard is a span", guard > 0)
+    m.assume("guard", "the guard is a span, and so is a second", And(guard > 0, second > 0))
     m.reads("quorum/standing.rs", "let ran = uptime.saturating_sub(UPTIME_ROUNDS_UP);")
     m.reads("master/session/standing.rs", "known_since.map_or(start, |since| start.min(Start::at(since)))")
     m.reads("master/session/standing.rs", "let replaced = if self.is_new() { just_now } else { reported };")
@@ -45,10 +46,11 @@ def build(m):
                      breaks=["connect/never early"]))
     m.action("break", "a connection breaks", ["master/session/mod.rs:close"], [], to("connected", n0, False),
              to("judged", n0, False))
-    # INFO ran at `asked` and is read now. Uptime is the difference of two whole seconds: up to a second too long.
-    ran = m.rule("rounded up", "a second is taken off the uptime", If(uptime > 1, uptime - 1, 0), without=uptime,
-                 breaks=["judge/never early"])
-    read = m.rule("from the reading", "the uptime counts back from when it was read", S.now, without=question,
+    # INFO ran at `asked`, and was read when it was `heard`. Uptime is the difference of two whole seconds: up to a
+    # second too long.
+    ran = m.rule("rounded up", "a second is taken off the uptime", If(uptime > second, uptime - second, 0),
+                 without=uptime, breaks=["judge/never early"])
+    read = m.rule("from the reading", "the uptime counts back from when it was read", heard, without=question,
                   breaks=["judge/never early"])
     known = And(S.met(n0), S.met_life(n0) == S.life(n0))
     no_later = If(And(known, S.met_at(n0) < read - ran), S.met_at(n0), read - ran)
@@ -57,8 +59,9 @@ def build(m):
              "a client estimates the start: from the uptime, no later than it has met this process, from now on if the "
              "process is another; never earlier than before. It may be later: INFO may be denied",
              ["master/session/standing.rs:judge_standing", "quorum/standing.rs:reported"],
-             [S.connected(n0), S.life(n0) <= asked, asked <= S.now, question <= asked, uptime >= 0,
-              uptime <= (asked - S.life(n0)) + 1, d0 >= reported, Implies(S.met(n0), d0 >= S.estimate(n0))],
+             [S.connected(n0), S.life(n0) <= asked, asked <= heard, heard <= S.now, question <= asked,
+              uptime >= 0, uptime <= (asked - S.life(n0)) + second, d0 >= reported,
+              Implies(S.met(n0), d0 >= S.estimate(n0))],
              to("estimate", n0, d0), to("judged", n0, True),
              to("met", n0, True), to("met_life", n0, S.life(n0)), to("met_at", n0, If(known, S.met_at(n0), S.now)))
     m.action("send", "a client sends a command; whether its vote counts is decided now",

@@ -77,7 +77,11 @@ impl Page {
         page.declare(&declared).map_err(|error| format!("{}: {error}", signature.display()))?;
         page.actions = page.definitions(&home.join("action"))?;
         page.conjuncts = page.definitions(&home.join("conjunct"))?;
-        page.assumptions = page.definitions(&home.join("assumption"))?;
+        // A page may assume nothing.
+        let assumptions = home.join("assumption");
+        if assumptions.exists() {
+            page.assumptions = page.definitions(&assumptions)?;
+        }
         page.goals = page.definitions(&home.join("goal"))?;
         for goal in page.goals.iter_mut().filter(|goal| goal.is_of_step) {
             goal.after = page.actions.iter().map(|action| goal.for_all_but(action)).collect();
