@@ -25,7 +25,8 @@ impl World {
                 self.execute_one((id, server), words, &mut answers);
             } else {
                 self.masters[node].execute(server, self.agenda.now, words);
-                self.take_answers(node, server, &mut answers);
+                let answer = self.take_answers(node, server, &mut answers);
+                self.match_answered(self.lines[id.0].ends(), &answer);
             }
             if names_list {
                 self.note_lists(node);
@@ -53,7 +54,7 @@ impl World {
             }
         }
         let answer = self.take_answers(node, server, answers);
-        self.match_executed((by, node, self.lines[id.0].epoch), &words, &answer);
+        self.match_executed(self.lines[id.0].ends(), &words, &answer);
         for (key, before) in KEYS.into_iter().zip(before) {
             let after = self.stood(node, key);
             if split(&words).0.first().is_some_and(|word| word == key.as_bytes()) {

@@ -156,6 +156,7 @@ impl World {
             End::Outage { node, keeps } => {
                 let keeps = keeps || self.setup.replaces && !self.have_all_met(node);
                 self.masters[node].start(keeps, now);
+                self.match_started(node);
                 if !keeps {
                     self.match_restart(node);
                 }
@@ -196,6 +197,7 @@ impl World {
         if let Some(server) = line.server.take() {
             self.ends.remove(&(node, server));
             self.masters[node].hang_up(server);
+            self.match_dead(self.lines[id.0].ends());
         }
         self.agenda.at(self.agenda.now, Happening::Breaks(id));
     }
@@ -227,6 +229,7 @@ impl World {
         self.ends.retain(|(at, _), _| *at != node);
         for id in lines {
             self.lines[id.0].server = None;
+            self.match_dead(self.lines[id.0].ends());
             // The kernel closes the process's connections.
             if !silent {
                 self.send(id, Direction::ToClient, Piece::End);

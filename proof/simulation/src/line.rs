@@ -107,6 +107,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Returns the client, the master, and which of the connections between them it is.
+    pub(super) const fn ends(&self) -> (usize, usize, Epoch) {
+        (self.client, self.node, self.epoch)
+    }
+
     pub(super) fn pipe(&mut self, direction: Direction) -> &mut Pipe {
         match direction {
             Direction::ToMaster => &mut self.up,

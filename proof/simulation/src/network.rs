@@ -143,6 +143,7 @@ impl World {
                 line.server = None;
                 self.ends.remove(&(node, server));
                 self.masters[node].hang_up(server);
+                self.match_dead(self.lines[id.0].ends());
             }
             // A process that does not know the connection resets it.
             (None, Piece::Bytes(_)) => {
@@ -192,6 +193,7 @@ impl World {
                 Output::Close(server) => {
                     if let Some(id) = self.ends.remove(&(node, server)) {
                         self.lines[id.0].server = None;
+                        self.match_dead(self.lines[id.0].ends());
                         self.send(id, Direction::ToClient, Piece::End);
                     }
                 }
@@ -246,18 +248,20 @@ impl World {
             machine.handle_closed(local, own, epoch, "reset by peer");
         }
         self.note_break(client, node);
+        self.match_broken((client, node, epoch));
         self.turn(client);
     }
 
     /// Closes the client's end: what it has written still arrives.
     pub(super) fn hang_up(&mut self, id: LineId) {
         let line = &mut self.lines[id.0];
-        let (client, node) = (line.client, line.node);
+        let (client, node, epoch) = line.ends();
         line.open = false;
         line.down.clear();
         if self.clients[client].lines[node] == Some(id) {
             self.clients[client].lines[node] = None;
         }
+        self.match_broken((client, node, epoch));
         self.send(id, Direction::ToMaster, Piece::End);
     }
 
@@ -345,6 +349,7 @@ impl World {
             arrived: Commands::default(),
         });
         self.clients[client].lines[node] = Some(id);
+        self.match_connected((client, node, epoch));
         self.opened.insert((client, node));
     }
 }

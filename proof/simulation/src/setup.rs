@@ -419,6 +419,11 @@ impl Setup {
         self.guard == RestartGuard::TrustPersistence
     }
 
+    /// Returns whether clients go by the uptime of masters that have restarted.
+    pub(super) fn goes_by_uptime(&self) -> bool {
+        self.guard == RestartGuard::On
+    }
+
     /// Returns whether a master may lose its memory.
     pub(super) const fn may_forget(&self) -> bool {
         self.forgetful || self.replaces

@@ -14,15 +14,20 @@ const FOLDER: &str = "FORMULAS";
 /// Names another number of worlds of which one is matched.
 const EVERY: &str = "MATCH_EVERY";
 
-/// The pages that a world is matched with.
-const PAGES: [&str; 2] = ["lock", "handover"];
+/// The pages that each resource of a world is matched with.
+pub(super) const PAGES: [&str; 2] = ["lock", "handover"];
 
+/// The pages that each client and master of a world are matched with.
+pub(super) const OF_CONNECTIONS: [&str; 2] = ["order", "sent"];
+
+/// The pages of resources, and those of connections.
 #[derive(Clone)]
-pub(crate) struct Proof(pub(super) Arc<[Arc<Page>]>);
+pub(crate) struct Proof(pub(super) Arc<[Arc<Page>]>, pub(super) [Arc<Page>; 2]);
 
 impl std::fmt::Debug for Proof {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|page| &page.name)).finish()
+        let pages = self.0.iter().chain(&self.1);
+        f.debug_list().entries(pages.map(|page| &page.name)).finish()
     }
 }
 
@@ -62,7 +67,7 @@ pub(crate) fn exported() -> Proof {
 fn is_old(folder: &Path) -> bool {
     let at = |path: &Path| path.metadata().and_then(|file| file.modified());
     let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../induction");
-    PAGES.iter().any(|name| {
+    PAGES.iter().chain(&OF_CONNECTIONS).any(|name| {
         let (page, exported) = (pages.join(name).with_extension("py"), folder.join(name));
         let exported = at(&exported.join("signature.smt2"));
         // What is missing is found out as it is read.
@@ -77,9 +82,9 @@ pub(super) fn folder() -> PathBuf {
 }
 
 pub(super) fn read(folder: &Path) -> Proof {
-    let page = |name: &&str| match Page::read(folder, name) {
+    let page = |name: &str| match Page::read(folder, name) {
         Ok(page) => Arc::new(page),
         Err(error) => panic!("the formulas of the proof cannot be read: {error}. {HINT}"),
     };
-    Proof(PAGES.iter().map(page).collect())
+    Proof(PAGES.map(page).into(), OF_CONNECTIONS.map(page))
 }

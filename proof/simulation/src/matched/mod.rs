@@ -9,9 +9,11 @@
 //! What is not a step of the page is a stutter: a command that changes nothing that it speaks of. What the
 //! page does not cover is said in `Scope`, and counted.
 
+mod connection;
 mod exact;
 pub(super) mod formulas;
 mod lock;
+mod steps;
 mod tests;
 
 use super::clock::{Time, WallClock};
@@ -22,6 +24,7 @@ use super::master::MARK;
 use super::plan::Asked;
 use super::setup::Setup;
 use super::world::World;
+use connection::{Connections, Queued};
 use evaluator::{Element, Page};
 use exact::Span;
 use lock::{Found, Lock};
@@ -32,6 +35,7 @@ use quorumlock_core::report::LossReason;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use steps::Steps;
 
 /// What is taken off a ttl, as `SAFETY.md` says it, and not as the code computes it: 1 % and 2 ms.
 fn drift(ttl: Duration) -> Duration {
@@ -105,6 +109,8 @@ pub(super) struct Matched {
     turns: usize,
     /// The tokens of what was won.
     won: BTreeMap<(usize, AttemptId), String>,
+    /// Of each page that speaks of connections, each client and master.
+    connections: Connections,
 }
 
 /// How often each action of a page was matched, in many worlds.
@@ -124,6 +130,15 @@ impl Counts {
             *self.worlds.entry(*scope).or_default() += count;
         }
         self.stutters += other.stutters;
+    }
+
+    /// Adds what was matched with a state of a page.
+    fn add_steps(&mut self, steps: &Steps) {
+        for (action, matched) in steps.page().actions.iter().zip(&steps.matched) {
+            let name = format!("{} {}", steps.page().name, action.name);
+            *self.actions.entry(name).or_default() += matched;
+        }
+        self.stutters += steps.stutters;
     }
 
     /// Returns whether each action was matched.
@@ -153,7 +168,7 @@ impl Matched {
     pub(super) fn new(setup: &Setup) -> Self {
         let scope = if setup.proof.is_some() { Scope::of(setup) } else { Scope::NotChosen };
         let locks = match &setup.proof {
-            Some(formulas::Proof(pages)) if scope == Scope::Covered => {
+            Some(formulas::Proof(pages, _)) if scope == Scope::Covered => {
                 let day = 86_400_000_000_000;
                 let boot = if setup.young { 0 } else { -day };
                 let guard = Span::of(setup.quarantine).at_least(exact::SLOWEST);
@@ -170,6 +185,7 @@ impl Matched {
             begun: BTreeMap::new(),
             turns: 0,
             won: BTreeMap::new(),
+            connections: Connections::new(setup),
         }
     }
 
@@ -192,6 +208,7 @@ impl Matched {
             }
             counts.stutters += lock.stutters;
         }
+        self.connections.count(&mut counts);
         counts
     }
 
@@ -217,7 +234,7 @@ impl Matched {
         now: i64,
         line: Connection,
         bytes: &[u8],
-        leaving: &[String],
+        (leaving, counts): (&[String], impl Fn(u64) -> Option<bool>),
     ) -> Result<(), String> {
         let queue = self.queues.entry(line).or_default();
         // What was queued on a connection that has ended is gone.
@@ -225,8 +242,15 @@ impl Matched {
         queue.commands.receive(new);
         queue.read += new.len();
         queue.seen = bytes.len();
-        while let Some(words) = self.queues.get_mut(&line).and_then(|queue| queue.commands.next()) {
-            self.queued(now, line, &words, leaving)?;
+        while let Some(queue) = self.queues.get_mut(&line)
+            && let Some(words) = queue.commands.next()
+        {
+            let end = queue.read - queue.commands.rest();
+            let queued = Queued { end, counts: counts(end as u64) };
+            self.connections.queues(now, line, &words, queued)?;
+            if self.is_on() {
+                self.queued(now, line, &words, leaving)?;
+            }
         }
         Ok(())
     }
@@ -366,7 +390,7 @@ impl World {
 
     /// Matches what a client has queued since it last had a turn.
     pub(super) fn match_queued(&mut self, client: usize) {
-        if !self.matched.is_on() {
+        if !self.matched.is_on() && !self.matched.connections.is_on() {
             return;
         }
         self.matched.turns += 1;
@@ -376,7 +400,11 @@ impl World {
             let Some(machine) = &self.clients[client].machine else { return };
             let (epoch, bytes) = machine.transmit(own);
             let node = self.clients[client].nodes[own];
-            let result = self.matched.reads(now, (client, node, epoch), bytes, &leaving);
+            let line = (client, node, epoch);
+            let judged = self.matched.connections.judges(now, line, machine.judged(own));
+            let counts = |end| machine.counts(own, end);
+            let result =
+                judged.and_then(|()| self.matched.reads(now, line, bytes, (&leaving, counts)));
             self.find_unmatched(result);
         }
     }
@@ -394,6 +422,8 @@ impl World {
 
     /// Matches what a master has executed.
     pub(super) fn match_executed(&mut self, line: Connection, words: &Words, answer: &[u8]) {
+        let result = self.matched.connections.runs(self.agenda.now as i64, line, words);
+        self.find_unmatched(result);
         if !self.matched.is_on() {
             return;
         }

@@ -55,7 +55,8 @@ fn exported(name: &str, part: &str, by: &str) -> Proof {
         .arg(folder.join("scripts/prove.py"))
         .arg("--export")
         .arg(folder.join("formulas"))
-        .args(["lock", "handover"])
+        .args(formulas::PAGES)
+        .args(formulas::OF_CONNECTIONS)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .expect("the solvers, which `scripts/prove` installs");

@@ -1,0 +1,97 @@
+//! The steps of one page: which of its actions permit them, and what has to hold after each.
+
+use evaluator::{Change, Definition, Page, State};
+use std::sync::Arc;
+
+/// The parameters of an action, by their names.
+pub(super) type Parameters<'a> = &'a [(&'a str, i64)];
+
+/// A state of a page, and how often each of its actions has been matched.
+pub(super) struct Steps {
+    pub(super) state: State,
+    pub(super) matched: Vec<u64>,
+    /// How often nothing changed that the page speaks of.
+    pub(super) stutters: u64,
+}
+
+impl Steps {
+    pub(super) fn new(page: Arc<Page>) -> Self {
+        let matched = vec![0; page.actions.len()];
+        Self { state: State::new(page), matched, stutters: 0 }
+    }
+
+    pub(super) fn page(&self) -> &Page {
+        self.state.page()
+    }
+
+    /// Returns the place of an action that permits these changes; otherwise how much of it holds, and what does not.
+    pub(super) fn permits(
+        &mut self,
+        name: &str,
+        parameters: Parameters,
+        changes: &[Change],
+    ) -> Result<usize, (usize, String)> {
+        let page = self.state.page().clone();
+        let place = page.action(name);
+        let place = place.ok_or_else(|| (0, format!("page {} has no action {name}", page.name)))?;
+        self.state.permits(&page.actions[place], parameters, changes).map_err(|(held, part)| {
+            let words = &page.actions[place].words;
+            let name = format!("page {}, action {name} ({words})", page.name);
+            (held, format!("{name}: not {part}, of {parameters:?}"))
+        })?;
+        Ok(place)
+    }
+
+    /// Takes a step, if it is one of this action, and judges the state after it.
+    pub(super) fn step(
+        &mut self,
+        name: &str,
+        parameters: Parameters,
+        changes: &[Change],
+    ) -> Result<(), String> {
+        let place = self.permits(name, parameters, changes).map_err(|(_, wrong)| wrong)?;
+        self.matched[place] += 1;
+        let page = self.state.page().clone();
+        for goal in page.goals.iter().filter(|goal| goal.is_of_step) {
+            let result = self.state.holds_after(goal, place, parameters, changes);
+            result.map_err(|part| broken(&page, "goal", goal, &part))?;
+        }
+        self.state.change(changes);
+        for conjunct in &page.conjuncts {
+            self.holds("conjunct", conjunct)?;
+        }
+        for goal in page.goals.iter().filter(|goal| !goal.is_of_step) {
+            self.holds("goal", goal)?;
+        }
+        Ok(())
+    }
+
+    fn holds(&mut self, kind: &str, definition: &Definition) -> Result<(), String> {
+        let result = self.state.holds(definition);
+        result.map_err(|part| broken(self.page(), kind, definition, &part))
+    }
+
+    pub(super) fn judge_assumptions(&mut self) -> Result<(), String> {
+        let page = self.state.page().clone();
+        let mut assumptions = page.assumptions.iter();
+        assumptions.try_for_each(|assumption| self.holds("assumption", assumption))
+    }
+
+    /// Lets time go by.
+    pub(super) fn tick(&mut self, now: i64) -> Result<(), String> {
+        if self.state.value("now", &[]) == now {
+            return Ok(());
+        }
+        let to = self.state.to("now", &[], now);
+        self.step("tick", &[("d0", now)], &[to])
+    }
+
+    pub(super) fn shown(&self) -> String {
+        self.state.shown()
+    }
+}
+
+fn broken(page: &Page, kind: &str, definition: &Definition, part: &str) -> String {
+    let Definition { name, words, .. } = definition;
+    format!("page {}, {kind} {name} ({words}): not {part}", page.name)
+}
