@@ -1,10 +1,11 @@
 //! What tests ask of the machine.
 
 use super::Coordinator;
-use crate::lock::RoundKind;
+use crate::lock::{Attempt, RoundKind};
 use crate::master::{Judged, PendingReply};
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Invariant, Keys};
+use crate::wire::Token;
 
 impl Coordinator {
     /// Returns the number of entries for requests, apart from debts.
@@ -35,8 +36,8 @@ impl Coordinator {
         self.cx.masters.sessions[node].judged()
     }
 
-    /// Returns whether the vote counts that the command asks for which ends here among all bytes of the
-    /// connection, if it asks for one.
+    /// Returns whether the vote counts that the command asks for which ends here among all bytes of
+    /// the connection, if it asks for one.
     pub fn counts(&self, node: usize, end: u64) -> Option<bool> {
         let pending = self.cx.masters.sessions[node].pending_until(end)?;
         let (PendingReply::Vote(round) | PendingReply::Conditional(round)) = pending else {
@@ -47,6 +48,19 @@ impl Coordinator {
             RoundKind::Extend { extension, .. } => Some(!extension.is_warming(node)),
             _ => None,
         }
+    }
+
+    /// Returns the tokens of which a release is owed at a master, and whether it is certain that
+    /// nothing of them can arrive there any more.
+    pub fn debts(&self, node: usize) -> impl Iterator<Item = ([u8; Token::DIGITS], bool)> {
+        let debts = self.cx.masters.sessions[node].all_debts();
+        debts.map(|debt| (debt.deletion.what.claim().token.digits(), debt.is_certain()))
+    }
+
+    /// Returns whether the keys of a token may exist at a master, as far as its attempt knows.
+    pub fn touches(&self, node: usize, token: &[u8]) -> bool {
+        let is_it = |attempt: &&Attempt| attempt.claim.token.digits() == token;
+        self.locks.attempts.iter().find(is_it).is_some_and(|attempt| attempt.touched.contains(node))
     }
 
     /// Returns the value in Redis for an attempt, while the attempt is remembered.

@@ -101,6 +101,12 @@ impl Debt {
         }
     }
 
+    /// Returns whether no SET of the attempt can arrive any more.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) const fn is_certain(&self) -> bool {
+        self.certain_from.is_some()
+    }
+
     /// Repeats the deletion while a predecessor lives on that may not be killed: its SET may arrive
     /// after ours. An attempt that began after the predecessor was replaced has no SET there.
     pub(crate) fn repeat_while_unkillable(&mut self, since: Option<Instant>) {
@@ -129,6 +135,12 @@ impl Ledger {
     /// Returns when there is something to send again, while the connection is open.
     pub(crate) const fn retry_at(&self) -> Option<Instant> {
         self.retry_at
+    }
+
+    /// Returns all debts.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Debt> {
+        self.owed.iter()
     }
 
     /// Keeps a debt that was not answered: there was no connection, or it was lost.

@@ -223,6 +223,15 @@ impl Pipe {
         self.due.iter().rfind(ends).map(|due| &due.pending)
     }
 
+    /// Returns the debts that were sent, and have no answer.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) fn debts(&self) -> impl Iterator<Item = &Debt> {
+        self.due.iter().filter_map(|due| match &due.pending {
+            PendingReply::Deletion(debt, _) => Some(debt),
+            _ => None,
+        })
+    }
+
     /// Returns the commands that will never be answered: the connection is gone.
     pub(super) fn into_unanswered(self) -> impl Iterator<Item = Unanswered> {
         let written = self.written;

@@ -1,6 +1,6 @@
 //! What tests ask of a session.
 
-use super::{PendingReply, Session};
+use super::{Debt, PendingReply, Session};
 use crate::quorum::Instant;
 use std::time::Duration;
 
@@ -26,7 +26,13 @@ impl Session {
         }
     }
 
-    /// Returns the answer that the command waits for which ends here among all bytes of the connection.
+    /// Returns the rollbacks and releases that no integer has answered.
+    pub(crate) fn all_debts(&self) -> impl Iterator<Item = &Debt> {
+        self.ledger.iter().chain(self.pipe.debts())
+    }
+
+    /// Returns the answer that the command waits for which ends here among all bytes of the
+    /// connection.
     pub(crate) fn pending_until(&self, end: u64) -> Option<&PendingReply> {
         self.pipe.pending_until(end)
     }
