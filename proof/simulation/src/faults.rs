@@ -156,7 +156,7 @@ impl World {
             End::Outage { node, keeps } => {
                 let keeps = keeps || self.setup.replaces && !self.have_all_met(node);
                 self.masters[node].start(keeps, now);
-                self.match_started(node);
+                self.match_started(node, keeps);
                 if !keeps {
                     self.match_restart(node);
                 }

@@ -155,19 +155,20 @@ impl World {
         }
     }
 
-    /// Takes what a master has to send to what it has had, and returns the first answer to `asker`.
+    /// Takes what a master has to send to what it has had, and returns what `asker` is answered, behind
+    /// the messages that it has by the same command.
     pub(super) fn take_answers(
         &mut self,
         node: usize,
         asker: ClientId,
         all: &mut Vec<Output>,
     ) -> Vec<u8> {
-        let mut first = Vec::new();
+        let mut answer = Vec::new();
         while let Some(output) = self.masters[node].poll_output() {
             if let Output::Send(server, bytes) = &output {
                 self.judge_letters(node, bytes);
-                if *server == asker && first.is_empty() {
-                    first.clone_from(bytes);
+                if *server == asker {
+                    answer.extend_from_slice(bytes);
                 }
                 if let Some(Output::Send(before, sent)) = all.last_mut()
                     && before == server
@@ -178,7 +179,7 @@ impl World {
             }
             all.push(output);
         }
-        first
+        answer
     }
 
     /// Puts the master's answers in flight.

@@ -18,11 +18,11 @@ const EVERY: &str = "MATCH_EVERY";
 pub(super) const PAGES: [&str; 2] = ["lock", "handover"];
 
 /// The pages that each client and master of a world are matched with.
-pub(super) const OF_CONNECTIONS: [&str; 2] = ["order", "sent"];
+pub(super) const OF_CONNECTIONS: [&str; 3] = ["order", "sent", "debts"];
 
 /// The pages of resources, and those of connections.
 #[derive(Clone)]
-pub(crate) struct Proof(pub(super) Arc<[Arc<Page>]>, pub(super) [Arc<Page>; 2]);
+pub(crate) struct Proof(pub(super) Arc<[Arc<Page>]>, pub(super) [Arc<Page>; 3]);
 
 impl std::fmt::Debug for Proof {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,6 +1,6 @@
 //! Each step of the shipped coordinator and of the masters is one that the proof has.
 //!
-//! The world is mapped to the state of page `lock` of `proof/induction`, for each resource apart. What
+//! The world is mapped to the states of pages of `proof/induction`, for each resource, or each client and master. What
 //! happens at the boundary of the machines is matched with an action of the page: what a client queues, what
 //! a master executes, what a caller hears. The relation of the action has to hold between the states before
 //! and after it, as `evaluator` reads it from the formulas that the solvers have proved; so do all
@@ -242,11 +242,11 @@ impl Matched {
         queue.commands.receive(new);
         queue.read += new.len();
         queue.seen = bytes.len();
-        while let Some(queue) = self.queues.get_mut(&line)
-            && let Some(words) = queue.commands.next()
-        {
+        while let Some(queue) = self.queues.get_mut(&line) {
+            let begins = queue.read - queue.commands.rest();
+            let Some(words) = queue.commands.next() else { break };
             let end = queue.read - queue.commands.rest();
-            let queued = Queued { end, counts: counts(end as u64) };
+            let queued = Queued { begins, end, counts: counts(end as u64) };
             self.connections.queues(now, line, &words, queued)?;
             if self.is_on() {
                 self.queued(now, line, &words, leaving)?;
@@ -397,16 +397,19 @@ impl World {
         let now = self.agenda.now as i64;
         let leaving = self.leaving(client);
         for own in 0..self.clients[client].nodes.len() {
+            self.match_opened(client, own);
             let Some(machine) = &self.clients[client].machine else { return };
             let (epoch, bytes) = machine.transmit(own);
             let node = self.clients[client].nodes[own];
             let line = (client, node, epoch);
-            let judged = self.matched.connections.judges(now, line, machine.judged(own));
+            let judged = machine.judged(own);
+            let judged = self.matched.connections.judges(now, line, judged);
             let counts = |end| machine.counts(own, end);
             let result =
                 judged.and_then(|()| self.matched.reads(now, line, bytes, (&leaving, counts)));
             self.find_unmatched(result);
         }
+        self.match_owed(client);
     }
 
     /// Returns the tokens that a caller has asked to detach.
@@ -424,6 +427,7 @@ impl World {
     pub(super) fn match_executed(&mut self, line: Connection, words: &Words, answer: &[u8]) {
         let result = self.matched.connections.runs(self.agenda.now as i64, line, words);
         self.find_unmatched(result);
+        self.match_found(line, words, answer);
         if !self.matched.is_on() {
             return;
         }

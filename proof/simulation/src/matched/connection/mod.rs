@@ -1,11 +1,16 @@
-//! Each client and each master, as the pages see them that speak of connections: `order` and `sent`.
+//! Each client and each master, as the pages see them that speak of connections: `order`, `sent`
+//! and `debts`.
 //!
-//! These pages speak neither of lists nor of what masters agree to, so all worlds are matched that have no flaw of the
-//! simulation's own. What they assume is looked up for each master: no page has a predecessor that may not be killed, and
-//! `sent` needs masters that report their uptime, and clients that go by it.
+//! These pages speak neither of lists nor of what masters agree to, so all worlds are matched that
+//! have no flaw of the simulation's own. What they assume is looked up for each master: no page has
+//! a predecessor that may not be killed, and `sent` needs masters that report their uptime, and
+//! clients that go by it.
 
+mod debts;
+mod looks;
 mod order;
 mod sent;
+mod token;
 
 use super::super::commands::{Deed, Words, has, text};
 use super::super::setup::Setup;
@@ -14,6 +19,7 @@ use super::exact::Span;
 use super::formulas::Proof;
 use super::steps::Steps;
 use super::{Connection, Counts, resources};
+use debts::Debts;
 use evaluator::Page;
 use order::Order;
 use quorumlock_core::coordinator::Judged;
@@ -29,21 +35,22 @@ const DAY: Duration = Duration::from_secs(86_400);
 struct Pair {
     order: Option<Order>,
     sent: Option<Sent>,
+    debts: Option<Debts>,
 }
 
 /// A command that is queued.
 #[derive(Clone, Copy)]
 pub(super) struct Queued {
-    /// Where it ends among all bytes of the connection.
+    /// Where it begins among all bytes of the connection, and where it ends.
+    pub(super) begins: usize,
     pub(super) end: usize,
     /// Whether the vote counts that it asks for, if it asks for one.
     pub(super) counts: Option<bool>,
 }
 
 /// All clients and masters of one world.
-#[derive(Default)]
 pub(super) struct Connections {
-    pages: Option<[Arc<Page>; 2]>,
+    pages: Option<[Arc<Page>; 3]>,
     pairs: BTreeMap<(usize, usize), Pair>,
     /// When each master has started, where it was not up from the first.
     boots: BTreeMap<usize, i64>,
@@ -52,7 +59,7 @@ pub(super) struct Connections {
 impl Connections {
     pub(super) fn new(setup: &Setup) -> Self {
         let pages = setup.proof.as_ref().map(|Proof(_, pages)| pages.clone());
-        Self { pages, ..Self::default() }
+        Self { pages, pairs: BTreeMap::new(), boots: BTreeMap::new() }
     }
 
     pub(super) const fn is_on(&self) -> bool {
@@ -60,15 +67,28 @@ impl Connections {
     }
 
     pub(super) fn count(&self, counts: &mut Counts) {
-        for Pair { order, sent } in self.pairs.values() {
+        for Pair { order, sent, debts } in self.pairs.values() {
             let order = order.as_ref().map(|order| &order.steps);
             let sent = sent.as_ref().map(|sent| &sent.steps);
             order.into_iter().chain(sent).for_each(|steps| counts.add_steps(steps));
+            debts.iter().for_each(|debts| debts.count(counts));
         }
         // A page of which nothing was matched counts as well.
         for page in self.pages.iter().flatten() {
             counts.add_steps(&Steps::new(page.clone()));
         }
+    }
+
+    /// Returns whether page `debts` has nothing to hear of a connection that is open.
+    fn is_known_open(&self, client: usize, node: usize) -> bool {
+        let pair = self.pairs.get(&(client, node));
+        pair.and_then(|pair| pair.debts.as_ref()).is_none_or(|debts| debts.is_open)
+    }
+
+    /// Returns whether page `debts` has no token of a client at a master.
+    fn owes_nothing(&self, client: usize, node: usize) -> bool {
+        let pair = self.pairs.get(&(client, node));
+        pair.and_then(|pair| pair.debts.as_ref()).is_none_or(Debts::is_empty)
     }
 
     /// Does something for the pages of a client and a master.
@@ -90,14 +110,15 @@ impl Connections {
         now: i64,
         line: Connection,
         words: &Words,
-        Queued { end, counts }: Queued,
+        Queued { begins, end, counts }: Queued,
     ) -> Result<(), String> {
         if !concerns_keys(words) {
             return Ok(());
         }
         let what = hash(words);
-        self.with(line, |Pair { order, sent }| {
+        self.with(line, |Pair { order, sent, debts }| {
             order.each(|order| order.sends(line.2, what, end as i64))?;
+            debts.each(|debts| looks::queues(debts, now, line, (words, begins)))?;
             match counts {
                 Some(counts) => sent.each(|sent| sent.sends(now, line.2, (what, counts))),
                 None => Ok(()),
@@ -111,7 +132,7 @@ impl Connections {
             return Ok(());
         }
         let what = hash(words);
-        self.with(line, |Pair { order, sent }| {
+        self.with(line, |Pair { order, sent, .. }| {
             order.each(|order| order.runs(line.2, what))?;
             sent.each(|sent| sent.runs(now, line.2, what))
         })
@@ -124,7 +145,7 @@ impl Connections {
         line: Connection,
         judged: Judged,
     ) -> Result<(), String> {
-        self.with(line, |Pair { order, sent }| {
+        self.with(line, |Pair { order, sent, .. }| {
             if judged.is_open {
                 order.each(|order| order.opens(line.2))?;
             }
@@ -137,7 +158,8 @@ impl Pair {
     fn shown(&self) -> String {
         let order = self.order.as_ref().map(|order| order.steps.shown());
         let sent = self.sent.as_ref().map(|sent| sent.steps.shown());
-        [order, sent].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+        let debts = self.debts.as_ref().map(Debts::shown);
+        [order, sent, debts].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }
 }
 
@@ -178,23 +200,25 @@ fn uptime(answer: &[u8]) -> Option<Duration> {
 impl World {
     /// A client makes a connection.
     pub(in super::super) fn match_connected(&mut self, line: Connection) {
-        let Some([order, sent]) = self.matched.connections.pages.clone() else { return };
+        let Some([order, sent, debts]) = self.matched.connections.pages.clone() else { return };
         let ((client, node, epoch), now) = (line, self.agenda.now as i64);
         if !self.matched.connections.pairs.contains_key(&(client, node)) {
             let denied = |rights: &[&str]| {
                 self.setup.denies.contains(node)
                     && self.setup.denied.iter().any(|right| rights.contains(right))
             };
-            let order = (!denied(&["client|kill", "info"])).then(|| Order::new(order));
+            let may_kill = !denied(&["client|kill", "info"]);
+            let order = may_kill.then(|| Order::new(order));
+            let debts = may_kill.then(|| Debts::new(debts, self.clients[client].clock));
             let goes_by_uptime = self.setup.goes_by_uptime() && !denied(&["info"]);
             let sent = goes_by_uptime.then(|| self.begin_sent(sent, client, node)).transpose();
             let sent = sent.unwrap_or_else(|wrong| {
                 self.find_unmatched(Err(wrong));
                 None
             });
-            self.matched.connections.pairs.insert((client, node), Pair { order, sent });
+            self.matched.connections.pairs.insert((client, node), Pair { order, sent, debts });
         }
-        let result = self.matched.connections.with(line, |Pair { order, sent }| {
+        let result = self.matched.connections.with(line, |Pair { order, sent, .. }| {
             order.each(|order| order.connects(epoch))?;
             sent.each(|sent| sent.connects(now, epoch))
         });
@@ -216,16 +240,18 @@ impl World {
     /// A client gives a connection up.
     pub(in super::super) fn match_broken(&mut self, line: Connection) {
         let now = self.agenda.now as i64;
-        let result = self.matched.connections.with(line, |Pair { order, sent }| {
+        self.match_undone((line.0, line.1));
+        let result = self.matched.connections.with(line, |Pair { order, sent, debts }| {
             order.each(|order| order.breaks(line.2))?;
-            sent.each(|sent| sent.breaks(now, line.2))
+            sent.each(|sent| sent.breaks(now, line.2))?;
+            debts.each(|debts| debts.closes(now))
         });
         self.find_unmatched(result);
     }
 
     /// A master has killed a connection, or has ended, or has read its end.
     pub(in super::super) fn match_dead(&mut self, line: Connection) {
-        let result = self.matched.connections.with(line, |Pair { order, sent }| {
+        let result = self.matched.connections.with(line, |Pair { order, sent, .. }| {
             order.each(|order| order.dies(line.2))?;
             sent.each(|sent| {
                 sent.dies(line.2);
@@ -235,18 +261,18 @@ impl World {
         self.find_unmatched(result);
     }
 
-    /// A master has started, with what it had or without.
-    pub(in super::super) fn match_started(&mut self, node: usize) {
+    /// A master has started: it `keeps` what it had, or not.
+    pub(in super::super) fn match_started(&mut self, node: usize, keeps: bool) {
         let now = self.agenda.now as i64;
         self.matched.connections.boots.insert(node, now);
         let of = |(_, at): &&(usize, usize)| *at == node;
         let pairs: Vec<_> = self.matched.connections.pairs.keys().filter(of).copied().collect();
         for (client, node) in pairs {
             let line = (client, node, Default::default());
-            let result = self
-                .matched
-                .connections
-                .with(line, |Pair { sent, .. }| sent.each(|sent| sent.restarts(now)));
+            let result = self.matched.connections.with(line, |Pair { sent, debts, .. }| {
+                sent.each(|sent| sent.restarts(now))?;
+                debts.each(|debts| if keeps { Ok(()) } else { debts.restarts(now) })
+            });
             self.find_unmatched(result);
         }
     }

@@ -1,8 +1,8 @@
-//! One client and one master, as page `order` sees them: the connections between them, and the commands on each
-//! that may set, prolong or delete a key.
+//! One client and one master, as page `order` sees them: the connections between them, and the
+//! commands on each that may set, prolong or delete a key.
 //!
-//! A connection that was given up before it opened has none of these commands on it: it is dead to the page,
-//! whether or not the master knows.
+//! A connection that was given up before it opened has none of these commands on it: it is dead to
+//! the page, whether or not the master knows.
 
 use super::super::steps::Steps;
 use evaluator::{Element, Page};
@@ -122,8 +122,8 @@ impl Order {
         self.steps.state.is(what, &[link])
     }
 
-    /// Puts aside what is on a dead connection, and the connection once it is given up as well: it stays dead. If
-    /// the master executes any of it, that command comes back, and is refused.
+    /// Puts aside what is on a dead connection, and the connection once it is given up as well: it
+    /// stays dead. If the master executes any of it, that command comes back, and is refused.
     fn puts_aside(&mut self, epoch: Epoch) {
         let Some(Link { link, queued, ran }) = self.links.get(&epoch) else { return };
         let state = &mut self.steps.state;

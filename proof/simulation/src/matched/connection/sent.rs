@@ -1,7 +1,8 @@
-//! One client and one master, as page `sent` sees them: the lives of the master, what the client makes of its reports
-//! on them, and which commands it sends as votes that count.
+//! One client and one master, as page `sent` sees them: the lives of the master, what the client
+//! makes of its reports on them, and which commands it sends as votes that count.
 //!
-//! All spans are real time here. Up to a second of an uptime is by no clock; the rest goes by the master's.
+//! All spans are real time here. Up to a second of an uptime is by no clock; the rest goes by the
+//! master's.
 
 use super::super::exact::{SLOWEST, Span, when};
 use super::super::steps::Steps;
@@ -108,7 +109,8 @@ impl Sent {
         }
     }
 
-    /// The client may have judged the life that it is connected to: it has if it is open, and if it has another view.
+    /// The client may have judged the life that it is connected to: it has if it is open, and if it
+    /// has another view.
     pub(super) fn judges(&mut self, now: i64, epoch: Epoch, judged: Judged) -> Result<(), String> {
         self.has_left |= judged.quarantine != self.quarantine;
         let is_judged = self.steps.state.is("judged", &[self.node]);
