@@ -218,11 +218,12 @@ impl Token {
     fn may_undo(&mut self, now: i64, left: impl Fn(Epoch) -> Option<usize>) -> Result<(), String> {
         let (on, begins) = self.begins;
         let is_unsent = || left(on).is_some_and(|left| left <= begins);
-        if !self.is("current") || !self.is_touched() || self.is("again") {
+        if !self.is("current") || !self.is_touched() {
             return Ok(());
         }
-        let action = match self.is_nil {
+        let action = match self.is_nil && !self.is("again") {
             true => "set_nothing",
+            // What was queued behind the first command has not left, either.
             false if is_unsent() => "unsent",
             false => return Ok(()),
         };
