@@ -2,9 +2,10 @@
 expire, ballots within a window of the master's clock, a ttl for each lock, and the joint phase in which one list takes
 over from another.
 
-A fenced round has a ballot. A master lets it in above its fence and within the window of its own clock, and the fence
-becomes the ballot. `lost` is when a fence was last set of those that a master has forgotten: by a restart, or because
-the fence's life was over.
+A fenced acquire has a block of numbers, of which a lock that is not kept warm has one. A master lets it in above its
+fence and within the window of its own clock, and the fence becomes its end. Fences live by that clock, too, whose speed
+is within the drift of real time. `lost` is what it showed as the last fence was set of those that the master has
+forgotten: by a restart, or because the fence's life was over.
 """
 from induct import *
 
@@ -18,13 +19,14 @@ def build(m):
     uses = m.constant("uses", Token, List, Bool)         # the client of a token has this list
     of = m.constant("of", Round, Token)                  # the token that a round acquires or extends
     first = m.constant("first", Round, Bool)             # it is the acquire
-    ballot = m.constant("ballot", Round, Time)
+    ballot = m.constant("ballot", Round, Time)           # the first number of its block
+    block = m.constant("block", Token, Time)             # the numbers that follow it
+    fenced = m.constant("fenced", Token, Bool)
     trust = m.constant("trust", Token, Time)             # longest real time for which a client relies on a round
     life = m.constant("life", Token, Time)               # shortest real life of a key
-    clock = m.constant("clock", Node, Time)              # a master's clock, less real time
     guard = m.constant("guard", Time)                    # D
-    ahead, back = m.constant("ahead", Time), m.constant("back", Time)     # the window
-    kept = m.constant("kept", Time)                      # shortest real life of a fence
+    ahead, back = m.constant("ahead", Time), m.constant("back", Time)     # the window, by a master's clock
+    kept = m.constant("kept", Time)                      # the life of a fence, by a master's clock
     apart = m.constant("apart", Time)                    # the most by which two masters' clocks differ
     phase = m.constant("phase", Time)                    # the joint phase without a process of the old list alone
     old_only, new_only = m.constant("old_only", Token, Bool), m.constant("new_only", Token, Bool)
@@ -40,13 +42,16 @@ def build(m):
     m.variable("deadline", Token, Time)
     m.variable("won_in", Token, Round)
     m.variable("won_by", Token, List, Quorum)            # the quorum of each list
+    m.variable("shows", Node, Time)                      # what the clock of a master shows
+    m.variable("booted", Node, Time)                     # what it showed at the master's last start
     m.variable("fence", Node, Time)
-    m.variable("fenced_at", Node, Time)                  # when the fence was set
-    m.variable("lost", Node, Time)                       # when the last fence was set that the master has forgotten
+    m.variable("fenced_at", Node, Time)                  # what it showed when the fence was set
+    m.variable("lost", Node, Time)                       # and when the last fence was set that the master has forgotten
     m.variable("won", Round, Bool)                       # history: the acquires that were won, and by which quorums
     m.variable("history", Round, List, Quorum)
     m.variable("old_end", Time)                          # when the last process of the old list alone has ended
     m.variable("closed", Bool)                           # it has
+    m.variable("closed_at", Node, Time)                  # what the clock of a master showed then
     r, s, r0 = Consts("r s r0", Round)
     n, n0, k = Consts("n n0 k", Node)
     t, u, t0 = Consts("t u t0", Token)
@@ -54,6 +59,8 @@ def build(m):
     each = Const("each", List)
     d0 = Real("d0")
     counted = Function("counted", List, Quorum)          # the quorums that a win counts
+    shown = Function("shown", Node, Time)                # what clocks show next
+    end = lambda r: ballot(r) + block(of(r))
     share = lambda t, u: Exists([each], And(uses(t, each), uses(u, each)))
 
     m.assume("meet", "two quorums of one list have a master in common", m.rule(
@@ -68,15 +75,10 @@ def build(m):
     m.assume("guard", "the guard outlasts the trust", m.rule(
         "long guard", "the guard is as long as the trust", ForAll([t], trust(t) <= guard), without=guard > 0,
         breaks=["restart/stays"]))
-    m.assume("window", "the guard is longer than the window is wide", And(ahead > 0, back > 0, m.rule(
-        "wide guard", "the guard is longer than the window", guard > ahead + back, breaks=["grant/order"])))
+    m.assume("spans", "the guard and the window are spans, and a block has no number below its first",
+             And(guard > 0, ahead > 0, back > 0, phase > 0, ForAll([t], block(t) >= 0)))
     m.assume("fences", "a fence is kept for longer than the window is wide", m.rule(
         "kept fences", "a fence outlives the window", kept > ahead + back, without=kept > 0, breaks=["grant/order"]))
-    m.assume("clocks", "masters' clocks are not further apart than that", ForAll(
-        [n, k], And(clock(n) - clock(k) <= apart, clock(k) - clock(n) <= apart)))
-    m.assume("phase", "the joint phase outlasts the window and that", m.rule(
-        "joint phase", "there is time between the lists", phase > ahead + back + apart, without=phase > 0,
-        breaks=["goal/carried"]))
     m.assume("only", "no client is of the old list alone and of the new one alone",
              ForAll([t], Implies(new_only(t), Not(old_only(t)))))
 
@@ -87,7 +89,10 @@ def build(m):
 
     m.starts(ForAll([r], Not(S.begun(r))), ForAll([r, n], Not(S.ack(r, n))), ForAll([t], Not(S.held(t))),
              ForAll([r], Not(S.won(r))), Not(S.closed),
-             ForAll([n], And(S.boot(n) <= S.fenced_at(n), S.fenced_at(n) <= S.now, S.lost(n) <= S.boot(n))),
+             ForAll([n], And(S.boot(n) <= S.now, S.booted(n) <= S.fenced_at(n), S.fenced_at(n) <= S.shows(n),
+                             S.lost(n) <= S.booted(n),
+                             Implies(S.now >= S.boot(n) + guard, S.shows(n) > S.booted(n) + ahead + back))),
+             ForAll([n, k], S.shows(n) - S.shows(k) <= apart),
              ForAll([r, s], Implies(And(first(r), first(s), of(r) == of(s)), r == s)))
     token = of(r0)
     votes = m.rule("guard", "a master votes a guard after its start", S.boot(n0) + guard <= S.now,
@@ -95,11 +100,11 @@ def build(m):
     vacant = m.rule("vacant", "a SET finds the key vacant", Not(S.has(n0)),
                     breaks=["grant/stays", "grant/pair", "grant/order", "set_uncounted/stays"])
     longer = m.rule("no shorter", "an extension shortens no life", d0 >= S.ends(n0), breaks=["extend_uncounted/stays"])
-    lets_in = [
+    lets_in = Implies(fenced(token), And(
         m.rule("fence", "a ballot is above the fence", ballot(r0) > S.fence(n0), breaks=["grant/fence", "grant/order"]),
         m.rule("window", "a ballot is within the window of the master's clock", And(
-            ballot(r0) >= S.now + clock(n0) - back, ballot(r0) <= S.now + clock(n0) + ahead),
-               breaks=["grant/let in", "grant/order", "grant/ahead", "grant/phase"])]
+            ballot(r0) >= S.shows(n0) - back, end(r0) <= S.shows(n0) + ahead),
+               breaks=["grant/let in", "grant/order", "grant/ahead", "grant/phase"])))
     # While processes of the old list alone are in use, there is none of the new one alone; and some time between.
     in_phase = Implies(new_only(token), And(S.closed, S.now >= S.old_end + phase))
     majority = lambda each: And(list_of(counted(each)) == each,
@@ -111,15 +116,25 @@ def build(m):
     fills = lambda variable, at: to(variable,
                                     lambda key, side: If(key == at, counted(side), getattr(S, variable)(key, side)))
 
-    m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
+    m.action("tick", "time goes by, by the clock of each master, too", ["world"],
+             [d0 > S.now, ForAll([n], And(
+                 shown(n) >= S.shows(n),
+                 m.rule("wide guard", "the guard is longer than the window",
+                        Implies(d0 >= S.boot(n) + guard, shown(n) > S.booted(n) + ahead + back), breaks=["tick/woken"]),
+                 m.rule("joint phase", "there is time between the lists",
+                        Implies(And(S.closed, d0 >= S.old_end + phase), shown(n) > S.closed_at(n) + ahead + back + apart),
+                        breaks=["tick/passed"]))),
+              ForAll([n, k], shown(n) - shown(k) <= apart)],
+             to("now", d0), to("shows", lambda z: shown(z)))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
              ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes executes the SET of an acquire, now or ever so late, and raises its fence",
              ["acquire.lua", "lock/acquire.rs:answer"],
-             [S.begun(r0), first(r0), vacant, *lets_in, votes, in_phase, d0 >= S.now + life(token)],
-             to("has", n0, True), to("key", n0, token), to("ends", n0, d0), to("fence", n0, ballot(r0)),
-             to("fenced_at", n0, S.now), to("ack", r0, n0, True))
+             [S.begun(r0), first(r0), vacant, lets_in, votes, in_phase, d0 >= S.now + life(token)],
+             to("has", n0, True), to("key", n0, token), to("ends", n0, d0), to("ack", r0, n0, True),
+             to("fence", n0, If(fenced(token), end(r0), S.fence(n0))),
+             to("fenced_at", n0, If(fenced(token), S.shows(n0), S.fenced_at(n0))))
     m.action("set_uncounted", "a top-up, or a SET whose answer counts for nothing",
              ["acquire.lua", "top_up.lua", "lock/top_up.rs:top_up"],
              [S.begun(r0), vacant, d0 >= S.now], to("has", n0, True), to("key", n0, token), to("ends", n0, d0))
@@ -127,8 +142,8 @@ def build(m):
              "a top-up, a release or a rollback raises a fence, to a number that is not beyond the window",
              ["acquire.lua", "release_all.lua", "lock/top_up.rs:topped_up"],
              [m.rule("fences rise", "a fence only rises", d0 > S.fence(n0),
-                     breaks=["raise_fence/fence"]), d0 <= S.now + clock(n0) + ahead], to("fence", n0, d0),
-                         to("fenced_at", n0, S.now))
+                     breaks=["raise_fence/fence"]), d0 <= S.shows(n0) + ahead], to("fence", n0, d0),
+             to("fenced_at", n0, S.shows(n0)))
     m.action("extend", "a master that votes prolongs a key of this token, whose life is never shortened",
              ["extend.lua", "lock/extend.rs:answer"],
              [S.begun(r0), Not(first(r0)), S.has(n0), S.key(n0) == token, votes, d0 >= S.now + life(token),
@@ -138,23 +153,23 @@ def build(m):
              ["extend.lua"], [S.has(n0), longer], to("ends", n0, d0))
     m.action("expire", "the life of a key is over", ["world"], [S.has(n0), S.now >= S.ends(n0)], to("has", n0, False))
     m.action("fence_expires", "the life of a fence is over: the master may let in anything above any other number",
-             ["master/fencing.rs"], [S.now >= S.fenced_at(n0) + kept], to("fence", n0, d0),
+             ["master/fencing.rs"], [S.shows(n0) >= S.fenced_at(n0) + kept], to("fence", n0, d0),
              to("lost", n0, S.fenced_at(n0)))
     m.action("restart", "a master comes back empty", ["world"], [], to("has", n0, False), to("boot", n0, S.now),
-             to("fence", n0, d0), to("fenced_at", n0, S.now), to("lost", n0, S.now))
+             to("booted", n0, S.shows(n0)), to("fence", n0, d0), to("fenced_at", n0, S.shows(n0)),
+             to("lost", n0, S.shows(n0)))
     m.action("win", "a client counts a quorum of each of its lists before the deadline",
              ["lock/acquire.rs:judge_acquire", "quorum/membership.rs:is_quorum", "quorum/validity.rs:deadline"],
              [first(r0), counts, Not(S.over(token)), Not(S.held(token)), S.now < S.start(r0) + trust(token),
-              Implies(old_only(token), Not(S.closed)), in_phase],
-             to("held", token, True), to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0),
+              d0 <= S.start(r0) + trust(token), Implies(old_only(token), Not(S.closed)), in_phase],
+             to("held", token, True), to("deadline", token, d0), to("won_in", token, r0),
              fills("won_by", token), to("won", r0, True), fills("history", r0))
     m.action("win_extension", "a client counts a quorum of each list that holds the token, before the old deadline",
              ["lock/extend.rs:judge_extension", "quorum/lease.rs:progress"],
-             [Not(first(r0)), counts, S.held(token), Not(S.over(token)), S.now < S.deadline(token)],
-             to("deadline", token,
-                m.rule("from the start", "the deadline counts from the start of the round", S.start(r0),
-                                          without=S.now, breaks=["win_extension/witness"]) + trust(token)),
-             to("won_in", token, r0), fills("won_by", token))
+             [Not(first(r0)), counts, S.held(token), Not(S.over(token)), S.now < S.deadline(token),
+              d0 <= m.rule("from the start", "the deadline counts from the start of the round", S.start(r0),
+                           without=S.now, breaks=["win_extension/witness"]) + trust(token)],
+             to("deadline", token, d0), to("won_in", token, r0), fills("won_by", token))
     m.action("give_up", "a client gives a token up: a release, a rollback",
              ["lock/release.rs:begin_release", "lock/acquire.rs:roll_back"], [], to("over", t0, True))
     m.action("release", "a master compares and deletes, at any time after that", ["release.lua", "release_all.lua"],
@@ -162,20 +177,26 @@ def build(m):
                                             breaks=["release/stays"])],
              to("has", n0, False))
     m.action("old_ends", "the last process of the old list alone has ended (docs/replacing-a-master.md)", ["operator"],
-             [Not(S.closed)], to("closed", True), to("old_end", S.now))
+             [Not(S.closed)], to("closed", True), to("old_end", S.now), to("closed_at", lambda z: S.shows(z)))
 
     until = lambda x, r: x.start(r) + trust(of(r))
     live = lambda x, r: And(Not(x.over(of(r))), x.now < until(x, r))
-    granted = lambda x, r, n: And(first(r), x.ack(r, n))
+    granted = lambda x, r, n: And(first(r), x.ack(r, n), fenced(of(r)))
     by_quorums = lambda x, t, r, quorums: ForAll([each], Implies(uses(t, each), And(
         list_of(quorums(each)) == each, ForAll([n], Implies(member(quorums(each), n), x.ack(r, n))))))
     m.conjunct("past", "what was answered had begun before, and no round, start or fence is of the future",
                lambda x: And(
         ForAll([r, n], Implies(x.ack(r, n), And(x.begun(r), x.start(r) <= x.now))),
-        ForAll([n],
-               And(x.boot(n) <= x.now, x.fenced_at(n) <= x.now, x.lost(n) <= x.fenced_at(n),
-                   x.boot(n) <= x.fenced_at(n))),
+        ForAll([n], And(x.boot(n) <= x.now, x.fenced_at(n) <= x.shows(n), x.lost(n) <= x.fenced_at(n),
+                        x.booted(n) <= x.fenced_at(n))),
         ForAll([r], Implies(x.begun(r), x.start(r) <= x.now))))
+    m.conjunct("woken", "a master that votes has been up for longer than the window, by its own clock", lambda x: ForAll(
+        [n], Implies(x.now >= x.boot(n) + guard, x.shows(n) > x.booted(n) + ahead + back)))
+    m.conjunct("passed", "clocks are not far apart, and show that the joint phase is over once it is", lambda x: And(
+        ForAll([n, k], And(x.shows(n) - x.shows(k) <= apart,
+                           Implies(x.closed, x.closed_at(n) - x.closed_at(k) <= apart))),
+        ForAll([n], Implies(x.closed, And(x.closed_at(n) <= x.shows(n), Implies(
+            x.now >= x.old_end + phase, x.shows(n) > x.closed_at(n) + ahead + back + apart))))))
     m.conjunct("stays",
                "where an answer counts and its round is trusted, the key is there and outlives the trust, or the "
                "master has restarted so lately that it votes only after the trust is over", lambda x: ForAll(
@@ -191,18 +212,17 @@ def build(m):
     m.conjunct("fence",
                "a master's fence is at least each ballot that it has let in, but for those that it has forgotten",
                lambda x: ForAll([r, n], Implies(granted(x, r, n), Or(
-                   ballot(r) <= x.fence(n), ballot(r) <= x.lost(n) + clock(n) + ahead))))
+                   end(r) <= x.fence(n), end(r) <= x.lost(n) + ahead))))
     m.conjunct("forgotten", "what a master has forgotten is of before its start, or was kept for its time",
-               lambda x: ForAll([n], Or(x.lost(n) <= x.boot(n), x.now >= x.lost(n) + kept)))
+               lambda x: ForAll([n], Or(x.lost(n) <= x.booted(n), x.shows(n) >= x.lost(n) + kept)))
     m.conjunct("let in", "a ballot that is not above the fence was let in when that was set, or before",
                lambda x: ForAll(
-        [r, n], Implies(And(granted(x, r, n), ballot(r) <= x.fence(n)),
-                        ballot(r) <= x.fenced_at(n) + clock(n) + ahead)))
+        [r, n], Implies(And(granted(x, r, n), end(r) <= x.fence(n)), end(r) <= x.fenced_at(n) + ahead)))
     m.conjunct("order", "of two tokens that a master has answered, the trusted one has the greater number",
                lambda x: ForAll(
-        [r, s, n], Implies(And(granted(x, r, n), granted(x, s, n), of(r) != of(s), live(x, s)), ballot(r) < ballot(s))))
+        [r, s, n], Implies(And(granted(x, r, n), granted(x, s, n), of(r) != of(s), live(x, s)), end(r) < ballot(s))))
     m.conjunct("ahead", "no ballot that was let in is further ahead than the window", lambda x: ForAll(
-        [r, n], Implies(granted(x, r, n), ballot(r) <= x.now + clock(n) + ahead)))
+        [r, n], Implies(granted(x, r, n), end(r) <= x.shows(n) + ahead)))
     m.conjunct("history", "each acquire that was won has its quorums", lambda x: ForAll([r], Implies(x.won(r), And(
         first(r), by_quorums(x, of(r), r, lambda each: x.history(r, each))))))
     m.conjunct("one", "a token has one acquire", lambda x: ForAll(
@@ -211,14 +231,16 @@ def build(m):
                "what a client of the old list alone has won, it had won by the end of the last of them; what one of "
                "the new list alone was granted, came a joint phase later", lambda x: And(
                    Implies(x.closed, x.old_end <= x.now),
-                   ForAll([r], Implies(And(x.won(r), old_only(of(r))), ForAll([each, n], Implies(
+                   ForAll([r], Implies(And(x.won(r), old_only(of(r)), fenced(of(r))), ForAll([each, n], Implies(
                        And(uses(of(r), each), member(x.history(r, each), n)),
-                       ballot(r) <= If(x.closed, x.old_end, x.now) + clock(n) + ahead)))),
+                       end(r) <= If(x.closed, x.closed_at(n), x.shows(n)) + ahead)))),
                    ForAll([r, n], Implies(And(granted(x, r, n), new_only(of(r))), And(
-                       x.closed, ballot(r) >= x.old_end + phase + clock(n) - back)))))
+                       x.closed, ballot(r) > x.closed_at(n) + ahead + apart)))))
     valid = lambda t: And(S.held(t), Not(S.over(t)), S.now < S.deadline(t))
     m.goal("G1", "two valid holders with a list in common are one: G10, too", [valid(t), valid(u), share(t, u)], t == u)
     m.goal("G11", "a win has a greater number than every win before it of a client with a list in common",
-           [m.step("win"), S.won(s), of(s) != token, share(of(s), token)], ballot(s) < ballot(r0))
+           [m.step("win"), S.won(s), of(s) != token, share(of(s), token), fenced(of(s)), fenced(token)],
+           end(s) < ballot(r0))
     m.goal("carried", "a win of the new list alone has a greater number than every win of the old list alone",
-           [m.step("win"), S.won(s), old_only(of(s)), new_only(token)], ballot(s) < ballot(r0))
+           [m.step("win"), S.won(s), old_only(of(s)), new_only(token), fenced(of(s)), fenced(token)],
+           end(s) < ballot(r0))

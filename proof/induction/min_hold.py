@@ -107,21 +107,24 @@ def build(m):
     m.action("expire", "the life of a key is over", ["world"], [S.has(n0), S.now >= S.ends(n0)], to("has", n0, False))
     m.action("restart", "a master comes back empty", ["world"], [], to("has", n0, False), to("boot", n0, S.now))
     m.action("win", "a client counts a quorum of grants before the deadline", ["lock/acquire.rs:judge_acquire"],
-             [first(r0), quorum, Not(S.over(token)), Not(S.won(token)), S.now < S.start(r0) + trust(token)],
-             to("held", token, True), to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0),
+             [first(r0), quorum, Not(S.over(token)), Not(S.won(token)), S.now < S.start(r0) + trust(token),
+              d0 <= S.start(r0) + trust(token)],
+             to("held", token, True), to("deadline", token, d0), to("won_in", token, r0),
              to("won_by", token, q0), to("won", token, True), to("first_won_in", token, r0),
              to("first_won_by", token, q0))
     m.action("win_extension", "a client counts a quorum that holds the token, before the old deadline",
              ["lock/extend.rs:judge_extension"],
-             [Not(first(r0)), quorum, S.held(token), Not(S.over(token)), S.now < S.deadline(token)],
-             to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0), to("won_by", token, q0))
+             [Not(first(r0)), quorum, S.held(token), Not(S.over(token)), S.now < S.deadline(token),
+              d0 <= S.start(r0) + trust(token)],
+             to("deadline", token, d0), to("won_in", token, r0), to("won_by", token, q0))
     m.action("ends_well", "the work has ended well and the client releases; or its process dies",
              ["lock/staying.rs:end_well", "lock/release.rs:begin_release"], [], to("over", t0, True))
     m.action("opens", "a guard is dropped, an attempt is rolled back, or an operator forces the release",
              ["lock/release.rs:give_back", "lock/acquire.rs:roll_back"], [], to("over", t0, True),
              to("opened", t0, True))
-    m.action("release", "a master compares and deletes what was opened", ["release.lua", "release_all.lua"],
-             [S.has(n0), S.key(n0) == t0, Not(S.done(n0)),
+    m.action("release", "a master compares and deletes what was opened: with the mark where that is forced",
+             ["release.lua", "release_all.lua"],
+             [S.has(n0), S.key(n0) == t0,
               m.rule("opened", "a release deletes only what was opened", S.opened(t0),
                      breaks=["release/stays"])], to("has", n0, False))
     shortens = [S.has(n0), S.key(n0) == t0,

@@ -79,6 +79,7 @@ def build(m):
     outlives = lambda but: ForAll([u], Implies(And(S.mark(n0), S.among(n0, u), u != but), d1 >= S.reads_until(n0, u)))
     last_reader = m.rule("last", "the mark lives as long as the last reader", outlives(token),
                          breaks=["read/mark", "read_uncounted/mark", "extend_read/mark", "extend_read_uncounted/mark"])
+    lives = d0 >= S.now + life(token)
     counted = lambda counts: [to("ack", r0, n0, True)] if counts else []
 
     m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
@@ -97,13 +98,13 @@ def build(m):
             ("write_uncounted", "a top-up of a writer, or a SET whose answer counts for nothing",
              ["lock/top_up.rs:top_up"], False)]:
         m.action(name, words, code,
-                 [S.begun(r0), Not(born(token)), Not(S.has(n0)), sees_mark, d0 >= S.now + life(token),
-                                     *([first(r0), Not(reads(r0)), votes] if counts else [])],
+                 [S.begun(r0), Not(born(token)), Not(S.has(n0)), sees_mark, d0 >= S.now,
+                  *([first(r0), Not(reads(r0)), votes, lives] if counts else [])],
                  to("has", n0, True), to("key", n0, token), to("ends", n0, d0), *counted(counts), *mark_goes)
     alone = And(S.has(n0), S.key(n0) == token)
     m.action("extend_write", "a master that votes prolongs a writer's key; to a writer the mark is taken",
              ["extend.lua"],
-             [S.begun(r0), Not(first(r0)), Not(reads(r0)), votes, d0 >= S.now + life(token), d0 >= S.ends(n0),
+             [S.begun(r0), Not(first(r0)), Not(reads(r0)), votes, lives, d0 >= S.ends(n0),
               m.rule("mark is taken", "to a writer's extension the mark is taken", alone, without=Or(alone, S.mark(n0)),
                      breaks=["extend_write/stays", "extend_write/pair"])],
              to("ends", n0, d0), to("ack", r0, n0, True))
@@ -123,9 +124,8 @@ def build(m):
             ("read_uncounted", "the same for a top-up, also of a writer that has become a reader", False)]:
         m.action(name, words, ["acquire_read.lua"],
                  [S.begun(r0), Or(born(token), And(S.done(token), S.asked(token))), sees_token,
-                  d0 >= S.now + life(token),
                   Implies(And(S.mark(n0), S.among(n0, token)), d0 >= S.reads_until(n0, token)), d1 >= d0, last_reader,
-                  *([first(r0), reads(r0), votes] if counts else [])],
+                  d0 >= S.now, *([first(r0), reads(r0), votes, lives] if counts else [])],
                  to("has", n0, False), to("mark", n0, True), to("mark_ends", n0, d1), to("reads_until", n0, token, d0),
                  # Readers without the mark do not count: the set begins anew.
                  to("among", lambda x, z: If(x == n0, Or(z == token, And(S.mark(n0), S.among(n0, z))), S.among(x, z))),
@@ -133,8 +133,8 @@ def build(m):
     for name, words, counts in [("extend_read", "a master that votes prolongs a reader", True),
                                 ("extend_read_uncounted", "the same at a master that warms up, or later", False)]:
         m.action(name, words, ["extend_read.lua"],
-                 [S.begun(r0), reads(r0), S.mark(n0), S.among(n0, token), d0 >= S.now + life(token),
-                  d0 >= S.reads_until(n0, token), d1 >= d0, last_reader, *([Not(first(r0)), votes] if counts else [])],
+                 [S.begun(r0), reads(r0), S.mark(n0), S.among(n0, token), d0 >= S.reads_until(n0, token), d1 >= d0,
+                  last_reader, *([Not(first(r0)), votes, lives] if counts else [])],
                  to("mark_ends", n0, d1), to("reads_until", n0, token, d0), *counted(counts))
     in_one_step = m.rule("one step", "a master makes a writer a reader in one step",
                          [to("mark", n0, True), to("among", lambda x, z: If(x == n0, z == token, S.among(x, z)))],
@@ -144,9 +144,8 @@ def build(m):
                                  True),
                                 ("become_reader_uncounted", "the same at a master that warms up, or later", False)]:
         m.action(name, words, ["extend_read.lua", "lock/downgrade.rs:prepare_downgrade"],
-                 [S.begun(r0), reads(r0), Not(born(token)), leases_end, alone, d0 >= S.now + life(token),
-                  d0 >= S.ends(n0),
-                  d1 >= d0, *([Not(first(r0)), votes] if counts else [])],
+                 [S.begun(r0), reads(r0), Not(born(token)), leases_end, alone, d0 >= S.ends(n0), d1 >= d0,
+                  *([Not(first(r0)), votes, lives] if counts else [])],
                  to("has", n0, False), *in_one_step, to("mark_ends", n0, d1), to("reads_until", n0, token, d0),
                  to("done", token, True), *counted(counts))
     m.action("purge", "a script takes out a reader whose life is over",
@@ -169,13 +168,15 @@ def build(m):
              to("boot", n0, S.now), to("among", lambda x, z: And(x != n0, S.among(x, z))))
     # Clients.
     m.action("win", "a client counts a quorum of grants before the deadline", ["lock/acquire.rs:judge_acquire"],
-             [first(r0), quorum, Not(S.over(token)), Not(S.held(token)), S.now < S.start(r0) + trust(token)],
-             to("held", token, True), to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0),
+             [first(r0), quorum, Not(S.over(token)), Not(S.held(token)), S.now < S.start(r0) + trust(token),
+              d0 <= S.start(r0) + trust(token)],
+             to("held", token, True), to("deadline", token, d0), to("won_in", token, r0),
              to("won_by", token, q0))
     m.action("win_extension", "a client counts a quorum that holds the token, before the old deadline",
              ["lock/extend.rs:judge_extension", "lock/downgrade.rs:become_reader"],
-             [Not(first(r0)), quorum, S.held(token), Not(S.over(token)), S.now < S.deadline(token)],
-             to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0), to("won_by", token, q0))
+             [Not(first(r0)), quorum, S.held(token), Not(S.over(token)), S.now < S.deadline(token),
+              d0 <= S.start(r0) + trust(token)],
+             to("deadline", token, d0), to("won_in", token, r0), to("won_by", token, q0))
     m.action("downgrade", "a client ends the leases of its writer, and then asks for a reader",
              ["lock/downgrade.rs:prepare_downgrade", "driver/holds.rs:succeed"],
              [S.held(t0), Not(born(t0)), Not(S.over(t0)), S.now < S.deadline(t0)], to("asked", t0, True))

@@ -208,7 +208,40 @@ fn unchanged(variables: &[(Slot, SortId)], body: &Formula) -> Option<FunctionId>
     (after == before && these == those && are_bound).then_some(*after)
 }
 
+/// Returns the bit of a function in a set of what formulas speak of.
+pub(crate) const fn bit(function: FunctionId) -> u128 {
+    1 << function
+}
+
+/// Returns the bit of a sort, the live elements of which a quantifier counts through.
+pub(crate) const fn bit_of_sort(sort: SortId) -> u128 {
+    1 << (127 - sort)
+}
+
 impl Formula {
+    /// Returns the functions and sorts on which its value depends.
+    pub(crate) fn speaks_of(&self) -> u128 {
+        let all = |parts: &[Self]| parts.iter().fold(0, |set, part| set | part.speaks_of());
+        match self {
+            Self::Number(_) | Self::Bound(_) => 0,
+            Self::Unchanged(function) => bit(*function),
+            Self::Not(part) => part.speaks_of(),
+            Self::ForAll((_, sort), part) | Self::Exists((_, sort), part) => {
+                bit_of_sort(*sort) | part.speaks_of()
+            }
+            Self::If(parts) => all(&**parts),
+            Self::Implies(parts)
+            | Self::Equal(parts)
+            | Self::Below(parts)
+            | Self::AtMost(parts)
+            | Self::Difference(parts) => all(&**parts),
+            Self::And(parts) | Self::Or(parts) | Self::Sum(parts) => all(parts),
+            Self::Before(function, parts) | Self::After(function, parts) => {
+                bit(*function) | all(parts)
+            }
+        }
+    }
+
     /// Returns whether its value depends on a bound variable.
     pub(crate) fn mentions(&self, variable: Slot) -> bool {
         let any = |parts: &[Self]| parts.iter().any(|part| part.mentions(variable));

@@ -28,6 +28,8 @@ pub struct Definition {
     pub(crate) parts: Vec<(Formula, String)>,
     /// All parts, for all elements that its parameters could be.
     pub(crate) always: Formula,
+    /// The functions and sorts on which that depends.
+    pub(crate) speaks_of: u128,
     /// Of a goal of a step: all parts after each action of its page, for all elements that the parameters
     /// which are not the action's could be.
     pub(crate) after: Vec<Formula>,
@@ -153,8 +155,10 @@ impl Page {
         for text in &texts {
             let declaration = Declaration::of(text)?;
             if !declaration.arguments.is_empty() {
-                // A parameter that is a function is set like a constant.
-                self.declare_one(declaration)?;
+                // A parameter that is a function is set like a constant, for all actions that have one of its name.
+                if !self.names.contains_key(&declaration.name) {
+                    self.declare_one(declaration)?;
+                }
                 continue;
             }
             parameters.push((declaration.name, self.sorts.get(&declaration.range).copied()));
@@ -178,7 +182,18 @@ impl Page {
         };
         let (name, after) = (name.clone(), Vec::new());
         let always = for_all(&parameters, &parts, |_| true);
-        Ok(Definition { name, words, parameters, slots, parts, always, after, is_of_step })
+        let speaks_of = always.speaks_of();
+        Ok(Definition {
+            name,
+            words,
+            parameters,
+            slots,
+            parts,
+            always,
+            speaks_of,
+            after,
+            is_of_step,
+        })
     }
 }
 

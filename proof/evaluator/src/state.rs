@@ -1,6 +1,6 @@
 //! A state: the elements of each sort, and the value of each function.
 
-use crate::formula::{Formula, FunctionId, SortId};
+use crate::formula::{Formula, FunctionId, SortId, bit, bit_of_sort};
 use crate::page::{Definition, Page};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct State {
     live: Vec<Vec<Element>>,
     /// Room for bound variables.
     bound: Vec<i64>,
+    /// The functions and sorts that may have changed since all conjuncts and goals were judged.
+    touched: u128,
 }
 
 /// A state, and what a step changes in it.
@@ -78,6 +80,7 @@ impl State {
             elements: vec![0; sorts],
             live: vec![Vec::new(); sorts],
             bound: Vec::new(),
+            touched: u128::MAX,
             page,
         };
         state.make_room();
@@ -130,6 +133,7 @@ impl State {
         let element = self.elements[sort] as Element;
         self.elements[sort] += 1;
         self.live[sort].push(element);
+        self.touched |= bit_of_sort(sort);
         element
     }
 
@@ -140,8 +144,9 @@ impl State {
         match (at, is_live) {
             (Some(at), false) => _ = self.live[sort].swap_remove(at),
             (None, true) => self.live[sort].push(element),
-            _ => {}
+            _ => return,
         }
+        self.touched |= bit_of_sort(sort);
     }
 
     /// Returns the live elements of a sort.
@@ -174,7 +179,13 @@ impl State {
     pub fn set(&mut self, function: &str, arguments: &[Element], value: i64) {
         let function = self.function(function);
         let place = self.place(function, arguments);
-        self.tables[function][place] = value;
+        self.put(function, place, value);
+    }
+
+    fn put(&mut self, function: FunctionId, place: usize, value: i64) {
+        if std::mem::replace(&mut self.tables[function][place], value) != value {
+            self.touched |= bit(function);
+        }
     }
 
     /// Returns a change of a step.
@@ -212,8 +223,19 @@ impl State {
     /// Does what a step changes.
     pub fn change(&mut self, changes: &[Change]) {
         for Change { function, place, value } in changes {
-            self.tables[*function][*place] = *value;
+            self.put(*function, *place, *value);
         }
+    }
+
+    /// Returns whether a formula may have another value than when all were last judged.
+    #[must_use]
+    pub fn may_differ(&self, definition: &Definition) -> bool {
+        self.touched & definition.speaks_of != 0
+    }
+
+    /// Notes that all formulas have been judged that may differ.
+    pub fn all_judged(&mut self) {
+        self.touched = 0;
     }
 
     /// Returns whether a formula holds in this state, whatever its parameters are.

@@ -10,6 +10,7 @@ The signature before any of the other files is a complete text. A file defines o
 underscore.
 """
 from pathlib import Path
+from shutil import rmtree
 
 from z3 import And, Implies, Z3_OP_UNINTERPRETED, is_app, is_quantifier, parse_smt2_string
 
@@ -29,6 +30,8 @@ def export(page, folder):
     for goal in model.goals.values():
         formula = Implies(And(list(goal.hypotheses)), goal.conclusion)
         files[f"goal/{file_name(goal.name)}"] = definition(goal.name, goal.words, formula, known)
+    # What a page no longer has is no formula of it.
+    rmtree(home, ignore_errors=True)
     for name, text in files.items():
         path = home / f"{name}.smt2"
         path.parent.mkdir(parents=True, exist_ok=True)
