@@ -182,6 +182,7 @@ impl World {
         held.downgraded_by = request.0;
         let (attempt, token) = (held.attempt, held.token.clone());
         self.say(|| format!("{} becomes a reader by {token}", name(place)));
+        self.match_downgrades(&token);
         if let Some(machine) = &mut self.clients[place].machine {
             machine.handle_downgrade(local, request, attempt);
         }
@@ -235,16 +236,22 @@ impl World {
         }
         let Some(held) = client.holds.get(&hold) else { return };
         let (attempt, in_time, awaited) = (held.attempt, held.in_time, held.is_awaited);
+        self.match_given_back(place, hold);
         self.claim(place, hold);
         if !awaited && self.leaves_idle(place, hold) {
             return;
         }
         let client = &mut self.clients[place];
         let Some(held) = client.holds.get(&hold) else { return };
-        self.invariants.keepers.released(&held.token, now);
-        self.invariants.never_again.over(&held.token);
+        let (token, stays) = (held.token.clone(), !held.asked.at_least.is_zero());
+        self.invariants.keepers.released(&token, now);
+        self.invariants.never_again.over(&token);
         let request = awaited.then(|| client.next_request(now));
         client.awaited.extend(request.map(|request| request.0));
+        if let Some(request) = request.filter(|_| stays) {
+            self.match_finishing(place, request, &token);
+        }
+        let client = &mut self.clients[place];
         if let Some(machine) = &mut client.machine {
             // A release says that the work has ended well, and a drop that it has not.
             match request {

@@ -111,6 +111,7 @@ impl World {
             }
             Fault::StepsBack { node, by } => {
                 self.masters[node].step_back(by, now);
+                self.match_set_back(node);
             }
             Fault::StepsForward { node, by } => {
                 self.masters[node].clock.stepped += nanos(by) as i64;

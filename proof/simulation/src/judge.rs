@@ -18,7 +18,7 @@ use quorumlock_core::quorum::NodeSet;
 use std::time::Duration;
 
 /// How much longer than the quarantine a fence is kept.
-const FENCES_STAY: Duration = millis(1_000);
+pub(super) const FENCES_STAY: Duration = millis(1_000);
 
 /// The resources that can be locked.
 pub(super) const KEYS: [&str; 2] = ["a", "b"];

@@ -66,12 +66,19 @@ impl World {
                     held.downgrades = None;
                 }
                 match result {
-                    Ok(extended) => self.downgraded(place, attempt, extended.deadline),
+                    Ok(extended) => {
+                        self.match_extended(place, attempt, extended.deadline);
+                        self.downgraded(place, attempt, extended.deadline);
+                    }
                     Err(NotExtended::Lost) => {}
                     Err(NotExtended::Unconfirmed(_)) => self.is_a_writer_again(place, attempt),
                 }
             }
-            Event::Released { request, .. } | Event::ForceReleased { request, .. } => {
+            Event::Released { request, release } => {
+                self.clients[place].awaited.remove(&request.0);
+                self.match_released(place, request, &release);
+            }
+            Event::ForceReleased { request, .. } => {
                 self.clients[place].awaited.remove(&request.0);
             }
             Event::Ahead { .. }
@@ -177,8 +184,11 @@ impl World {
         let repeats = self.setup.flaw == Some(Flaw::NumberTwice) && is_next && ballot != 0;
         let ballot = if repeats { ballot - 1 } else { ballot };
         match is_next {
-            true => self.match_next(place, attempt, &token, deadline),
-            false => self.match_won(place, attempt, &token, &asked, deadline),
+            true => self.match_next((place, request.0), (attempt, ballot), &token, deadline),
+            false => {
+                let won = (attempt, ballot);
+                self.match_won((place, request.0), won, &token, &asked, deadline);
+            }
         }
         self.rests(place, &token, asked.ttl, deadline);
         self.invariants.given_back.won(&token);
@@ -276,6 +286,7 @@ impl World {
         if let Some(held) = self.clients[place].won(attempt) {
             held.asked.mode = Mode::Write;
             let token = held.token.clone();
+            self.match_writes_again(&token);
             let verdict = self.judge_writer(&token);
             self.find(verdict);
         }
@@ -325,6 +336,8 @@ impl World {
         if std::mem::replace(&mut held.is_over, true) {
             return;
         }
+        self.match_given_back(place, hold);
+        let Some(held) = self.clients[place].holds.get(&hold) else { return };
         let span = |key: &&str| HoldSpan {
             client: name(place),
             resource: (*key).to_owned(),

@@ -352,6 +352,17 @@ impl Setup {
         &self.kinds[seat]
     }
 
+    /// Returns each list of masters that a client has.
+    pub(super) fn lists(&self) -> Vec<NodeSet> {
+        let mut lists = Vec::new();
+        for list in self.kinds.iter().flat_map(|kind| kind.members.lists()) {
+            if !lists.contains(&list) {
+                lists.push(list);
+            }
+        }
+        lists
+    }
+
     pub(super) fn settings(&self, seat: usize) -> Settings {
         let kind = &self.kinds[seat];
         Settings {

@@ -7,10 +7,12 @@ use super::clock::{Time, nanos, shown};
 use super::faults::{Cut, Slowness};
 use super::history::History;
 use super::invariants::{Invariants, Verdict};
+use super::judge::FENCES_STAY;
 use super::knowledge::{Grounds, Sent};
 use super::line::Line;
 use super::master::Master;
 use super::matched::Matched;
+use super::matched::fences::Clocks;
 use super::plan::Act;
 use super::seed::Rng;
 use super::setup::Setup;
@@ -125,6 +127,13 @@ impl World {
             master
         });
         let masters: Vec<Master> = masters.collect();
+        let clocks = Clocks {
+            of_masters: masters.iter().map(|master| master.clock).collect(),
+            are_set: setup.steps_back,
+            window: setup.kind(0).window,
+            kept: setup.kind(0).quarantine + FENCES_STAY,
+            lists: setup.lists(),
+        };
         let mut world = Self {
             history: History::new(setup.masters),
             agenda: Agenda::default(),
@@ -172,7 +181,7 @@ impl World {
             asks: 0,
             stopped: 0,
             sum: 0xcbf2_9ce4_8422_2325,
-            matched: Matched::new(&setup),
+            matched: Matched::new(&setup, &clocks),
             violation: None,
             log: loud.then(Vec::new),
             setup,

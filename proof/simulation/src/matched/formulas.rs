@@ -15,7 +15,7 @@ const FOLDER: &str = "FORMULAS";
 const EVERY: &str = "MATCH_EVERY";
 
 /// The pages that each resource of a world is matched with.
-pub(super) const PAGES: [&str; 2] = ["lock", "handover"];
+pub(super) const PAGES: [&str; 6] = ["lock", "handover", "warm", "min_hold", "joint", "readers"];
 
 /// The pages that each client and master of a world are matched with.
 pub(super) const OF_CONNECTIONS: [&str; 3] = ["order", "sent", "debts"];

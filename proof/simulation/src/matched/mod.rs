@@ -11,27 +11,36 @@
 
 mod connection;
 mod exact;
+pub(super) mod fences;
 pub(super) mod formulas;
+mod hand_over;
+mod lists;
 mod lock;
+mod min_hold;
+mod readers;
 mod steps;
 mod tests;
+mod warm;
 
 use super::clock::{Time, WallClock};
 use super::commands::{Commands, Deed, Script, Words, split, text, token};
 use super::judge::KEYS;
 use super::line::Line;
-use super::master::MARK;
-use super::plan::Asked;
+use super::master::{FENCE, MARK};
+use super::plan::{Asked, Mode};
 use super::setup::Setup;
 use super::world::World;
 use connection::{Connections, Queued};
 use evaluator::{Element, Page};
 use exact::Span;
-use lock::{Found, Lock};
+use fences::{Block, Clocks, nanos_of_micros};
+use lock::{Found, Kind, Lock, Rests, Seen};
+use min_hold::End;
 use quorumlock_core::coordinator::wire::DONE;
-use quorumlock_core::coordinator::{AttemptId, DetachedLock, Epoch};
-use quorumlock_core::quorum::{Instant, Membership};
+use quorumlock_core::coordinator::{AttemptId, DetachedLock, Epoch, Release, RequestId};
+use quorumlock_core::quorum::{Instant, Membership, NodeSet};
 use quorumlock_core::report::LossReason;
+use readers::Shared;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,12 +82,26 @@ impl Scope {
             () if setup.flaw.is_some() => Self::Flawed,
             () if setup.story.is_some() => Self::AtOdds,
             () if setup.jam.is_some() => Self::Jammed,
-            () if setup.steps_back => Self::ClocksAreSet,
             () if kinds.any(has_several) => Self::SeveralLists,
+            () if setup.steps_back => Self::ClocksAreSet,
             () => Self::Covered,
         }
     }
+
+    /// Returns whether such a world is matched with a page, as far as that speaks of it.
+    fn is_of(self, page: &str) -> bool {
+        match self {
+            Self::Covered => true,
+            Self::ClocksAreSet => page != "readers",
+            Self::SeveralLists => page == "joint",
+            _ => false,
+        }
+    }
 }
+
+/// The places of the last and the first number of a block among the arguments of `acquire.lua`.
+const BALLOT: usize = 3;
+const FIRST_OF_BLOCK: usize = 7;
 
 /// What a client has queued for a master on a connection.
 #[derive(Default)]
@@ -99,6 +122,7 @@ type Connection = (usize, usize, Epoch);
 /// What is matched in one world.
 pub(super) struct Matched {
     pub(super) scope: Scope,
+    is_over: bool,
     /// Of each page, each resource.
     locks: Vec<Lock>,
     /// The SETs that have been queued and not executed, and how far their connection is once they are written.
@@ -107,11 +131,20 @@ pub(super) struct Matched {
     /// The round of each resource that a client has begun in this turn to extend a token.
     begun: BTreeMap<String, (usize, Vec<Option<Element>>)>,
     turns: usize,
+    /// The lists of each client.
+    lists: Vec<Vec<NodeSet>>,
     /// The tokens of what was won.
     won: BTreeMap<(usize, AttemptId), String>,
+    /// The turns of guards: those of a client, by their holds.
+    taken: BTreeMap<(usize, u64), Vec<Option<Element>>>,
+    /// The tokens of what callers release.
+    finishing: BTreeMap<(usize, RequestId), String>,
     /// Of each page that speaks of connections, each client and master.
     connections: Connections,
 }
+
+/// The actions that no world has: no simulated master is out of memory, and no world ends a joint phase.
+const IN_NO_WORLD: [&str; 2] = ["min_hold shorten_in_part", "joint old_ends"];
 
 /// How often each action of a page was matched, in many worlds.
 #[derive(Clone, Default, Debug)]
@@ -141,9 +174,11 @@ impl Counts {
         self.stutters += steps.stutters;
     }
 
-    /// Returns whether each action was matched.
+    /// Returns whether each action was matched that a world has.
     pub(super) fn is_whole(&self) -> bool {
-        !self.actions.is_empty() && self.actions.values().all(|count| *count > 0)
+        let is_missing =
+            |(name, count): (&String, &u64)| *count == 0 && !IN_NO_WORLD.contains(&&**name);
+        !self.actions.is_empty() && !self.actions.iter().any(is_missing)
     }
 
     /// Returns the counts as a run prints them.
@@ -165,48 +200,49 @@ impl Counts {
 }
 
 impl Matched {
-    pub(super) fn new(setup: &Setup) -> Self {
+    pub(super) fn new(setup: &Setup, clocks: &Clocks) -> Self {
         let scope = if setup.proof.is_some() { Scope::of(setup) } else { Scope::NotChosen };
         let locks = match &setup.proof {
-            Some(formulas::Proof(pages, _)) if scope == Scope::Covered => {
+            Some(formulas::Proof(pages, _)) => {
                 let day = 86_400_000_000_000;
                 let boot = if setup.young { 0 } else { -day };
                 let guard = Span::of(setup.quarantine).at_least(exact::SLOWEST);
-                let of = |page: &Arc<Page>| Lock::new(page.clone(), setup.masters, boot, guard);
-                pages.iter().flat_map(|page| KEYS.map(|_| of(page))).collect()
+                let of = |page: &Arc<Page>| Lock::new(page.clone(), clocks.clone(), boot, guard);
+                let covers = |page: &&Arc<Page>| scope.is_of(&page.name);
+                pages.iter().filter(covers).flat_map(|page| KEYS.map(|_| of(page))).collect()
             }
-            _ => Vec::new(),
+            None => Vec::new(),
         };
         Self {
             scope,
+            is_over: false,
             locks,
             sets: Vec::new(),
             queues: BTreeMap::new(),
             begun: BTreeMap::new(),
             turns: 0,
+            lists: Vec::new(),
             won: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            finishing: BTreeMap::new(),
             connections: Connections::new(setup),
         }
     }
 
     fn is_on(&self) -> bool {
-        self.scope == Scope::Covered
+        !(self.locks.is_empty() || self.is_over)
     }
 
     /// Ends the matching of this world, from which on the page does not cover it.
     fn end(&mut self, scope: Scope) {
-        self.scope = scope;
+        (self.scope, self.is_over) = (scope, true);
     }
 
     pub(super) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         *counts.worlds.entry(self.scope).or_default() += 1;
         for lock in &self.locks {
-            for (action, matched) in lock.page().actions.iter().zip(&lock.matched) {
-                let name = format!("{} {}", lock.page().name, action.name);
-                *counts.actions.entry(name).or_default() += matched;
-            }
-            counts.stutters += lock.stutters;
+            counts.add_steps(&lock.steps);
         }
         self.connections.count(&mut counts);
         counts
@@ -277,14 +313,17 @@ impl Matched {
         let reads =
             matches!(Script::of(words), Some(Script::Acquire | Script::Extend | Script::Release));
         let mut asked = vec![lock::Asked::Nothing; self.locks.len()];
-        match deed {
+        if reads {
             // A token that has held it alone is a reader's from now on.
-            _ if reads => self.leaves(now, &token)?,
+            self.leaves_as_reader(now, &token)?;
+        }
+        match deed {
             Deed::Acquire => {
-                let life = life(words);
+                let (life, block) = (life(words), block(words));
+                let lists = self.lists[line.0].clone();
                 let node = line.1 as Element;
                 self.each(&keys, |lock| {
-                    lock.begins(now, &token, life)?;
+                    lock.begins(now, &token, (life, block, reads), &lists)?;
                     lock.sends_set(now, &token, node)
                 })?;
                 let queue = self.queues.entry(line).or_default();
@@ -305,7 +344,8 @@ impl Matched {
                         let is_last = leaving.contains(&token);
                         for (key, lock) in KEYS.iter().cycle().zip(&mut self.locks) {
                             let named = keys.contains(key);
-                            let begun = named.then(|| lock.extends(now, &token, (life, is_last)));
+                            let asked = (life, is_last, reads);
+                            let begun = named.then(|| lock.extends(now, &token, asked));
                             let begun =
                                 begun.transpose().map_err(|wrong| of_resource(key, &wrong, lock));
                             rounds.push(begun?.flatten());
@@ -316,7 +356,8 @@ impl Matched {
                 };
                 asked = rounds.into_iter().map(lock::Asked::Extend).collect();
             }
-            Deed::Release | Deed::Shorten => self.each(&keys, |lock| lock.gives_up(now, &token))?,
+            Deed::Release => self.each(&keys, |lock| lock.gives_up(now, &token, End::Open))?,
+            Deed::Shorten => self.each(&keys, |lock| lock.gives_up(now, &token, End::Well))?,
             Deed::Agree | Deed::Inspect | Deed::Other => {}
         }
         if matches!(deed, Deed::Acquire | Deed::Extend) {
@@ -325,11 +366,24 @@ impl Matched {
         Ok(())
     }
 
-    /// Lets a token leave what the page covers.
-    fn leaves(&mut self, now: i64, token: &str) -> Result<(), String> {
+    /// Lets a token that reads leave the pages that speak of no readers.
+    fn leaves_as_reader(&mut self, now: i64, token: &str) -> Result<(), String> {
         let mut has_left = true;
         self.each(&KEYS, |lock| {
-            has_left &= lock.leaves(now, token)?;
+            has_left &= lock.kind == Kind::Readers || lock.leaves(now, token, End::Open)?;
+            Ok(())
+        })?;
+        if !has_left {
+            self.end(Scope::Forced);
+        }
+        Ok(())
+    }
+
+    /// Lets a token leave what the page covers.
+    fn leaves(&mut self, now: i64, token: &str, end: End) -> Result<(), String> {
+        let mut has_left = true;
+        self.each(&KEYS, |lock| {
+            has_left &= lock.leaves(now, token, end)?;
             Ok(())
         })?;
         if !has_left {
@@ -376,6 +430,17 @@ fn life(words: &Words) -> Span {
     Span::of(Duration::from_millis(millis))
 }
 
+/// Returns the numbers that a fenced acquire asks for.
+fn block(words: &Words) -> Option<Block> {
+    if words[0] == b"SET" {
+        return None;
+    }
+    let arguments = split(words).1;
+    let number = |place: usize| text(arguments.get(place)?).parse().ok().map(nanos_of_micros);
+    let last = number(BALLOT)?;
+    Some((number(FIRST_OF_BLOCK).unwrap_or(last), last))
+}
+
 /// Returns whether an answer says that all keys were set, or are held.
 fn counts(answer: &[u8]) -> bool {
     answer.starts_with(b"+OK") || answer.starts_with(b":1\r")
@@ -394,6 +459,10 @@ impl World {
             return;
         }
         self.matched.turns += 1;
+        for client in &self.clients[self.matched.lists.len()..] {
+            let lists = self.setup.kind(client.seat).members.lists();
+            self.matched.lists.push(lists.collect());
+        }
         let now = self.agenda.now as i64;
         let leaving = self.leaving(client);
         for own in 0..self.clients[client].nodes.len() {
@@ -433,24 +502,83 @@ impl World {
         }
         let asked = self.matched.take_asked(line, words);
         let (node, now) = (line.1, self.agenda.now);
-        let found = KEYS.map(|key| self.found(node, key, now));
-        for ((room, asked), found) in asked.into_iter().enumerate().zip(found.iter().cycle()) {
-            let lock = &mut self.matched.locks[room];
-            let answered = (asked, counts(answer));
-            let result = lock.executes(now as i64, node as Element, answered, found.as_ref());
-            let result = result.map_err(|wrong| of_resource(KEYS[room % KEYS.len()], &wrong, lock));
-            self.find_unmatched(result);
+        let acting = token(words);
+        // What a command does not name it does not change.
+        for key in resources(words) {
+            let at = KEYS.iter().position(|known| *known == key).unwrap_or(0);
+            let (found, shared) = (self.found(node, key, now), self.shared(node, key, now));
+            let seen = Seen {
+                found: found.as_ref(),
+                fence: self.fence(node, key, now),
+                shared: shared.as_ref(),
+                acting: &acting,
+            };
+            for room in (at..asked.len()).step_by(KEYS.len()) {
+                let lock = &mut self.matched.locks[room];
+                let answered = (asked[room], counts(answer));
+                let result = lock.executes(now as i64, node as Element, answered, &seen);
+                let result = result.map_err(|wrong| of_resource(key, &wrong, lock));
+                self.find_unmatched(result);
+            }
         }
+    }
+
+    /// Returns the mark of readers at a master, and those under it.
+    fn shared(&self, node: usize, key: &str, now: Time) -> Option<Shared> {
+        let master = &self.masters[node];
+        let left = master.remaining(key, now).filter(|_| master.raw(key, now) == Some(MARK))?;
+        let ends = |left: Duration| exact::ends(master.clock, now, left);
+        let readers = master.readers(key, now).into_iter();
+        Some(Shared {
+            ends: ends(left),
+            readers: readers.map(|(reader, left)| (reader, ends(left))).collect(),
+        })
+    }
+
+    /// A caller makes its writer a reader.
+    pub(super) fn match_downgrades(&mut self, token: &str) {
+        let now = self.agenda.now as i64;
+        let result = self.matched.each(&KEYS, |lock| lock.downgrades(now, token));
+        self.find_unmatched(result);
+    }
+
+    /// It is a writer still.
+    pub(super) fn match_writes_again(&mut self, token: &str) {
+        let now = self.agenda.now as i64;
+        let result = self.matched.each(&KEYS, |lock| lock.writes_again(now, token));
+        self.find_unmatched(result);
     }
 
     /// Returns the key of the page at a master, if there is one.
     fn found(&self, node: usize, key: &str, now: Time) -> Option<Found> {
         let master = &self.masters[node];
         let value = master.raw(key, now)?;
-        let is_token = value != MARK && !value.starts_with(DONE);
-        let left = master.remaining(key, now).filter(|_| is_token)?;
+        let left = master.remaining(key, now).filter(|_| value != MARK)?;
         let clock: WallClock = master.clock;
-        Some(Found { token: value.to_owned(), ends: exact::ends(clock, now, left) })
+        let token = value.strip_prefix(DONE);
+        let (token, is_done) = (token.unwrap_or(value).to_owned(), token.is_some());
+        Some(Found { token, ends: exact::ends(clock, now, left), is_done })
+    }
+
+    /// Returns the fence of a resource at a master, or nothing.
+    fn fence(&self, node: usize, key: &str, now: Time) -> i64 {
+        let fence = self.masters[node].raw(&format!("{FENCE}{key}"), now);
+        fence.and_then(|text| text.parse().ok()).map_or(0, nanos_of_micros)
+    }
+
+    /// The clock of a master was set back: its keys live longer.
+    pub(super) fn match_set_back(&mut self, node: usize) {
+        if !self.matched.is_on() {
+            return;
+        }
+        let now = self.agenda.now;
+        let found = KEYS.map(|key| self.found(node, key, now));
+        let mut found = found.iter().cycle();
+        let result = self.matched.each(&KEYS, |lock| match found.next() {
+            Some(Some(found)) => lock.lives_longer(now as i64, node as Element, found),
+            _ => Ok(()),
+        });
+        self.find_unmatched(result);
     }
 
     pub(super) fn match_restart(&mut self, node: usize) {
@@ -464,13 +592,13 @@ impl World {
 
     pub(super) fn match_won(
         &mut self,
-        place: usize,
-        attempt: AttemptId,
+        (place, hold): (usize, u64),
+        (attempt, ballot): (AttemptId, u64),
         token: &str,
         asked: &Asked,
         deadline: Instant,
     ) {
-        if !self.matched.is_on() || asked.mode == super::plan::Mode::Read {
+        if !self.matched.is_on() {
             return;
         }
         let now = self.agenda.now as i64;
@@ -479,17 +607,23 @@ impl World {
         let span = Span::of(asked.ttl - drift(asked.ttl));
         let (trust, by_any) = (span.at_most(clock.ppm), span.at_most(-exact::SLOWEST));
         let delayed = !asked.lock_delay.is_zero() || !asked.at_least.is_zero();
+        let stays = match asked.at_least.is_zero() {
+            true => 0,
+            false => Span::of(asked.at_least).at_most(clock.ppm),
+        };
         self.matched.won.insert((place, attempt), token.to_owned());
-        let won = (trust, by_any, delayed);
+        let reads = asked.mode == Mode::Read;
+        let won = Rests { trust, by_any, delayed, stays, reads };
         let result = self.matched.each(asked.keys, |lock| lock.wins(now, token, until, won));
         self.find_unmatched(result);
+        self.match_taken((place, hold), attempt, ballot);
     }
 
     /// A lock that is kept warm goes to another guard of its client: to the proof it was held all the while.
     pub(super) fn match_next(
         &mut self,
-        place: usize,
-        attempt: AttemptId,
+        (place, hold): (usize, u64),
+        (attempt, ballot): (AttemptId, u64),
         token: &str,
         deadline: Instant,
     ) {
@@ -498,6 +632,30 @@ impl World {
         }
         let until = exact::when(self.clients[place].clock, deadline);
         self.match_hold(place, attempt, |lock, now, token| lock.goes_on(now, token, until));
+        self.match_taken((place, hold), attempt, ballot);
+    }
+
+    /// A task has a guard, with this number.
+    fn match_taken(&mut self, (place, hold): (usize, u64), attempt: AttemptId, number: u64) {
+        let number = nanos_of_micros(number.into());
+        let mut turns = Vec::new();
+        self.match_hold(place, attempt, |lock, now, token| {
+            turns.push(lock.passes_on(now, token, number)?);
+            Ok(())
+        });
+        self.matched.taken.insert((place, hold), turns);
+    }
+
+    /// A task has a guard no more.
+    pub(super) fn match_given_back(&mut self, place: usize, hold: u64) {
+        let Some(turns) = self.matched.taken.remove(&(place, hold)) else { return };
+        let mut turns = turns.into_iter();
+        let now = self.agenda.now as i64;
+        let result = self.matched.each(&KEYS, |lock| match turns.next().flatten() {
+            Some(turn) => lock.gives_back(now, turn),
+            None => Ok(()),
+        });
+        self.find_unmatched(result);
     }
 
     pub(super) fn match_extended(&mut self, place: usize, attempt: AttemptId, deadline: Instant) {
@@ -510,7 +668,7 @@ impl World {
         let held = self.clients[place].won(attempt).is_some_and(|held| held.in_time);
         let is_given_up = held && *reason == LossReason::Lapsed;
         self.match_hold(place, attempt, |lock, now, token| match is_given_up {
-            true => lock.gives_up(now, token),
+            true => lock.gives_up(now, token, End::Well),
             false => lock.loses(now, token),
         });
     }
@@ -594,8 +752,24 @@ impl World {
     pub(super) fn match_leaving(&mut self, token: &str) {
         if self.matched.is_on() {
             let now = self.agenda.now as i64;
-            let result = self.matched.leaves(now, token);
+            let result = self.matched.leaves(now, token, End::Open);
             self.find_unmatched(result);
         }
+    }
+
+    /// The work of a guard has ended well, and its caller asks for the release.
+    pub(super) fn match_finishing(&mut self, place: usize, request: RequestId, token: &str) {
+        if self.matched.is_on() {
+            self.matched.finishing.insert((place, request), token.to_owned());
+        }
+    }
+
+    /// The caller hears of the release.
+    pub(super) fn match_released(&mut self, place: usize, request: RequestId, release: &Release) {
+        let token = self.matched.finishing.remove(&(place, request));
+        let Some(token) = token.filter(|_| matches!(release, Release::Released)) else { return };
+        let now = self.agenda.now as i64;
+        let result = self.matched.each(&KEYS, |lock| lock.confirmed(now, &token));
+        self.find_unmatched(result);
     }
 }

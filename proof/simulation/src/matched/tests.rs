@@ -2,7 +2,7 @@
 //! another verdict. And the command behind `scripts/planted`.
 
 use super::Scope;
-use super::formulas::{self, Proof};
+use super::formulas::{self, PAGES, Proof};
 use crate::play::{draw_unmatched, play_matched};
 use crate::seed::Seed;
 use std::path::Path;
@@ -14,7 +14,10 @@ use std::{fs, panic, thread};
 /// Returns the first of so many worlds whose steps are not those of the proof, and why. Only those count that its
 /// pages cover.
 fn refused(proof: &Proof, worlds: usize) -> Option<(usize, String)> {
-    let covers = |seed: &Seed| Scope::of(&draw_unmatched(*seed, None).0) == Scope::Covered;
+    let covers = |seed: &Seed| {
+        let scope = Scope::of(&draw_unmatched(*seed, None).0);
+        PAGES.iter().any(|page| scope.is_of(page))
+    };
     let seeds: Vec<Seed> = (0..).map(Seed).filter(covers).take(worlds).collect();
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let found: Mutex<Option<(usize, String)>> = Mutex::new(None);
@@ -55,7 +58,7 @@ fn exported(name: &str, part: &str, by: &str) -> Proof {
         .arg(folder.join("scripts/prove.py"))
         .arg("--export")
         .arg(folder.join("formulas"))
-        .args(formulas::PAGES)
+        .args(PAGES)
         .args(formulas::OF_CONNECTIONS)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()

@@ -61,7 +61,7 @@ impl Debts {
         let (page, is_open) = (&self.page, self.is_open);
         let token = self.tokens.entry(name);
         let token = token.or_insert_with(|| Token::new(page, now, begins, is_open));
-        token.sends(now, self.clock, life)
+        token.sends(now, self.clock, (begins, life))
     }
 
     /// Returns whether a SET of a token may have left.

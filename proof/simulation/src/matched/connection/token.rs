@@ -33,7 +33,7 @@ pub(super) struct Token {
     life: Duration,
     /// Its client has given it up.
     is_over: bool,
-    /// Where its first command begins, on which connection.
+    /// Where the first of its commands begins that may arrive, on which connection.
     begins: (Epoch, usize),
     /// The master has answered its SET with nil.
     is_nil: bool,
@@ -150,7 +150,16 @@ impl Token {
 
     // Its client.
 
-    pub(super) fn sends(&mut self, now: i64, clock: Clock, life: Duration) -> Result<(), String> {
+    pub(super) fn sends(
+        &mut self,
+        now: i64,
+        clock: Clock,
+        (begins, life): ((Epoch, usize), Duration),
+    ) -> Result<(), String> {
+        // Of those before it none can arrive, if there were any.
+        if !self.is("current") {
+            self.begins = begins;
+        }
         self.lives(clock, life)?;
         self.tick(now)?;
         let state = &self.steps.state;
