@@ -82,8 +82,8 @@ bench-quick: ## run a part of bench in under two minutes
 instructions: ## compare a lock's cost in instructions and allocations with the recorded one; installs valgrind if needed
 	scripts/instructions
 
-chaos: ## use locks on five containers while masters and clients fail; MINUTES=3; SEED= repeats the choices
-	@MINUTES="$(MINUTES)" SEED="$(SEED)" ODDS="$(ODDS)" WITHOUT="$(WITHOUT)" scripts/chaos $(SECONDS)
+chaos: ## use locks on five containers while masters and clients fail; MINUTES=3; SEED= repeats the choices; CLOCKS=1 gives each process a clock of its own
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" ODDS="$(ODDS)" CLOCKS="$(CLOCKS)" WITHOUT="$(WITHOUT)" scripts/chaos $(SECONDS)
 
 judge: ## judge a history of chaos again, by its own checks and by porcupine-rs; HISTORY=
 	@test -f "$(HISTORY)" || { echo "error: HISTORY= must name a file, such as target/chaos/0x1f.edn" >&2; exit 1; }

@@ -13,6 +13,7 @@
 //! | `client/` | a client process: acquires, holds, extends, writes, releases |
 //! | `store.rs` | what the locks protect; refuses old fencing tokens |
 //! | `usage.rs` | memory and open files over time |
+//! | `clocks.rs` | clocks of their own, if they are asked for |
 //! | `watch.rs` | looks at the masters' keys in the meantime |
 //! | `history.rs`, `line.rs`, `journal.rs`, `clock.rs` | what happened, line by line, by one clock |
 //! | `story.rs`, `check/` | the history put in order, and what it must show |
@@ -21,6 +22,7 @@
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod clock;
+pub(crate) mod clocks;
 #[path = "../support/edn.rs"]
 pub(crate) mod edn;
 pub(crate) mod history;
@@ -48,7 +50,7 @@ use check::Kind;
 use client::{Orders, Party, Spoiled};
 use journal::Journal;
 use people::People;
-use plan::Deed;
+use plan::{Clocks, Deed};
 use run::{Outcome, Run};
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,6 +62,8 @@ const SECONDS: &str = "QUORUMLOCK_CHAOS_SECONDS";
 const WITHOUT: &str = "QUORUMLOCK_CHAOS_WITHOUT";
 /// Set if clients have different settings in the main run.
 const ODDS: &str = "QUORUMLOCK_CHAOS_ODDS";
+/// How the clocks go in the main run, if processes have their own: `plan/clocks.rs`.
+const CLOCKS: &str = "QUORUMLOCK_CHAOS_CLOCKS";
 /// Path of a history to judge again: set by hand, when a check has changed.
 const HISTORY: &str = "QUORUMLOCK_CHAOS_HISTORY";
 
@@ -72,11 +76,16 @@ fn from_environment<T>(name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<
 }
 
 async fn play(spoiled: Spoiled, lasts: Duration) -> Option<Outcome> {
-    play_with(spoiled, lasts, false).await
+    play_with(spoiled, lasts, false, Clocks::Shared).await
 }
 
-async fn play_with(spoiled: Spoiled, lasts: Duration, at_odds: bool) -> Option<Outcome> {
-    let run = Run::new(Seed::from_env(SEED), lasts, spoiled, at_odds);
+async fn play_with(
+    spoiled: Spoiled,
+    lasts: Duration,
+    at_odds: bool,
+    clocks: Clocks,
+) -> Option<Outcome> {
+    let run = Run::new(Seed::from_env(SEED), lasts, spoiled, at_odds, clocks);
     let outcome = run.play().await?;
     tell(&report(&outcome));
     Some(outcome)
@@ -115,21 +124,29 @@ async fn in_chaos_a_lock_never_has_two_holders_and_nothing_is_left() {
     let seconds = from_environment(SECONDS, |text| text.parse().ok()).unwrap_or(12);
     let spoiled = from_environment(WITHOUT, Spoiled::parse).unwrap_or(Spoiled::Nothing);
     let at_odds = from_environment(ODDS, |text| Some(text == "1")).unwrap_or(false);
+    let clocks = from_environment(CLOCKS, Clocks::parse).unwrap_or(Clocks::Shared);
     let lasts = Duration::from_secs(seconds);
-    let Some(outcome) = play_with(spoiled, lasts, at_odds).await else { return };
+    let Some(outcome) = play_with(spoiled, lasts, at_odds, clocks).await else { return };
     assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
     let figures = &outcome.figures;
     assert!(figures.acquired as u64 > seconds && figures.accepted > 10, "no load");
     let faults: usize = figures.faults.values().sum();
     assert!(faults >= 4 && figures.stopped + figures.killed >= 2, "no trouble");
     let hand_overs = &figures.hand_overs;
-    assert!(hand_overs.reused.len() + hand_overs.anew.len() > 0, "no lock was kept warm");
+    let warm = hand_overs.reused.len() + hand_overs.anew.len();
+    // With clocks of their own a master that is away is beside a minority that is astray, and few count.
+    assert!(warm > 0 || clocks != Clocks::Shared, "no lock was kept warm");
     // At odds, most wait until others have given way.
     assert!(at_odds || figures.crowd.won as u64 > seconds, "no crowd");
-    assert!(figures.bursts.served > 1_000 && figures.bursts.kept > 0, "no bursts");
+    let many = if clocks == Clocks::Shared { 1_000 } else { 100 };
+    assert!(figures.bursts.served > many && figures.bursts.kept > 0, "no bursts");
     assert_eq!(outcome.growth, None);
     // A short run may have none of these.
     let is_long = seconds >= 60;
+    assert!(
+        figures.set.iter().all(|set| *set > 0) || !is_long || clocks != Clocks::Apart,
+        "no step"
+    );
     let asked_for = hand_overs.elsewhere.len() > 0 && hand_overs.reused.len() > 0;
     assert!(asked_for || !is_long, "no other process has asked for a warm lock");
 }
@@ -142,7 +159,9 @@ async fn clients_at_odds_exclude_each_other_after_stops_of_any_length() {
     let lasts = Duration::from_secs(40);
     // Whether the others come in time depends on how busy the machine is.
     for _ in 0..3 {
-        let Some(outcome) = play_with(Spoiled::Nothing, lasts, true).await else { return };
+        let Some(outcome) = play_with(Spoiled::Nothing, lasts, true, Clocks::Shared).await else {
+            return;
+        };
         assert!(outcome.violations.is_empty(), "{} violations", outcome.violations.len());
         if outcome.figures.by_party.iter().filter(|won| **won > 20).count() >= 2 {
             return;
@@ -239,9 +258,10 @@ async fn a_run_that_is_to_be_killed() {
         store: store::serve(journal.clone()).await,
         durable: false,
         spoiled: Spoiled::Nothing,
+        ppm: None,
         history: history.clone(),
     };
-    let mut people = People::hire(orders, 2, Seed(1).rng(), journal);
+    let mut people = People::hire(orders, 2, Seed(1).rng(), journal, None);
     // They are running, and no master answers.
     let asked = || {
         let lines = std::fs::read_to_string(&history).unwrap();

@@ -20,35 +20,52 @@ const READING: i64 = 1_000;
 #[derive(Debug)]
 pub(super) struct Clock {
     library: PathBuf,
-    file: PathBuf,
+    dial: Dial,
+}
+
+/// The file from which a clock takes how far it is ahead.
+#[derive(Debug)]
+pub(crate) struct Dial {
+    pub(crate) file: PathBuf,
 }
 
 impl Clock {
     /// Creates a clock that is right at first. The file is in this folder.
     pub(super) fn new(library: PathBuf, folder: &Path) -> Self {
-        let clock = Self { library, file: folder.join("clock") };
-        clock.set(0);
-        clock
+        Self { library, dial: Dial::new(folder) }
     }
 
     pub(super) fn rule(&self, command: &mut Command) {
         // jemalloc asks for the time before libfaketime is ready, which ends the process. So the
         // memory has to come from the C library.
         command.env("LD_PRELOAD", format!("{} libc.so.6", self.library.display()));
-        command.env("FAKETIME_TIMESTAMP_FILE", &self.file);
+        command.env("FAKETIME_TIMESTAMP_FILE", &self.dial.file);
         command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
     }
 
     pub(super) fn set(&self, ahead_ms: i64) {
-        let sign = if ahead_ms < 0 { '-' } else { '+' };
-        let (seconds, rest) = (ahead_ms.unsigned_abs() / 1_000, ahead_ms.unsigned_abs() % 1_000);
-        self.write(&format!("{sign}{seconds}.{rest:03}\n"));
+        self.dial.set(ahead_ms * 1_000);
     }
 
     /// Sets how many times as fast as ours it runs. libfaketime does not take 0: a billionth shows no other
     /// microsecond within a quarter of an hour.
     pub(super) fn set_speed(&self, times: f64) {
-        self.write(&format!("+0 x{times}\n"));
+        self.dial.write(&format!("+0 x{times}\n"));
+    }
+}
+
+impl Dial {
+    /// Writes one that is right at first, into this folder.
+    pub(crate) fn new(folder: &Path) -> Self {
+        let dial = Self { file: folder.join("clock") };
+        dial.set(0);
+        dial
+    }
+
+    pub(crate) fn set(&self, ahead_us: i64) {
+        let sign = if ahead_us < 0 { '-' } else { '+' };
+        let ahead = ahead_us.unsigned_abs();
+        self.write(&format!("{sign}{}.{:06}\n", ahead / 1_000_000, ahead % 1_000_000));
     }
 
     /// Replaces the file in one step: half a file is not a time.

@@ -110,6 +110,11 @@ pub(crate) enum What {
 
     /// From now on a master is in this condition.
     Is(Condition),
+    /// The clock of a master was set, by so many milliseconds.
+    Set {
+        by: u64,
+        is_forward: bool,
+    },
     /// A scan that began at this instant was not answered in time.
     Silent {
         until: Nanos,
@@ -192,6 +197,8 @@ pub(crate) enum Condition {
     HalfOpen,
     /// Up again, perhaps without its keys, and too young to vote.
     Warming,
+    /// Up, with a clock that is set again and again.
+    Astray,
 }
 
 impl Claim {
@@ -243,7 +250,7 @@ impl Why {
 }
 
 impl Condition {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Up,
         Self::Killed,
         Self::Paused,
@@ -253,6 +260,7 @@ impl Condition {
         Self::Reset,
         Self::HalfOpen,
         Self::Warming,
+        Self::Astray,
     ];
 
     /// Conditions that others inflict on a master.
@@ -277,6 +285,7 @@ impl Condition {
             Self::Reset => "reset",
             Self::HalfOpen => "half-open",
             Self::Warming => "warming",
+            Self::Astray => "astray",
         }
     }
 

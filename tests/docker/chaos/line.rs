@@ -14,6 +14,10 @@ const DEADLINE: &str = "deadline";
 const RELEASE: &str = "release";
 const WRITE: &str = "write";
 
+/// The directions in which a clock is set.
+const FORWARD: &str = "forward";
+const BACK: &str = "back";
+
 /// An attempt and its hold are a process of the history, by the number of the client and its own. A client
 /// makes fewer of them.
 const IDS: u64 = 1_000_000;
@@ -150,6 +154,11 @@ impl What {
                 also("condition", Edn::keyword(condition.word()));
                 "is"
             }
+            Self::Set { by, is_forward } => {
+                also("by", Edn::Integer(*by));
+                also("direction", Edn::keyword(if *is_forward { FORWARD } else { BACK }));
+                "set"
+            }
             Self::Silent { until } => {
                 also("until", Edn::Integer(*until));
                 "silent"
@@ -191,6 +200,11 @@ impl What {
             "killed" => Self::Killed,
             "gone" => Self::Gone { owed: value.get("owed").as_integer()?.try_into().ok()? },
             "is" => Self::Is(Condition::parse(value.get("condition").as_keyword()?)?),
+            "set" => {
+                let direction = value.get("direction").as_keyword()?;
+                let is_forward = [BACK, FORWARD].iter().position(|known| *known == direction)? == 1;
+                Self::Set { by: value.get("by").as_integer()?, is_forward }
+            }
             "silent" => Self::Silent { until: value.get("until").as_integer()? },
             "has" => Self::Has { resource: text("resource")?, holder: text("holder")? },
             "froze" => Self::Froze { until: value.get("until").as_integer()? },
@@ -257,6 +271,8 @@ mod tests {
             What::Has { resource: resource.clone(), holder: "c1".into() },
             What::Silent { until: 13 },
             What::Froze { until: 13 },
+            What::Set { by: 5000, is_forward: true },
+            What::Set { by: 5000, is_forward: false },
             What::Empty,
             What::AtOdds,
             What::Odd("a \"text\" of\nlines".into()),

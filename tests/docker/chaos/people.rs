@@ -2,6 +2,7 @@
 
 use super::client::{self, Orders, Party};
 use super::clock::now;
+use super::clocks::Dials;
 use super::history::What;
 use super::journal::Journal;
 use super::plan::Deed;
@@ -40,6 +41,8 @@ struct Person {
 pub(crate) struct People {
     orders: Orders,
     journal: Arc<Journal>,
+    /// Their clocks, if those are their own.
+    dials: Option<Arc<Dials>>,
     rng: Rng,
     places: Vec<Person>,
     leaving: Vec<Person>,
@@ -48,9 +51,15 @@ pub(crate) struct People {
 
 impl People {
     /// Starts them. `orders` are the same for all, except for name and seed.
-    pub(crate) fn hire(orders: Orders, count: usize, rng: Rng, journal: Arc<Journal>) -> Self {
+    pub(crate) fn hire(
+        orders: Orders,
+        count: usize,
+        rng: Rng,
+        journal: Arc<Journal>,
+        dials: Option<Arc<Dials>>,
+    ) -> Self {
         let (places, leaving) = (Vec::new(), Vec::new());
-        let mut people = Self { orders, journal, rng, places, leaving, born: 0 };
+        let mut people = Self { orders, journal, dials, rng, places, leaving, born: 0 };
         for place in 0..count {
             let person = people.newcomer(place);
             people.places.push(person);
@@ -99,10 +108,13 @@ impl People {
         // Odd and even alternate: each has half of the masters, if that is the safeguard that is
         // removed.
         let seed = (self.rng.next() & !1) | (self.born & 1);
-        let orders = Orders { name: name.clone(), party, seed, ..self.orders.clone() };
-        self.journal.note(&name, What::Born);
         let program = std::env::current_exe().expect("the path of this program");
         let mut command = Command::new(program);
+        let is_set = self.born.is_multiple_of(2);
+        let dress = |dials: &Arc<Dials>| dials.dress(&mut command, &mut self.rng, is_set);
+        let ppm = self.dials.as_ref().map(dress);
+        let orders = Orders { name: name.clone(), party, seed, ppm, ..self.orders.clone() };
+        self.journal.note(&name, What::Born);
         command.args(["--exact", client::TEST, "--ignored", "--nocapture"]);
         command.env(client::VARIABLE, orders.to_line()).stdin(Stdio::piped());
         let process = command.stdout(Stdio::null()).spawn().expect("a client process");

@@ -150,7 +150,7 @@ impl Drawn<'_> {
 
 const fn state(condition: Condition) -> State {
     match condition {
-        Condition::Up => State::Up,
+        Condition::Up | Condition::Astray => State::Up,
         // The harness waits for as long as that may take; clients may count its vote sooner.
         Condition::Warming => State::JustStarted,
         Condition::Slow => State::Slow,

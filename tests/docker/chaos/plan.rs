@@ -1,11 +1,15 @@
 //! The plan of faults of masters and clients, with their times: decided beforehand, by the seed
 //! alone.
 
+mod clocks;
 mod odds;
+
+pub(crate) use clocks::{CLIENTS, Clocks, LEG, Step, Times};
 
 use super::history::Condition;
 use crate::support::prelude::*;
 use crate::support::seed::Rng;
+use std::ops::Range;
 use std::time::Duration;
 
 const SEC: Duration = Duration::from_secs(1);
@@ -43,6 +47,7 @@ pub(crate) struct Plan {
     pub(crate) blows: Vec<Vec<Blow>>,
     /// Time, place of the process, and deed, in order of time.
     pub(crate) deeds: Vec<(Duration, usize, Deed)>,
+    pub(crate) times: Times,
 }
 
 /// The conditions for the plan.
@@ -60,6 +65,7 @@ pub(crate) struct Setting {
     /// In a run at odds, the time for which a client's settings remain at a master after it was
     /// last heard from.
     pub(crate) at_odds: Option<Duration>,
+    pub(crate) clocks: Clocks,
 }
 
 impl Plan {
@@ -69,13 +75,15 @@ impl Plan {
             Some(stands) => odds::deeds(&mut clients, setting, stands),
             None => deeds(&mut clients, setting),
         };
-        Self { blows: blows(&mut masters, setting), deeds }
+        let (blows, still) = blows(&mut masters, setting);
+        Self { blows, deeds, times: clocks::times(&mut rng, setting, &still) }
     }
 }
 
 /// Usually a minority is away, and a majority in one phase out of four. In a run at odds at most
-/// one is away: clients that have no master left in common cannot know of each other.
-fn blows(rng: &mut Rng, setting: &Setting) -> Vec<Vec<Blow>> {
+/// one is away: clients that have no master left in common cannot know of each other. With clocks of
+/// their own there are times without faults before each phase, which are returned, too.
+fn blows(rng: &mut Rng, setting: &Setting) -> (Vec<Vec<Blow>>, Vec<Range<Duration>>) {
     let masters = setting.masters;
     let mut striker = Striker {
         setting,
@@ -85,10 +93,14 @@ fn blows(rng: &mut Rng, setting: &Setting) -> Vec<Vec<Blow>> {
         kinds: Vec::new(),
     };
     let (mut phase_ends, mut most) = (Duration::ZERO, striker.minority);
-    let mut at = setting.from;
+    let (mut at, mut still) = (setting.from, Vec::new());
     while at < setting.until {
         if at >= phase_ends {
-            if phase_ends > Duration::ZERO && rng.chance(20) {
+            if setting.clocks == Clocks::Apart {
+                at = striker.settled(at);
+                still.push(at..at + clocks::STILL);
+                at += clocks::STILL;
+            } else if phase_ends > Duration::ZERO && rng.chance(20) {
                 at += CALM;
                 if at >= setting.until {
                     break;
@@ -111,7 +123,7 @@ fn blows(rng: &mut Rng, setting: &Setting) -> Vec<Vec<Blow>> {
             at += rng.duration(100 * MS..SEC);
         }
     }
-    striker.blows
+    (striker.blows, still)
 }
 
 struct Striker<'a> {
@@ -127,6 +139,12 @@ struct Striker<'a> {
 impl Striker<'_> {
     fn free(&self, at: Duration) -> Vec<usize> {
         (0..self.setting.masters).filter(|&node| self.free_at[node] <= at).collect()
+    }
+
+    /// Returns from when on all masters are well, and have been for as long as any lock lives.
+    fn settled(&self, at: Duration) -> Duration {
+        let healed = self.free_at.iter().copied().filter(|free| *free > Duration::ZERO).max();
+        healed.map_or(at + SEC, |healed| at.max(healed + self.setting.ttl))
     }
 
     /// Strikes one of the masters that are up, unless `most` are away.
@@ -212,7 +230,7 @@ mod tests {
     use crate::support::seed::Seed;
     use std::collections::BTreeSet;
 
-    const SETTING: Setting = Setting {
+    pub(super) const SETTING: Setting = Setting {
         from: SEC,
         until: Duration::from_secs(120),
         masters: 5,
@@ -221,6 +239,7 @@ mod tests {
         quarantine: Duration::from_secs(4),
         ttl: Duration::from_secs(3),
         at_odds: None,
+        clocks: Clocks::Shared,
     };
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) struct Figures {
     pub(crate) failed: BTreeMap<&'static str, usize>,
     /// Number of faults, by kind.
     pub(crate) faults: BTreeMap<&'static str, usize>,
+    /// How often the clock of a master was set back, and forward.
+    pub(crate) set: [usize; 2],
     pub(crate) processes: usize,
     pub(crate) stopped: usize,
     pub(crate) killed: usize,
@@ -83,6 +85,7 @@ impl Figures {
                 .count(),
             failed,
             faults,
+            set: story.set,
             processes: story.lives.len(),
             stopped: lives.clone().map(|life| life.stopped.len()).sum(),
             killed: lives.clone().filter(|life| life.killed.is_some()).count(),
@@ -122,6 +125,10 @@ impl fmt::Display for Figures {
             "  clients: {} processes, {} stops, {} killed, {} ended by themselves ({} owing something)",
             self.processes, self.stopped, self.killed, self.ended, self.owed,
         )?;
+        if self.set != [0; 2] {
+            let [back, forward] = self.set;
+            writeln!(f, "  clocks: set {forward} times forward, {back} back")?;
+        }
         let [good, list, ttl] = self.by_party;
         if list + ttl > 0 {
             writeln!(f, "  at odds: {good} won by five masters, {list} by three, {ttl} by a ttl")?;

@@ -2,11 +2,12 @@
 
 use super::check::{Kind, Violation, violations};
 use super::client::{MAX_TTL, Orders, Party, Spoiled, WINDOW};
-use super::history::{Condition, RUN, What};
+use super::clocks::{Dials, Stage};
+use super::history::{RUN, What};
 use super::journal::{Journal, Reader};
 use super::people::People;
 use super::picture::timeline;
-use super::plan::{Plan, Setting};
+use super::plan::{Clocks, Plan, Setting};
 use super::report::{Figures, Progress};
 use super::story::Story;
 use super::trouble::Master;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// Title of the picture. The seed is below it.
 const DRAWN: &str = "Processes compete for locks while masters and processes fail";
@@ -27,6 +29,7 @@ const DRAWN: &str = "Processes compete for locks while masters and processes fai
 /// Time between progress messages.
 const TELLS_EVERY: Duration = Duration::from_secs(10);
 
+const MASTERS: usize = 5;
 const CLIENTS: usize = 4;
 const TASKS: usize = 3;
 /// Clients of each process that are part of the crowd.
@@ -52,6 +55,7 @@ pub(crate) struct Run {
     pub(crate) spoiled: Spoiled,
     /// Some clients use another list, and some another longest ttl.
     pub(crate) at_odds: bool,
+    pub(crate) clocks: Clocks,
     profile: Profile,
 }
 
@@ -72,7 +76,13 @@ pub(crate) struct Outcome {
 }
 
 impl Run {
-    pub(crate) fn new(seed: Seed, lasts: Duration, spoiled: Spoiled, at_odds: bool) -> Self {
+    pub(crate) fn new(
+        seed: Seed,
+        lasts: Duration,
+        spoiled: Spoiled,
+        at_odds: bool,
+        clocks: Clocks,
+    ) -> Self {
         let remember = match spoiled {
             Spoiled::Nothing | Spoiled::Agreement => seed.rng().chance(50),
             // Durable masters vote at once, which is sooner.
@@ -81,14 +91,38 @@ impl Run {
             Spoiled::RestartGuard => false,
         };
         let profile = if remember { Profile::Durable } else { Profile::Volatile };
-        Self { seed, lasts, spoiled, at_odds, profile }
+        Self { seed, lasts, spoiled, at_odds, clocks, profile }
     }
 
     /// Returns `None` and prints a line that says so if no Docker daemon answers.
     pub(crate) async fn play(&self) -> Option<Outcome> {
         assert!(QUARANTINE > MAX_TTL.max(WINDOW * 2) + Duration::from_secs(1));
         tell(&format!("{self}, {:?}", self.lasts));
-        let containers = Arc::new(Containers::start(self.profile).await?);
+        let mut rng = self.seed.rng();
+        let quarantine = self.quarantine();
+        // Not before all masters vote.
+        let from = quarantine.unwrap_or(Duration::from_secs(1));
+        let setting = Setting {
+            from,
+            until: from + self.lasts,
+            masters: MASTERS,
+            clients: CLIENTS,
+            recovery: RECOVERY,
+            quarantine: quarantine.unwrap_or_default(),
+            ttl: MAX_TTL,
+            at_odds: self.at_odds.then_some(STANDS),
+            clocks: self.clocks,
+        };
+        let plan = Plan::new(rng.fork(), &setting);
+        let dials = match self.clocks {
+            Clocks::Shared => None,
+            _ => Some(Arc::new(Dials::new(&plan.times)?)),
+        };
+        let folder = dials.as_ref().map(|dials| dials.folder());
+        let containers = Arc::new(Containers::start_with(self.profile, folder).await?);
+        if let Some(dials) = &dials {
+            dials.assert_shown(&containers).await;
+        }
         let proxies = in_front_of((0..containers.len()).map(|node| containers.address(node)));
         let history = self.history();
         let journal = Arc::new(Journal::open(&history));
@@ -97,21 +131,6 @@ impl Run {
             journal.note(RUN, What::AtOdds);
         }
 
-        let mut rng = self.seed.rng();
-        let quarantine = self.quarantine();
-        // Not before all masters vote.
-        let from = quarantine.unwrap_or(Duration::from_secs(1));
-        let setting = Setting {
-            from,
-            until: from + self.lasts,
-            masters: containers.len(),
-            clients: CLIENTS,
-            recovery: RECOVERY,
-            quarantine: quarantine.unwrap_or_default(),
-            ttl: MAX_TTL,
-            at_odds: self.at_odds.then_some(STANDS),
-        };
-        let plan = Plan::new(rng.fork(), &setting);
         let orders = Orders {
             name: String::new(),
             party: Party::Good,
@@ -123,6 +142,7 @@ impl Run {
             store,
             durable: self.profile == Profile::Durable,
             spoiled: self.spoiled,
+            ppm: None,
             history: history.clone(),
         };
 
@@ -132,9 +152,9 @@ impl Run {
             let (journal, over, rng) = (journal.clone(), over.clone(), rng.fork());
             // One more, which no fault strikes. At odds it would keep all others away.
             let spared = usize::from(!self.at_odds);
-            let usage = usage.clone();
+            let (usage, dials) = (usage.clone(), dials.clone());
             move || {
-                let people = People::hire(orders, CLIENTS + spared, rng, journal);
+                let people = People::hire(orders, CLIENTS + spared, rng, journal, dials);
                 let ids = people.ids();
                 usage.client.store(ids.get(CLIENTS).copied().unwrap_or_default(), SeqCst);
                 people.live(&plan.deeds, began, &over);
@@ -155,24 +175,40 @@ impl Run {
         let telling = tokio::spawn(self.tell_progress(history.clone(), began));
         let trouble = tokio::task::spawn_blocking({
             let (containers, journal) = (containers.clone(), journal.clone());
+            let (dials, runtime) = (dials.clone(), Handle::current());
             move || {
-                trouble(&containers, &proxies, &journal, quarantine, &plan.blows, began);
-                std::thread::sleep(RECOVERY);
-                // All clients end while the proxies to the masters are still there.
-                over.store(true, SeqCst);
-                let ended = people.join();
-                drop(proxies);
-                ended
+                let (containers, proxies, journal) = (&*containers, &proxies[..], &*journal);
+                let stage = Stage { containers, proxies, journal, runtime };
+                let (dials, gone) = (dials.as_deref(), AtomicBool::new(false));
+                std::thread::scope(|scope| {
+                    scope.spawn(|| dials.inspect(|dials| dials.keep(&stage, began, &gone)));
+                    trouble(&stage, dials, quarantine, &plan.blows, began);
+                    std::thread::sleep(RECOVERY);
+                    // All clients end while the proxies to the masters are still there.
+                    over.store(true, SeqCst);
+                    let ended = people.join();
+                    gone.store(true, SeqCst);
+                    ended
+                })
             }
         });
         trouble.await.expect("the masters are struck").expect("the clients are looked after");
+        if let Some(dials) = &dials {
+            tell(&format!("  clocks: {} steps forward were put off", dials.skipped.load(SeqCst)));
+        }
         noting.join().expect("a thread that watches the clock");
         watch::look_for_locks(&containers, &journal).await;
         watching.abort();
         using.abort();
         telling.abort();
-        if self.spoiled == Spoiled::Nothing {
+        // Where a token of a quorum that was set is above the time of the others, these keep its fence for as long.
+        let all_expires = matches!(self.clocks, Clocks::Shared | Clocks::Apart);
+        if self.spoiled == Spoiled::Nothing && all_expires {
+            dials.iter().for_each(|dials| dials.outlast());
             tokio::time::sleep(EXPIRED).await;
+            if let Some(dials) = &dials {
+                dials.assert_shown(&containers).await;
+            }
             journal.note(RUN, What::Empty);
             watch::look_for_anything(&containers, &journal).await;
         }
@@ -188,6 +224,9 @@ impl Run {
         let mut again = format!("make chaos SEED={seed} SECONDS={seconds}");
         if self.at_odds {
             again.push_str(" ODDS=1");
+        }
+        if self.clocks != Clocks::Shared {
+            again.push_str(&format!(" CLOCKS={}", self.clocks.word()));
         }
         if self.spoiled != Spoiled::Nothing {
             again.push_str(&format!(" WITHOUT={spoiled}"));
@@ -211,7 +250,13 @@ impl Run {
             other => format!("-without-{}", other.word()),
         };
         let odds = if self.at_odds { "-odds" } else { "" };
-        let path = folder.join(format!("{}{odds}{spoiled}.edn", self.seed));
+        let clocks = match self.clocks {
+            Clocks::Shared => String::new(),
+            Clocks::Apart => "-clocks".to_owned(),
+            // As of a run without a safeguard: violations are what it is for.
+            other => format!("-without-clocks-{}", other.word()),
+        };
+        let path = folder.join(format!("{}{odds}{clocks}{spoiled}.edn", self.seed));
         std::fs::write(&path, "").expect("a history that can be written");
         path
     }
@@ -262,6 +307,11 @@ impl fmt::Display for Run {
         if self.at_odds {
             f.write_str(", clients at odds")?;
         }
+        match self.clocks {
+            Clocks::Shared => {}
+            Clocks::Apart => f.write_str(", clocks apart")?,
+            other => write!(f, ", clocks {}", other.word())?,
+        }
         match self.spoiled {
             Spoiled::Nothing => Ok(()),
             spoiled => write!(f, ", without {}", spoiled.word()),
@@ -271,20 +321,20 @@ impl fmt::Display for Run {
 
 /// Inflicts and heals the faults of all masters, each at its time.
 fn trouble(
-    containers: &Containers,
-    proxies: &[Proxy],
-    journal: &Journal,
+    stage: &Stage<'_>,
+    dials: Option<&Dials>,
     quarantine: Option<Duration>,
     blows: &[Vec<super::plan::Blow>],
     began: Instant,
 ) {
+    let Stage { containers, proxies, journal, .. } = *stage;
     std::thread::scope(|scope| {
         for (node, (blows, proxy)) in blows.iter().zip(proxies).enumerate() {
-            let master = Master { node, containers, proxy, journal, quarantine };
+            let master = Master { node, containers, proxy, journal, quarantine, dials };
             scope.spawn(move || {
                 // They have all just been started.
                 master.warm_up();
-                master.note(Condition::Up);
+                master.note_well();
                 master.befall(blows, began);
             });
         }

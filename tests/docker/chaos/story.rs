@@ -97,6 +97,8 @@ pub(crate) struct Story {
     pub(crate) lives: BTreeMap<String, Life>,
     /// For each master, its conditions with their start.
     pub(crate) masters: BTreeMap<String, Vec<(Nanos, Condition)>>,
+    /// How often the clock of a master was set back, and forward.
+    pub(crate) set: [usize; 2],
     /// Each master that did not answer in time, with start and end.
     pub(crate) silences: Vec<(String, Nanos, Nanos)>,
     pub(crate) writes: Vec<Write>,
@@ -204,6 +206,7 @@ impl Story {
             What::Killed => self.life(&who).killed = Some(at),
             What::Gone { owed } => self.life(&who).gone = Some((at, owed)),
             What::Is(condition) => self.masters.entry(who).or_default().push((at, condition)),
+            What::Set { is_forward, .. } => self.set[usize::from(is_forward)] += 1,
             What::Silent { until } => self.silences.push((who, at, until)),
             What::Has { resource, holder } => {
                 self.sightings.push(Sighting { at, master: who, resource, holder });

@@ -1,5 +1,6 @@
 //! The planned faults of one master, inflicted and healed.
 
+use super::clocks::Dials;
 use super::history::{Condition, What};
 use super::journal::Journal;
 use super::plan::Blow;
@@ -16,6 +17,8 @@ pub(crate) struct Master<'a> {
     pub(crate) journal: &'a Journal,
     /// Time for which a restarted master does not vote, if it comes back empty.
     pub(crate) quarantine: Option<Duration>,
+    /// Its clock, in a run in which it has one of its own.
+    pub(crate) dials: Option<&'a Dials>,
 }
 
 impl Master<'_> {
@@ -30,8 +33,13 @@ impl Master<'_> {
             if blow.condition == Condition::Killed {
                 self.warm_up();
             }
-            self.note(Condition::Up);
+            self.note_well();
         }
+    }
+
+    pub(crate) fn note_well(&self) {
+        let is_astray = self.dials.is_some_and(|dials| dials.is_set(self.node));
+        self.note(if is_astray { Condition::Astray } else { Condition::Up });
     }
 
     /// Waits until the master is old enough to vote.
@@ -42,7 +50,9 @@ impl Master<'_> {
         }
     }
 
-    pub(crate) fn note(&self, condition: Condition) {
+    fn note(&self, condition: Condition) {
+        let is_well = matches!(condition, Condition::Up | Condition::Astray);
+        self.dials.inspect(|dials| dials.note(self.node, is_well));
         self.journal.note(&format!("m{}", self.node), What::Is(condition));
     }
 
@@ -55,7 +65,7 @@ impl Master<'_> {
             Condition::Held => self.each_way(|way| self.proxy.hold(way)),
             Condition::Reset => self.proxy.cut(Cut::Reset),
             Condition::HalfOpen => self.proxy.half_open(),
-            Condition::Up | Condition::Warming => {}
+            Condition::Up | Condition::Warming | Condition::Astray => {}
         }
     }
 
@@ -66,7 +76,11 @@ impl Master<'_> {
             Condition::Disconnected => self.containers.heal(Fault::Disconnected, self.node),
             Condition::Slow => self.each_way(|way| self.proxy.delay(way, Duration::ZERO)),
             Condition::Held => self.each_way(|way| self.proxy.let_go(way)),
-            Condition::Up | Condition::Reset | Condition::HalfOpen | Condition::Warming => {}
+            Condition::Up
+            | Condition::Reset
+            | Condition::HalfOpen
+            | Condition::Warming
+            | Condition::Astray => {}
         }
     }
 

@@ -17,7 +17,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
 /// A master that takes longer does not answer the extension of a lock with such a ttl either.
 const IN_TIME: Duration = Duration::from_millis(150);
 
-/// Reads every key and its value in one step. An empty value means that it is not a string.
+/// Reads every key that does not begin like this, and its value, in one step. An empty value means that it is not a string.
 ///
 /// Of a set of readers, each reader that has not expired is a value.
 const SCAN: &str = "local all, time = {}, redis.call('TIME') \
@@ -25,12 +25,13 @@ const SCAN: &str = "local all, time = {}, redis.call('TIME') \
                     local function add(key, value) \
                     all[#all + 1] = key all[#all + 1] = value end \
                     for _, key in ipairs(redis.call('KEYS', '*')) do \
+                    if ARGV[1] == '' or string.find(key, ARGV[1], 1, true) ~= 1 then \
                     local value = redis.pcall('GET', key) \
                     if string.find(key, 'quorumlock:readers:', 1, true) then \
                     for _, one in ipairs(redis.call('ZRANGEBYSCORE', key, now, '+inf')) do \
                     add(key, one) end \
                     else add(key, type(value) == 'table' and '' or value) end \
-                    end return all";
+                    end end return all";
 
 /// What is under the key of a resource while there are readers; these are seen by themselves.
 const MARK: &str = "quorumlock:shared";
@@ -52,7 +53,7 @@ pub(crate) async fn watch(containers: &Containers, journal: &Journal) {
     loop {
         let scans = (0..containers.len()).map(|node| async move {
             let began = now();
-            let scan = tokio::time::timeout(PATIENCE, scan(containers, node)).await;
+            let scan = tokio::time::timeout(PATIENCE, scan(containers, node, "")).await;
             let until = now();
             if between(began, until) > IN_TIME || !matches!(scan, Ok(Ok(_))) {
                 journal.note_at(began, &format!("m{node}"), What::Silent { until });
@@ -78,23 +79,27 @@ pub(crate) async fn look_for_anything(containers: &Containers, journal: &Journal
     look(containers, journal, |key, _| !outlives_clients(key)).await;
 }
 
-fn is_locked(key: &str, value: &str) -> bool {
+pub(crate) fn is_locked(key: &str, value: &str) -> bool {
     let is_lock = !key.contains(OWN) || key.starts_with(SLOT) || key.starts_with(READERS);
     is_lock && !value.starts_with(KEPT)
 }
 
 async fn look(containers: &Containers, journal: &Journal, counts: fn(&str, &str) -> bool) {
     let scans = (0..containers.len()).map(|node| async move {
-        let (began, keys) = (now(), scan(containers, node).await);
+        let (began, keys) = (now(), scan(containers, node, "").await);
         let silent = |error| panic!("master {node} is up and does not answer: {error}");
         note(journal, node, began, keys.unwrap_or_else(silent), counts);
     });
     join_all(scans).await;
 }
 
-/// Returns the keys and their values.
-async fn scan(containers: &Containers, node: usize) -> redis::RedisResult<Vec<(String, String)>> {
-    containers.ask(node, redis::cmd("EVAL").arg(SCAN).arg(0)).await
+/// Returns the keys and their values, without those that begin like this.
+pub(crate) async fn scan(
+    containers: &Containers,
+    node: usize,
+    except: &str,
+) -> redis::RedisResult<Vec<(String, String)>> {
+    containers.ask(node, redis::cmd("EVAL").arg(SCAN).arg(0).arg(except)).await
 }
 
 fn note(

@@ -70,6 +70,11 @@ impl Containers {
     /// Starts them. If no Docker daemon answers, returns `None` and prints a line that says so; a
     /// failure if `CI` is set.
     pub(crate) async fn start(profile: Profile) -> Option<Self> {
+        Self::start_with(profile, None).await
+    }
+
+    /// Starts them with clocks of their own, from files in this folder: `docker/clocks.yaml`.
+    pub(crate) async fn start_with(profile: Profile, clocks: Option<&Path>) -> Option<Self> {
         if !is_available() {
             return None;
         }
@@ -81,7 +86,11 @@ impl Containers {
             Profile::Volatile => "volatile",
             Profile::Durable => "durable",
         };
-        project.up(name, &ports.iter().map(|port| port.address().port()).collect::<Vec<_>>());
+        project.up(
+            name,
+            &ports.iter().map(|port| port.address().port()).collect::<Vec<_>>(),
+            clocks,
+        );
         let (ids, network) = (project.containers(), project.network());
         assert_eq!(ids.len(), ports.len(), "the containers of {}", project.name());
         let masters = Self { project, profile, ids, network, ports, _turn: turn };

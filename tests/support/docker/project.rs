@@ -4,6 +4,7 @@
 use super::script;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -48,9 +49,10 @@ impl Project {
     }
 
     /// Starts the masters of a profile on these ports and returns when all are healthy.
-    pub(super) fn up(&self, profile: &str, ports: &[u16]) {
+    pub(super) fn up(&self, profile: &str, ports: &[u16], clocks: Option<&Path>) {
         let mut up = Command::new(script("up"));
         up.env("COMPOSE_PROJECT_NAME", &self.name).env("DOCKER_PROFILE", profile);
+        up.envs(clocks.map(|folder| ("QUORUMLOCK_CLOCKS", folder)));
         for (n, port) in (1..).zip(ports) {
             up.env(format!("QUORUMLOCK_PORT_{n}"), port.to_string());
         }

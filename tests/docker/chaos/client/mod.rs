@@ -2,6 +2,7 @@
 
 mod burst;
 mod orders;
+mod own_clock;
 mod task;
 mod wish;
 
@@ -45,6 +46,7 @@ async fn live(orders: Orders) {
         let (journal, name) = (journal.clone(), orders.name.clone());
         move || journal.note_freezes(&name, || false)
     });
+    let first = own_clock::Reading::take();
     // The tasks at work share a client, and so do those next to bursts. In the crowd each has one.
     let connects = (0..orders.crowd + 2).map(|_| connect(&orders, &journal, &asked_to_end));
     let clients: Option<Vec<Redlock>> = join_all(connects).await.into_iter().collect();
@@ -69,6 +71,9 @@ async fn live(orders: Orders) {
     end.send_replace(true);
     for task in tasks {
         task.await.expect("a task that does not panic");
+    }
+    if let Some(wrong) = own_clock::wrong(&orders, first) {
+        journal.note(&orders.name, What::Odd(wrong));
     }
     let owed = join_all(clients.iter().map(|client| async {
         client.shutdown().await.map_or_else(|error| error.owed.max(1), |()| 0)

@@ -63,6 +63,8 @@ pub(crate) struct Orders {
     /// Some clients have other settings, so a refusal is nothing odd.
     pub(crate) at_odds: bool,
     pub(crate) spoiled: Spoiled,
+    /// If its clocks are its own, by how many millionths they are faster than the machine's.
+    pub(crate) ppm: Option<i64>,
     pub(crate) history: PathBuf,
 }
 
@@ -119,15 +121,28 @@ impl Orders {
         let nodes: Vec<String> = self.nodes.iter().map(SocketAddr::to_string).collect();
         let (nodes, spoiled, history) =
             (nodes.join(","), self.spoiled.word(), self.history.display());
+        let ppm = self.ppm.map_or("-".to_owned(), |ppm| ppm.to_string());
         format!(
-            "{name} {party} {seed} {tasks} {crowd} {nodes} {store} {durable} {at_odds} {spoiled} {history}"
+            "{name} {party} {seed} {tasks} {crowd} {nodes} {store} {durable} {at_odds} {spoiled} {ppm} {history}"
         )
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let words: Vec<&str> = line.splitn(11, ' ').collect();
-        let [name, party, seed, tasks, crowd, nodes, store, durable, at_odds, spoiled, history] =
-            words[..]
+        let words: Vec<&str> = line.splitn(12, ' ').collect();
+        let [
+            name,
+            party,
+            seed,
+            tasks,
+            crowd,
+            nodes,
+            store,
+            durable,
+            at_odds,
+            spoiled,
+            ppm,
+            history,
+        ] = words[..]
         else {
             return None;
         };
@@ -142,8 +157,14 @@ impl Orders {
             durable: durable.parse().ok()?,
             at_odds: at_odds.parse().ok()?,
             spoiled: Spoiled::parse(spoiled)?,
+            ppm: if ppm == "-" { None } else { Some(ppm.parse().ok()?) },
             history: history.into(),
         })
+    }
+
+    /// Returns how long a span of this client's clock takes by the machine's.
+    pub(super) fn by_the_machine(&self, span: Duration) -> Duration {
+        span.mul_f64(1.0 / (1.0 + self.ppm.unwrap_or_default() as f64 / 1e6))
     }
 
     pub(super) fn from_environment() -> Option<Self> {
@@ -222,6 +243,7 @@ mod tests {
                 durable: true,
                 at_odds: true,
                 spoiled,
+                ppm: Some(-7),
                 history: "/a folder/with spaces".into(),
             };
             assert_eq!(Orders::parse(&orders.to_line()), Some(orders));

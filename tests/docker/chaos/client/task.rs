@@ -120,6 +120,10 @@ impl Task {
         self.unless_ending(sleep(pause)).await;
     }
 
+    pub(super) fn has_own_clock(&self) -> bool {
+        self.process.orders.ppm.is_some()
+    }
+
     fn next_id(&self) -> u64 {
         self.process.ids.fetch_add(1, Relaxed)
     }
@@ -261,6 +265,12 @@ impl Task {
             Some(Err(AcquireError::Disagreement(_))) if self.process.orders.at_odds => {
                 Err(Why::NoQuorum)
             }
+            // While one more master is away than those with another time, no quorum agrees on a token.
+            Some(Err(AcquireError::Disagreement(_)))
+                if self.has_own_clock() && wish.claim.is_fenced() =>
+            {
+                Err(Why::NoQuorum)
+            }
             Some(Err(error)) => {
                 self.note(What::Odd(format!("acquire {}: {error}", wish.resources.join(","))));
                 Err(Why::Cancelled)
@@ -276,7 +286,7 @@ impl Task {
         token: Option<FencingToken>,
         wish: &Wish,
     ) -> Result<Guard<K>, Why> {
-        let (at, Some(until)) = valid_until(&guard) else { return Err(Why::Late) };
+        let (at, Some(until)) = self.valid_until(&guard) else { return Err(Why::Late) };
         let number = token.map(FencingToken::as_u64);
         self.process.journal.note_at(at, &self.who, What::Enters { id, until, token: number });
 
@@ -303,7 +313,7 @@ impl Task {
             let extends = self.rng.chance(25) && guard.extend().await.is_ok();
             if extends || wish.keep_alive {
                 self.note(What::Looks { id });
-                let (at, until) = valid_until(&guard);
+                let (at, until) = self.valid_until(&guard);
                 let seen = until.map_or(What::Lapsed { id }, |until| What::Holds { id, until });
                 self.process.journal.note_at(at, &self.who, seen);
             }
@@ -342,24 +352,24 @@ impl Task {
         self.note(What::Writes { id, resource: name, token: number });
         self.store.write(&self.who, id, resource, token).await;
     }
-}
 
-/// Returns an instant at which the guard is valid, and the earliest end of its validity. That is
-/// earlier than the true end by no more than the time between two readings of the clock. `None`
-/// means that it is not valid.
-fn valid_until<K: Kind>(guard: &Lease<K>) -> (Nanos, Option<Nanos>) {
-    let mut looks = 0;
-    loop {
-        let before = now();
-        let left = guard.remaining();
-        let after = now();
-        looks += 1;
-        if left.is_zero() {
-            return (before, None);
-        }
-        if between(before, after) < TIGHT || looks == 5 {
-            // It was won before this look, so a guard that is valid after `before` was valid then.
-            return (before, Some(before + nanos(left)));
+    /// Returns an instant at which the guard is valid, and the earliest end of its validity. That is
+    /// earlier than the true end by no more than the time between two readings of the clock. `None`
+    /// means that it is not valid.
+    fn valid_until<K: Kind>(&self, guard: &Lease<K>) -> (Nanos, Option<Nanos>) {
+        let mut looks = 0;
+        loop {
+            let before = now();
+            let left = guard.remaining();
+            let after = now();
+            looks += 1;
+            if left.is_zero() {
+                return (before, None);
+            }
+            if between(before, after) < TIGHT || looks == 5 {
+                // It was won before this look, so a guard that is valid after `before` was valid then.
+                return (before, Some(before + nanos(self.process.orders.by_the_machine(left))));
+            }
         }
     }
 }

@@ -71,6 +71,7 @@ fn every_client_stops_beyond_its_note_but_never_all_at_once() {
         quarantine: 4 * SEC,
         ttl: 3 * SEC,
         at_odds: Some(stands),
+        clocks: super::Clocks::Shared,
     };
     for seed in 0..50 {
         let rng = crate::support::seed::Seed(seed).rng();
