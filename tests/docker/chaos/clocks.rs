@@ -11,6 +11,7 @@ use super::plan::{CLIENTS, LEG, Step, Times};
 use super::watch;
 use crate::support::clock::{self, Dial};
 use crate::support::docker::Containers;
+use crate::support::poll::eventually_blocking;
 use crate::support::prelude::*;
 use crate::support::proxy::{Direction, Proxy};
 use crate::support::seed::Rng;
@@ -220,13 +221,13 @@ impl Dials {
             let what = What::Set { by: by.unsigned_abs(), is_forward: *by > 0 };
             stage.journal.note(&format!("m{node}"), what);
         }
-        let written = Instant::now();
         for (node, _) in &step.by {
             let ahead = self.ahead[*node].load(SeqCst);
             let off = |shows: i64| {
                 shows - ahead - gained(&self.times.ppm[*node], began.elapsed()) / 1_000
             };
-            loop {
+            let claim = format!("master {node} shows the clock that it was given");
+            eventually_blocking(&claim, SHOWN_WITHIN, || {
                 self.show(began.elapsed());
                 // It may have been struck since.
                 let is_well = self.well_since[*node].load(SeqCst) != u64::MAX;
@@ -234,12 +235,8 @@ impl Dials {
                     tokio::time::timeout(watch::PATIENCE, shown(stage.containers, *node)).await
                 };
                 let shows = stage.runtime.block_on(shows).ok().filter(|_| is_well);
-                if shows.is_none_or(|shows| off(shows).abs() < READING) {
-                    break;
-                }
-                assert!(written.elapsed() < SHOWN_WITHIN, "master {node}: {shows:?}, not {ahead}");
-                std::thread::sleep(MS);
-            }
+                shows.is_none_or(|shows| off(shows).abs() < READING)
+            });
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 const APART: Duration = Duration::from_secs(1_800);
 /// The longest time for which the two readings of a pair are apart.
 const TIGHT: Duration = Duration::from_micros(300);
-/// A life of which the speed can be told.
+/// A life that is long enough to measure its speed.
 const TELLING: Duration = Duration::from_secs(2);
 /// Millionths by which that may be wrong.
 const ERROR: f64 = 800.0;

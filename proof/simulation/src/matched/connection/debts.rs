@@ -101,7 +101,7 @@ impl Debts {
         }
         let mut tokens = self.tokens.iter_mut();
         tokens.try_for_each(|((name, _), token)| token.reopens(now, owes(name)))?;
-        // What was detached, or stays closed, is nobody's any more.
+        // What was detached, or stays closed, no client owes any more.
         self.forget(|name, token| !token.is_there() && owes(name).is_none() && !touches(name));
         Ok(())
     }
