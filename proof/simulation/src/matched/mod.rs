@@ -146,6 +146,11 @@ pub(super) struct Matched {
 /// The actions that no world has: no simulated master is out of memory, and no world ends a joint phase.
 const IN_NO_WORLD: [&str; 2] = ["min_hold shorten_in_part", "joint old_ends"];
 
+/// Those that few worlds have: so many do not have to be without them.
+const IN_FEW_WORLDS: [&str; 3] =
+    ["min_hold release_late", "readers become_reader_uncounted", "readers downgrade_undone"];
+const MANY: u64 = 50_000;
+
 /// How often each action of a page was matched, in many worlds.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Counts {
@@ -174,10 +179,12 @@ impl Counts {
         self.stutters += steps.stutters;
     }
 
-    /// Returns whether each action was matched that a world has.
-    pub(super) fn is_whole(&self) -> bool {
-        let is_missing =
-            |(name, count): (&String, &u64)| *count == 0 && !IN_NO_WORLD.contains(&&**name);
+    /// Returns whether each action was matched that so many worlds have.
+    pub(super) fn is_whole(&self, worlds: u64) -> bool {
+        let is_rare = |name: &str| {
+            IN_NO_WORLD.contains(&name) || worlds < MANY && IN_FEW_WORLDS.contains(&name)
+        };
+        let is_missing = |(name, count): (&String, &u64)| *count == 0 && !is_rare(name);
         !self.actions.is_empty() && !self.actions.iter().any(is_missing)
     }
 
