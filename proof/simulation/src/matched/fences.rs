@@ -97,17 +97,12 @@ impl Lock {
 
     // Fences.
 
-    /// The fence of a master that has come back is gone.
-    pub(super) fn restarts_empty(
-        &mut self,
-        node: Element,
-        mut changes: Vec<Change>,
-    ) -> Result<(), String> {
+    /// Returns what changes where a master has come back empty.
+    pub(super) fn has_no_fence(&self, node: Element) -> [Change; 4] {
         let state = &self.steps.state;
         let shows = state.value("shows", &[node]);
-        changes.extend(["booted", "fenced_at", "lost"].map(|name| state.to(name, &[node], shows)));
-        changes.push(state.to("fence", &[node], 0));
-        self.steps.step("restart", &[("n0", node), ("d0", 0)], &changes)
+        [("booted", shows), ("fenced_at", shows), ("lost", shows), ("fence", 0)]
+            .map(|(name, value)| state.to(name, &[node], value))
     }
 
     /// The fence at a master is over, if it is another one now and its time has come.

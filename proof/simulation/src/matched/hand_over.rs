@@ -73,8 +73,7 @@ impl Lock {
         if self.kind != Kind::HandOver {
             return self.leaves(now, name, End::Well);
         }
-        let Some(token) = self.token(name).filter(|token| !self.known[*token as usize].has_left)
-        else {
+        let Some(token) = self.covered(name) else {
             return Ok(true);
         };
         self.tick(now)?;

@@ -69,20 +69,17 @@ impl Lock {
         for round in rounds {
             self.steps.state.set_live("Round", *round, true);
             for choice in self.choices(*round) {
-                let mut parameters = vec![("r0", *round), ("d0", deadline)];
-                match self.kind {
-                    Kind::Joint => {
-                        for (list, quorum) in choice.iter().enumerate() {
-                            self.steps.state.set("counted", &[list as Element], *quorum);
-                        }
+                let parameters = [("r0", *round), ("q0", choice[0]), ("d0", deadline)];
+                if self.kind == Kind::Joint {
+                    for (list, quorum) in choice.iter().enumerate() {
+                        self.steps.state.set("counted", &[list as Element], *quorum);
                     }
-                    _ => parameters.push(("q0", choice[0])),
                 }
                 let changes = self.changes(action, token, *round, &choice, deadline);
-                match self.steps.permits(action, &parameters, &changes) {
-                    Ok(_) => return self.steps.step(action, &parameters, &changes),
-                    Err(wrong) if wrong.0 > nearest.0 => nearest = wrong,
-                    Err(_) => {}
+                match self.steps.takes(action, &parameters, &changes)? {
+                    None => return Ok(()),
+                    Some(misfit) if misfit.0 > nearest.0 => nearest = misfit,
+                    Some(_) => {}
                 }
             }
         }

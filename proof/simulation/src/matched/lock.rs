@@ -152,6 +152,11 @@ impl Lock {
         Some(token)
     }
 
+    /// Returns a token of which the page covers all that becomes of it.
+    pub(super) fn covered(&mut self, name: &str) -> Option<Element> {
+        self.token(name).filter(|token| !self.known[*token as usize].has_left)
+    }
+
     fn round(&mut self, token: Element, first: bool) -> Element {
         let round = self.steps.state.add("Round");
         self.steps.state.set("of", &[round], token);
@@ -198,8 +203,7 @@ impl Lock {
         name: &str,
         (life, is_last, reads): (Span, bool, bool),
     ) -> Result<Option<Element>, String> {
-        let Some(token) = self.token(name).filter(|token| !self.known[*token as usize].has_left)
-        else {
+        let Some(token) = self.covered(name) else {
             return Ok(None);
         };
         self.tick(now)?;
@@ -286,8 +290,7 @@ impl Lock {
 
     /// A hold has been extended, until `deadline`.
     pub(super) fn extended(&mut self, now: i64, name: &str, deadline: i64) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|token| !self.known[*token as usize].has_left)
-        else {
+        let Some(token) = self.covered(name) else {
             return Ok(());
         };
         self.tick(now)?;
@@ -302,8 +305,7 @@ impl Lock {
 
     /// A hold goes on with another guard of its client. Nothing changes that the page speaks of.
     pub(super) fn goes_on(&mut self, now: i64, name: &str, deadline: i64) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|token| !self.known[*token as usize].has_left)
-        else {
+        let Some(token) = self.covered(name) else {
             return Ok(());
         };
         self.tick(now)?;
@@ -316,8 +318,7 @@ impl Lock {
 
     /// A client finds its lock lost.
     pub(super) fn loses(&mut self, now: i64, name: &str) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|token| !self.known[*token as usize].has_left)
-        else {
+        let Some(token) = self.covered(name) else {
             return Ok(());
         };
         if self.kind != Kind::Lock {
@@ -378,12 +379,12 @@ impl Lock {
             changes.extend(late.map(|token| state.to("late", &[*token, node], 0)));
         }
         if self.kind.has_fences() {
-            return self.restarts_empty(node, changes);
+            changes.extend(self.has_no_fence(node));
         }
         if self.kind == Kind::Readers {
             changes.extend(self.has_no_readers(node));
         }
-        self.steps.step("restart", &[("n0", node)], &changes)
+        self.steps.step("restart", &[("n0", node), ("d0", 0)], &changes)
     }
 
     /// A master has executed a command, and has `found` under the key since. `answers`: it has answered what
@@ -484,8 +485,8 @@ impl Lock {
             let parameters = [("r0", round), ("n0", node), ("d0", until)];
             let changes = [to_ends.clone(), self.steps.state.to("ack", &[round, node], 1)];
             let extend = if self.kind == Kind::Readers { "extend_write" } else { "extend" };
-            if self.steps.permits(extend, &parameters, &changes).is_ok() {
-                return self.steps.step(extend, &parameters, &changes);
+            if self.steps.takes(extend, &parameters, &changes)?.is_none() {
+                return Ok(());
             }
         }
         self.steps.step("extend_uncounted", &[("n0", node), ("d0", until)], &[to_ends])
@@ -501,7 +502,8 @@ impl Lock {
     ) -> Result<(), String> {
         let round = self.known[token as usize].rounds[0];
         self.steps.state.set_live("Round", round, true);
-        let parameters = [("r0", round), ("n0", node), ("d0", until)];
+        // Some pages speak of the round, some of the token.
+        let parameters = [("r0", round), ("t0", token), ("n0", node), ("d0", until)];
         let state = &self.steps.state;
         let mut changes = vec![
             state.to("has", &[node], 1),
@@ -516,18 +518,12 @@ impl Lock {
             changes.push(self.steps.state.to("ack", &[round, node], 1));
             self.sets_fence(node, token, fence, &mut changes);
             let grant = if self.kind == Kind::Readers { "write" } else { "grant" };
-            if self.steps.permits(grant, &parameters, &changes).is_ok() {
-                return self.steps.step(grant, &parameters, &changes);
+            if self.steps.takes(grant, &parameters, &changes)?.is_none() {
+                return Ok(());
             }
             changes = uncounted;
             self.raises_fence(now, node, fence)?;
         }
-        let parameters = match self.kind {
-            Kind::Lock | Kind::Joint | Kind::Readers => parameters,
-            Kind::HandOver | Kind::Warm | Kind::MinHold => {
-                [("t0", token), ("n0", node), ("d0", until)]
-            }
-        };
         let set = if self.kind == Kind::Readers { "write_uncounted" } else { "set_uncounted" };
         self.steps.step(set, &parameters, &changes)
     }

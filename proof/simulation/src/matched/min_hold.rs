@@ -62,10 +62,13 @@ impl Lock {
     pub(super) fn is_deleted(&mut self, node: Element, key: Element) -> Result<(), String> {
         let parameters = [("n0", node), ("t0", key)];
         let changes = [self.steps.state.to("has", &[node], 0)];
-        let is_late = self.kind == Kind::MinHold
-            && self.steps.permits("release", &parameters, &changes).is_err();
-        let action = if is_late { "release_late" } else { "release" };
-        self.steps.step(action, &parameters, &changes)
+        match self.steps.takes("release", &parameters, &changes)? {
+            None => Ok(()),
+            Some(_) if self.kind == Kind::MinHold => {
+                self.steps.step("release_late", &parameters, &changes)
+            }
+            Some((_, wrong)) => Err(wrong),
+        }
     }
 
     /// A master has left a key what is left of its time, and put the mark before its token. Returns `false` if it has not.
@@ -120,10 +123,10 @@ impl Lock {
                 state.to("ended_at", &[token], now),
             ];
             let parameters = [("t0", token), ("q0", quorum)];
-            match self.steps.permits("confirmed", &parameters, &changes) {
-                Ok(_) => return self.steps.step("confirmed", &parameters, &changes),
-                Err(wrong) if wrong.0 >= nearest.0 => nearest = wrong,
-                Err(_) => {}
+            match self.steps.takes("confirmed", &parameters, &changes)? {
+                None => return Ok(()),
+                Some(misfit) if misfit.0 >= nearest.0 => nearest = misfit,
+                Some(_) => {}
             }
         }
         Err(nearest.1)

@@ -322,7 +322,7 @@ impl Matched {
         let mut asked = vec![lock::Asked::Nothing; self.locks.len()];
         if reads {
             // A token that has held it alone is a reader's from now on.
-            self.leaves_as_reader(now, &token)?;
+            self.leaves(now, &token, true)?;
         }
         match deed {
             Deed::Acquire => {
@@ -373,24 +373,12 @@ impl Matched {
         Ok(())
     }
 
-    /// Lets a token that reads leave the pages that speak of no readers.
-    fn leaves_as_reader(&mut self, now: i64, token: &str) -> Result<(), String> {
+    /// Lets a token leave what the pages cover. That of readers covers one that `reads`.
+    fn leaves(&mut self, now: i64, token: &str, reads: bool) -> Result<(), String> {
         let mut has_left = true;
         self.each(&KEYS, |lock| {
-            has_left &= lock.kind == Kind::Readers || lock.leaves(now, token, End::Open)?;
-            Ok(())
-        })?;
-        if !has_left {
-            self.end(Scope::Forced);
-        }
-        Ok(())
-    }
-
-    /// Lets a token leave what the page covers.
-    fn leaves(&mut self, now: i64, token: &str, end: End) -> Result<(), String> {
-        let mut has_left = true;
-        self.each(&KEYS, |lock| {
-            has_left &= lock.leaves(now, token, end)?;
+            let stays = reads && lock.kind == Kind::Readers;
+            has_left &= stays || lock.leaves(now, token, End::Open)?;
             Ok(())
         })?;
         if !has_left {
@@ -759,7 +747,7 @@ impl World {
     pub(super) fn match_leaving(&mut self, token: &str) {
         if self.matched.is_on() {
             let now = self.agenda.now as i64;
-            let result = self.matched.leaves(now, token, End::Open);
+            let result = self.matched.leaves(now, token, false);
             self.find_unmatched(result);
         }
     }

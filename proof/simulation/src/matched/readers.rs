@@ -36,10 +36,6 @@ impl Lock {
         self.steps.step("downgrade_undone", &[("t0", token)], &[to])
     }
 
-    fn is_there(&self, name: &str, at: &[Element]) -> bool {
-        self.steps.state.is(name, at)
-    }
-
     pub(super) fn is_reader_somewhere(&self, token: Element) -> bool {
         let state = &self.steps.state;
         let mut nodes = state.live("Node").iter();
@@ -81,13 +77,13 @@ impl Lock {
                     }
                 }
             }
-            (None, None) if self.is_there("has", &[node]) => {
+            (None, None) if self.steps.state.is("has", &[node]) => {
                 self.tick(now)?;
                 let key = self.steps.state.value("key", &[node]);
                 let to = self.steps.state.to("has", &[node], 0);
                 self.steps.step("release_write", &[("n0", node), ("t0", key)], &[to])
             }
-            (None, None) if self.is_there("mark", &[node]) => {
+            (None, None) if self.steps.state.is("mark", &[node]) => {
                 let Some(token) = self.token(seen.acting) else { return Ok(()) };
                 self.tick(now)?;
                 let state = &self.steps.state;
@@ -140,9 +136,8 @@ impl Lock {
         asked: (Asked, bool),
         (shared, acting): (&Shared, &str),
     ) -> Result<(), String> {
-        let before = self.readers(node);
-        let had_mark = self.is_there("mark", &[node]);
-        let mut gone = before;
+        let mut gone = self.readers(node);
+        let had_mark = self.steps.state.is("mark", &[node]);
         for (reader, until) in &shared.readers {
             let token = self.token(reader);
             let token = token.ok_or_else(|| format!("{reader} reads, and was never begun"))?;
@@ -157,8 +152,8 @@ impl Lock {
             }
         }
         match gone[..] {
-            [] => Ok(()),
             _ if !had_mark => Ok(()),
+            [] => Ok(()),
             [token] => {
                 self.tick(now)?;
                 let state = &self.steps.state;
@@ -213,11 +208,12 @@ impl Lock {
             Asked::Acquire => Some(self.known[token as usize].rounds[0]),
             Asked::Nothing => None,
         };
-        let times = (until, mark_ends);
+        let parameters = |round| [("r0", round), ("n0", node), ("d0", until), ("d1", mark_ends)];
         if let Some(round) = round {
             let mut counted: Vec<Change> = changes.clone();
             counted.push(self.steps.state.to("ack", &[round, node], 1));
-            if self.takes(action, (round, node), times, &counted)? {
+            self.steps.state.set_live("Round", round, true);
+            if self.steps.takes(action, &parameters(round), &counted)?.is_none() {
                 return Ok(());
             }
         }
@@ -226,23 +222,6 @@ impl Lock {
         let round = round.or(reading).unwrap_or(self.known[token as usize].rounds[0]);
         let uncounted = format!("{action}_uncounted");
         self.steps.state.set_live("Round", round, true);
-        let parameters = [("r0", round), ("n0", node), ("d0", until), ("d1", mark_ends)];
-        self.steps.step(&uncounted, &parameters, &changes)
-    }
-
-    /// Takes a step that counts, if the page permits it.
-    fn takes(
-        &mut self,
-        action: &str,
-        (round, node): (Element, Element),
-        (until, mark_ends): (i64, i64),
-        changes: &[Change],
-    ) -> Result<bool, String> {
-        self.steps.state.set_live("Round", round, true);
-        let parameters = [("r0", round), ("n0", node), ("d0", until), ("d1", mark_ends)];
-        match self.steps.permits(action, &parameters, changes) {
-            Ok(_) => self.steps.step(action, &parameters, changes).map(|()| true),
-            Err(_) => Ok(false),
-        }
+        self.steps.step(&uncounted, &parameters(round), &changes)
     }
 }

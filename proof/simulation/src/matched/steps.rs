@@ -6,6 +6,9 @@ use std::sync::Arc;
 /// The parameters of an action, by their names.
 pub(super) type Parameters<'a> = &'a [(&'a str, i64)];
 
+/// How much of an action holds for a step that it does not permit, and what does not.
+pub(super) type Misfit = (usize, String);
+
 /// A state of a page, and how often each of its actions has been matched.
 pub(super) struct Steps {
     pub(super) state: State,
@@ -24,13 +27,13 @@ impl Steps {
         self.state.page()
     }
 
-    /// Returns the place of an action that permits these changes; otherwise how much of it holds, and what does not.
-    pub(super) fn permits(
+    /// Returns the place of an action that permits these changes.
+    fn permits(
         &mut self,
         name: &str,
         parameters: Parameters,
         changes: &[Change],
-    ) -> Result<usize, (usize, String)> {
+    ) -> Result<usize, Misfit> {
         let page = self.state.page().clone();
         let place = page.action(name);
         let place = place.ok_or_else(|| (0, format!("page {} has no action {name}", page.name)))?;
@@ -42,14 +45,27 @@ impl Steps {
         Ok(place)
     }
 
-    /// Takes a step, if it is one of this action, and judges the state after it.
+    /// Takes a step of this action, and judges the state after it.
     pub(super) fn step(
         &mut self,
         name: &str,
         parameters: Parameters,
         changes: &[Change],
     ) -> Result<(), String> {
-        let place = self.permits(name, parameters, changes).map_err(|(_, wrong)| wrong)?;
+        self.takes(name, parameters, changes)?.map_or(Ok(()), |(_, wrong)| Err(wrong))
+    }
+
+    /// Does the same if it is one of this action; otherwise returns what does not fit.
+    pub(super) fn takes(
+        &mut self,
+        name: &str,
+        parameters: Parameters,
+        changes: &[Change],
+    ) -> Result<Option<Misfit>, String> {
+        let place = match self.permits(name, parameters, changes) {
+            Ok(place) => place,
+            Err(misfit) => return Ok(Some(misfit)),
+        };
         self.matched[place] += 1;
         let page = self.state.page().clone();
         for goal in page.goals.iter().filter(|goal| goal.is_of_step) {
@@ -65,7 +81,7 @@ impl Steps {
             }
         }
         self.state.all_judged();
-        Ok(())
+        Ok(None)
     }
 
     fn holds(&mut self, kind: &str, definition: &Definition) -> Result<(), String> {

@@ -11,8 +11,7 @@ impl Lock {
         name: &str,
         number: i64,
     ) -> Result<Option<Element>, String> {
-        let Some(token) = self.token(name).filter(|token| !self.known[*token as usize].has_left)
-        else {
+        let Some(token) = self.covered(name) else {
             return Ok(None);
         };
         if self.kind != Kind::Warm {
