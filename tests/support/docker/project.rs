@@ -52,7 +52,7 @@ impl Project {
     pub(super) fn up(&self, profile: &str, ports: &[u16], clocks: Option<&Path>) {
         let mut up = Command::new(script("up"));
         up.env("COMPOSE_PROJECT_NAME", &self.name).env("DOCKER_PROFILE", profile);
-        up.envs(clocks.map(|folder| ("QUORUMLOCK_CLOCKS", folder)));
+        up.envs(clocks.map(|folder| ("QUORUMLOCK_DOCKER_CLOCKS", folder)));
         for (n, port) in (1..).zip(ports) {
             up.env(format!("QUORUMLOCK_PORT_{n}"), port.to_string());
         }
