@@ -81,12 +81,15 @@ impl<'a, M: Master> Walk<'a, M> {
             }
         };
         let ended = self.master.now();
+        // What the act takes away may have ended before it, too.
+        let mut ends = self.model.ends();
         let mut latest = self.model.clone();
         let expected = [self.model.act(act, began), latest.act(act, ended)];
         let (stands, readers) = (self.master.stands(LOCK), self.master.readers());
         let kept = self.master.ask(&["PTTL", READERS]).number();
         let seen = self.master.now();
-        if self.model.ends().iter().any(|end| (began..seen).contains(end)) {
+        ends.extend(self.model.ends());
+        if ends.iter().any(|end| (began..seen).contains(end)) {
             return Err(Unclear);
         }
         let compared = alike(&answer, expected)

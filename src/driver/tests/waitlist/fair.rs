@@ -245,7 +245,7 @@ impl Line {
                 assert_eq!(place, 0, "client {client} is served out of turn");
                 assert!(self.holder.replace((client, guard.unwrap())).is_none(), "two hold it");
             }
-            sleep(MS).await;
+            sleep(5 * MS).await;
         }
     }
 
