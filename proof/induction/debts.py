@@ -62,12 +62,13 @@ def build(m):
              to("current", t0, n0, False), to("touched", t0, n0, False))
     m.action("set_nothing", "nil answers a SET NX: it has set nothing, and no release is owed for it",
              ["lock/acquire.rs:roll_back", "lock/round.rs:note_nil"],
-             [S.current(t0, n0), Not(S.over(t0)),
+             [arrives, Not(S.over(t0)),
               m.rule("sent once", "no proxy repeats a SET: its first copy would have set the key", Not(there),
                      breaks=["set_nothing/touched"]),
               m.rule("the only command", "nil answers the only command that could set this token there",
                      Not(S.again(t0, n0)), breaks=["set_nothing/touched"])],
-             to("current", t0, n0, S.again(t0, n0)), to("touched", t0, n0, False))
+             to("current", t0, n0, And(S.current(t0, n0), S.again(t0, n0))),
+             to("old", t0, n0, And(S.old(t0, n0), S.again(t0, n0))), to("touched", t0, n0, False))
     owes = m.rule("every touched master", "a release is owed wherever a SET has left for", lambda z: S.touched(t0, z),
                   without=lambda z: And(S.touched(t0, z), S.has(z), S.key(z) == t0), breaks=["give_up/owed"])
     at_once = m.rule("not from the sending", "a debt is not certain because its release was sent", [], without=[

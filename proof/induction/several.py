@@ -1,5 +1,6 @@
 """Several resources: a token wants some of any number of keys, all of them or none. Two tokens may have one key in
-common and differ in another. Some are fenced: then each key has a fence of its own.
+common and differ in another. Some are fenced: then each key has a fence of its own, and an acquire takes a block of
+numbers (page warm), within the window of a master's clock, whose speed is within the drift of real time.
 
 A SET that a master grants has found each of its keys vacant, and sets them all in one step. From then on each key has a
 life of its own: an extension prolongs what it finds, a top-up leaves what is there and sets the rest, an error ends a
@@ -18,13 +19,13 @@ def build(m):
     first = m.constant("first", Round, Bool)             # it is the acquire
     wants = m.constant("wants", Token, Key, Bool)        # this key is among those of the token
     fenced = m.constant("fenced", Token, Bool)
-    ballot = m.constant("ballot", Round, Time)
+    ballot = m.constant("ballot", Round, Time)           # the first number of its block
+    block = m.constant("block", Token, Time)             # the numbers that follow it
     trust = m.constant("trust", Token, Time)             # longest real time for which a client relies on a round
     life = m.constant("life", Token, Time)               # shortest real life of a key
-    clock = m.constant("clock", Node, Time)              # a master's clock, less real time
     guard = m.constant("guard", Time)                    # D
-    ahead, back = m.constant("ahead", Time), m.constant("back", Time)     # the window
-    kept = m.constant("kept", Time)                      # shortest real life of a fence
+    ahead, back = m.constant("ahead", Time), m.constant("back", Time)     # the window, by a master's clock
+    kept = m.constant("kept", Time)                      # the life of a fence, by a master's clock
     m.variable("begun", Round, Bool)
     m.variable("start", Round, Time)
     m.variable("has", Node, Key, Bool)                   # this key is at this master
@@ -39,9 +40,11 @@ def build(m):
     m.variable("deadline", Token, Time)                  # one, for all of its keys
     m.variable("won_in", Token, Round)
     m.variable("won_by", Token, Quorum)
+    m.variable("shows", Node, Time)                      # what the clock of a master shows
+    m.variable("booted", Node, Time)                     # what it showed at the master's last start
     m.variable("fence", Node, Key, Time)
-    m.variable("fenced_at", Node, Key, Time)             # when the fence was set
-    m.variable("lost", Node, Key, Time)                  # when the last fence was set that the master has forgotten
+    m.variable("fenced_at", Node, Key, Time)             # what it showed when the fence was set
+    m.variable("lost", Node, Key, Time)                  # and when the last fence was set that the master has forgotten
     m.variable("won", Round, Bool)                       # history: the acquires that were won, and by which quorum
     m.variable("history", Round, Quorum)
     r, s, r0 = Consts("r s r0", Round)
@@ -51,6 +54,8 @@ def build(m):
     q, p, q0 = Consts("q p q0", Quorum)
     d0 = Real("d0")
     part = Function("part", Key, Bool)                   # of the keys, those that a command gets to
+    shown = Function("shown", Node, Time)                # what clocks show next
+    end = lambda r: ballot(r) + block(of(r))
     share = lambda t, u: Exists([k], And(wants(t, k), wants(u, k)))
 
     m.assume("meet", "any two quorums have a master in common", m.rule(
@@ -58,8 +63,8 @@ def build(m):
         without=ForAll([q], Exists([n], member(q, n))), breaks=["goal/G1", "goal/G11", "goal/one taken"]))
     m.assume("spans", "a key and the guard outlive the trust",
              ForAll([t], And(0 < trust(t), trust(t) <= life(t), trust(t) <= guard)))
-    m.assume("window", "the guard is longer than the window is wide, and so is the life of a fence",
-             And(ahead > 0, back > 0, guard > ahead + back, kept > ahead + back))
+    m.assume("window", "a fence is kept for longer than the window is wide, and a block has no number below its first",
+             And(guard > 0, ahead > 0, back > 0, kept > ahead + back, ForAll([t], block(t) >= 0)))
 
     m.reads("acquire.lua", "if holder and not ours[i] and not kept then")
     m.reads("acquire.lua", "if stored and tonumber(stored) > tonumber(fence) then fence = stored end")
@@ -80,7 +85,9 @@ def build(m):
 
     m.starts(ForAll([r], And(Not(S.begun(r)), Not(S.won(r)))), ForAll([t], Not(S.held(t))),
              ForAll([r, n], And(Not(S.ack(r, n)), Not(S.missing(r, n)))), ForAll([n], S.boot(n) <= S.now),
-             ForAll([n, k], And(S.boot(n) <= S.fenced_at(n, k), S.fenced_at(n, k) <= S.now, S.lost(n, k) <= S.boot(n))),
+             ForAll([n, k], And(S.booted(n) <= S.fenced_at(n, k), S.fenced_at(n, k) <= S.shows(n),
+                                S.lost(n, k) <= S.booted(n))),
+             ForAll([n], Implies(S.now >= S.boot(n) + guard, S.shows(n) > S.booted(n) + ahead + back)),
              ForAll([n, k], Implies(S.has(n, k), S.ran(S.key(n, k), n))))
     token = of(r0)
     votes = m.rule("guard", "a master votes a guard after its start", S.boot(n0) + guard <= S.now,
@@ -98,7 +105,7 @@ def build(m):
                ForAll([k], Implies(And(fenced(token), wants(token, k)), ballot(r0) > S.fence(n0, k))),
                without=Implies(fenced(token), Exists([k], And(wants(token, k), ballot(r0) > S.fence(n0, k)))),
                breaks=["grant/fence", "grant/order"]),
-        Implies(fenced(token), And(ballot(r0) >= S.now + clock(n0) - back, ballot(r0) <= S.now + clock(n0) + ahead))]
+        Implies(fenced(token), And(ballot(r0) >= S.shows(n0) - back, end(r0) <= S.shows(n0) + ahead))]
     raised = m.rule("each fence", "a grant raises the fence of each key",
                     lambda x, k: And(x == n0, fenced(token), wants(token, k)),
                     without=lambda x, k: And(x == n0, fenced(token), wants(token, k), part(k)), breaks=["grant/fence"])
@@ -111,7 +118,7 @@ def build(m):
     answered = m.rule("one answer", "the first answer of a master to a round is its only one",
                       Not(Or(S.ack(r0, n0), S.missing(r0, n0))), breaks=["extend/once", "lack/once"])
     longest = m.rule("no shorter", "an extension shortens no life", lambda old: If(old < d0, d0, old),
-                     without=lambda old: d0, breaks=["extend_uncounted/stays"])
+                     without=lambda old: d0, breaks=["extend_uncounted/stays", "extend_late/stays"])
     own = lambda x, k, t: And(x == n0, wants(t, k), S.has(x, k), S.key(x, k) == t)
     changed = lambda variable, where, value: to(
         variable, lambda x, k: If(where(x, k), value(x, k), getattr(S, variable)(x, k)))
@@ -119,7 +126,10 @@ def build(m):
                              changed("key", where, lambda x, k: t), changed("ends", where, lambda x, k: d0),
                              to("ran", t, n0, True)]
 
-    m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
+    m.action("tick", "time goes by, by the clock of each master, too", ["world"],
+             [d0 > S.now, ForAll([n], And(shown(n) >= S.shows(n), Implies(
+                 d0 >= S.boot(n) + guard, shown(n) > S.booted(n) + ahead + back)))],
+             to("now", d0), to("shows", lambda z: shown(z)))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
              ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
@@ -127,7 +137,7 @@ def build(m):
              ["acquire.lua", "lock/acquire.rs:answer"],
              [S.begun(r0), first(r0), vacant, alone, *lets_in, votes, d0 >= S.now + life(token)],
              *sets(lambda x, k: And(x == n0, wants(token, k), Not(S.has(x, k))), token),
-             changed("fence", raised, lambda x, k: ballot(r0)), changed("fenced_at", raised, lambda x, k: S.now),
+             changed("fence", raised, lambda x, k: end(r0)), changed("fenced_at", raised, lambda x, k: S.shows(n0)),
              to("ack", r0, n0, True))
     m.action("set_uncounted",
              "a top-up, a SET whose answer counts for nothing, or one that an error has ended half-way",
@@ -136,44 +146,49 @@ def build(m):
     m.action("raise_fence", "a top-up, a release or a rollback raises a fence, to no number beyond the window",
              ["acquire.lua", "release_all.lua", "lock/top_up.rs:topped_up"],
              [m.rule("fences rise", "a fence only rises", d0 > S.fence(n0, k0), breaks=["raise_fence/fence"]),
-              d0 <= S.now + clock(n0) + ahead], to("fence", n0, k0, d0), to("fenced_at", n0, k0, S.now))
+              d0 <= S.shows(n0) + ahead], to("fence", n0, k0, d0), to("fenced_at", n0, k0, S.shows(n0)))
     m.action("extend", "a master that votes prolongs all keys of a token, none of whose lives is shortened",
              ["extend.lua", "lock/extend.rs:answer"],
              [S.begun(r0), Not(first(r0)), answered, whole, votes, d0 >= S.now + life(token)],
              changed("ends", lambda x, k: own(x, k, token), lambda x, k: longest(S.ends(x, k))),
              to("ack", r0, n0, True))
+    m.action("extend_late", "the same at a master that warms up, or later than the round", ["extend.lua"],
+             [Not(first(r0)), whole, d0 >= S.now],
+             changed("ends", lambda x, k: own(x, k, token), lambda x, k: longest(S.ends(x, k))))
     m.action("lack", "a master that lacks one of the keys prolongs the others, and answers that the lock is not there",
              ["extend.lua", "lock/extend.rs:report", "quorum/lease.rs:record"],
              [S.begun(r0), Not(first(r0)), answered,
               Exists([k], And(wants(token, k), Not(And(S.has(n0, k), S.key(n0, k) == token))))],
              changed("ends", lambda x, k: own(x, k, token), lambda x, k: longest(S.ends(x, k))),
              to("missing", r0, n0, True))
-    m.action("extend_uncounted",
-             "a master that warms up, or is later than the round, prolongs those keys that it finds",
+    m.action("extend_uncounted", "a master prolongs those keys that it finds, and its answer counts for nothing",
              ["extend.lua"], [],
              changed("ends", lambda x, k: And(own(x, k, t0), part(k)), lambda x, k: longest(S.ends(x, k))))
     m.action("expire", "the life of a key is over", ["world"], [S.has(n0, k0), S.now >= S.ends(n0, k0)],
              to("has", n0, k0, False))
     m.action("fence_expires", "the life of a fence is over: the master may let in anything above any other number",
-             ["master/fencing.rs"], [S.now >= S.fenced_at(n0, k0) + kept], to("fence", n0, k0, d0),
+             ["master/fencing.rs"], [S.shows(n0) >= S.fenced_at(n0, k0) + kept], to("fence", n0, k0, d0),
              to("lost", n0, k0, S.fenced_at(n0, k0)))
     everywhere = lambda x, k: x == n0
     m.action("restart", "a master comes back without keys and fences", ["world"], [], to("boot", n0, S.now),
-             changed("has", everywhere, lambda x, k: BoolVal(False)), changed("fence", everywhere, lambda x, k: d0),
-             changed("fenced_at", everywhere, lambda x, k: S.now), changed("lost", everywhere, lambda x, k: S.now))
+             to("booted", n0, S.shows(n0)), changed("has", everywhere, lambda x, k: BoolVal(False)),
+             changed("fence", everywhere, lambda x, k: d0), changed("fenced_at", everywhere, lambda x, k: S.shows(n0)),
+             changed("lost", everywhere, lambda x, k: S.shows(n0)))
     quorum = m.rule("counts a quorum", "a win counts the answers of a quorum",
                     ForAll([n], Implies(member(q0, n), S.ack(r0, n))),
                     breaks=["win/witness", "win/history", "win_extension/witness", "goal/G11", "goal/one lost",
                             "goal/one taken"])
     m.action("win", "a client counts a quorum of grants before the deadline",
              ["lock/acquire.rs:judge_acquire", "quorum/tally.rs:verdict", "quorum/validity.rs:deadline"],
-             [first(r0), quorum, Not(S.over(token)), Not(S.held(token)), S.now < S.start(r0) + trust(token)],
-             to("held", token, True), to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0),
+             [first(r0), quorum, Not(S.over(token)), Not(S.held(token)), S.now < S.start(r0) + trust(token),
+              d0 <= S.start(r0) + trust(token)],
+             to("held", token, True), to("deadline", token, d0), to("won_in", token, r0),
              to("won_by", token, q0), to("won", r0, True), to("history", r0, q0))
     m.action("win_extension", "a client counts a quorum that has all keys, before the old deadline",
              ["lock/extend.rs:judge_extension", "quorum/lease.rs:progress"],
-             [Not(first(r0)), quorum, S.held(token), Not(S.over(token)), S.now < S.deadline(token)],
-             to("deadline", token, S.start(r0) + trust(token)), to("won_in", token, r0), to("won_by", token, q0))
+             [Not(first(r0)), quorum, S.held(token), Not(S.over(token)), S.now < S.deadline(token),
+              d0 <= S.start(r0) + trust(token)],
+             to("deadline", token, d0), to("won_in", token, r0), to("won_by", token, q0))
     m.action("give_up", "a client gives a token up, with all of its keys: a release, a rollback",
              ["lock/release.rs:begin_release", "lock/acquire.rs:roll_back"], [], to("over", t0, True))
     compared = m.rule("compare", "a release compares the token under each key", lambda k: S.key(n0, k) == t0,
@@ -189,8 +204,10 @@ def build(m):
                lambda x: And(
         ForAll([r, n], Implies(x.ack(r, n), And(x.begun(r), x.start(r) <= x.now))),
         ForAll([n], x.boot(n) <= x.now), ForAll([r], Implies(x.begun(r), x.start(r) <= x.now)),
-        ForAll([n, k], And(x.lost(n, k) <= x.fenced_at(n, k), x.boot(n) <= x.fenced_at(n, k),
-                           x.fenced_at(n, k) <= x.now))))
+        ForAll([n, k], And(x.lost(n, k) <= x.fenced_at(n, k), x.booted(n) <= x.fenced_at(n, k),
+                           x.fenced_at(n, k) <= x.shows(n)))))
+    m.conjunct("woken", "a master that votes has been up for longer than the window, by its own clock",
+               lambda x: ForAll([n], Implies(x.now >= x.boot(n) + guard, x.shows(n) > x.booted(n) + ahead + back)))
     m.conjunct("set", "a key is under a token only where something of it has run", lambda x: ForAll(
         [n, k], Implies(x.has(n, k), x.ran(x.key(n, k), n))))
     m.conjunct("stays",
@@ -211,29 +228,29 @@ def build(m):
                    of(x.won_in(t)) == t, x.deadline(t) <= x.start(x.won_in(t)) + trust(t),
                    ForAll([n], Implies(member(x.won_by(t), n), x.ack(x.won_in(t), n)))))))
     m.conjunct("fence",
-               "the fence of each key is at least each ballot that was let in for it, but for what is forgotten",
+               "the fence of each key is at least the end of each block that it let in, but for what is forgotten",
                lambda x: ForAll([r, n, k], Implies(And(granted(x, r, n), wants(of(r), k)), Or(
-                   ballot(r) <= x.fence(n, k), ballot(r) <= x.lost(n, k) + clock(n) + ahead))))
+                   end(r) <= x.fence(n, k), end(r) <= x.lost(n, k) + ahead))))
     m.conjunct("forgotten", "what a master has forgotten is of before its start, or was kept for its time",
-               lambda x: ForAll([n, k], Or(x.lost(n, k) <= x.boot(n), x.now >= x.lost(n, k) + kept)))
-    m.conjunct("let in", "a ballot that is not above the fence of a key was let in when that was set, or before",
+               lambda x: ForAll([n, k], Or(x.lost(n, k) <= x.booted(n), x.shows(n) >= x.lost(n, k) + kept)))
+    m.conjunct("let in", "a block that is not above the fence of a key was let in when that was set, or before",
                lambda x: ForAll([r, n, k], Implies(
-                   And(granted(x, r, n), wants(of(r), k), ballot(r) <= x.fence(n, k)),
-                   ballot(r) <= x.fenced_at(n, k) + clock(n) + ahead)))
+                   And(granted(x, r, n), wants(of(r), k), end(r) <= x.fence(n, k)),
+                   end(r) <= x.fenced_at(n, k) + ahead)))
     m.conjunct("order",
-               "of two tokens with a key in common that a master has answered, the trusted one has the greater number",
+               "of two tokens with a key in common that a master has answered, the trusted one has the greater numbers",
                lambda x: ForAll([r, s, n, k], Implies(
                    And(granted(x, r, n), granted(x, s, n), of(r) != of(s), live(x, s), wants(of(r), k),
-                       wants(of(s), k)), ballot(r) < ballot(s))))
-    m.conjunct("ahead", "no ballot that was let in is further ahead than the window", lambda x: ForAll(
-        [r, n], Implies(granted(x, r, n), ballot(r) <= x.now + clock(n) + ahead)))
+                       wants(of(s), k)), end(r) < ballot(s))))
+    m.conjunct("ahead", "no block that was let in reaches beyond the window", lambda x: ForAll(
+        [r, n], Implies(granted(x, r, n), end(r) <= x.shows(n) + ahead)))
     m.conjunct("history", "each acquire that was won has its quorum", lambda x: ForAll([r], Implies(x.won(r), And(
         first(r), ForAll([n], Implies(member(x.history(r), n), x.ack(r, n)))))))
     valid = lambda t: And(S.held(t), Not(S.over(t)), S.now < S.deadline(t))
     m.goal("G1", "two valid holders that want a key in common are one", [valid(t), valid(u), share(t, u)], t == u)
     m.goal("G11", "a fenced win has a greater number than every fenced win before it that wants one of its keys",
            [m.step("win"), S.won(s), of(s) != token, fenced(of(s)), fenced(token), share(of(s), token)],
-           ballot(s) < ballot(r0))
+           end(s) < ballot(r0))
     m.goal("G13", "each key of a valid hold is at each master of a quorum until the one deadline, but for a restart",
            [valid(t), member(S.won_by(t), n), wants(t, k)],
            Or(And(S.has(n, k), S.key(n, k) == t, S.ends(n, k) >= S.deadline(t)), S.boot(n) + guard >= S.deadline(t)))

@@ -1,4 +1,4 @@
-//! What pages `warm` and `joint` have: clocks of masters, fences, and blocks of numbers.
+//! What pages `warm`, `joint` and `several` have: clocks of masters, fences, and blocks of numbers.
 
 use super::lock::{Asked, Kind, Lock};
 use crate::clock::{Time, WallClock};
@@ -63,9 +63,11 @@ impl Lock {
         for node in state.live("Node").to_vec() {
             let shows = self.clocks.shows(node, 0);
             state.set("shows", &[node], shows);
-            ["booted", "fenced_at", "lost"]
-                .into_iter()
-                .for_each(|name| state.set(name, &[node], shows + boot));
+            state.set("booted", &[node], shows + boot);
+            for at in Self::places(self.kind, node) {
+                state.set("fenced_at", &at, shows + boot);
+                state.set("lost", &at, shows + boot);
+            }
         }
     }
 
@@ -98,37 +100,41 @@ impl Lock {
     // Fences.
 
     /// Returns what changes where a master has come back empty.
-    pub(super) fn has_no_fence(&self, node: Element) -> [Change; 4] {
+    pub(super) fn has_no_fence(&self, node: Element) -> Vec<Change> {
         let state = &self.steps.state;
         let shows = state.value("shows", &[node]);
-        [("booted", shows), ("fenced_at", shows), ("lost", shows), ("fence", 0)]
-            .map(|(name, value)| state.to(name, &[node], value))
+        let mut changes = vec![state.to("booted", &[node], shows)];
+        for at in Self::places(self.kind, node) {
+            let gone = [("fenced_at", shows), ("lost", shows), ("fence", 0)];
+            changes.extend(gone.map(|(name, value)| state.to(name, &at, value)));
+        }
+        changes
     }
 
-    /// The fence at a master is over, if it is another one now and its time has come.
+    /// The fence at this place is over, if it is another one now and its time has come.
     pub(super) fn fence_lapses(
         &mut self,
         now: i64,
-        node: Element,
+        at: &[Element],
         fence: i64,
     ) -> Result<(), String> {
         if !self.has_fences() {
             return Ok(());
         }
-        let known = self.steps.state.value("fence", &[node]);
+        let known = self.steps.state.value("fence", at);
         if known == 0 || known == fence {
             return Ok(());
         }
         let state = &self.steps.state;
-        let since = state.value("fenced_at", &[node]);
-        let lasts = self.clocks.shows(node, now) < since + state.value("kept", &[]);
+        let since = state.value("fenced_at", at);
+        let lasts = self.clocks.shows(at[0], now) < since + state.value("kept", &[]);
         if lasts && fence > known {
             return Ok(());
         }
         self.tick(now)?;
         let state = &self.steps.state;
-        let changes = [state.to("fence", &[node], 0), state.to("lost", &[node], since)];
-        self.steps.step("fence_expires", &[("n0", node), ("d0", 0)], &changes)
+        let changes = [state.to("fence", at, 0), state.to("lost", at, since)];
+        self.steps.step("fence_expires", &parameters(at, 0), &changes)
     }
 
     /// Returns whether a key was set whose grant sets the fence, too.
@@ -147,32 +153,37 @@ impl Lock {
     /// Adds what a grant changes of the fence.
     pub(super) fn sets_fence(
         &self,
-        node: Element,
+        at: &[Element],
         token: Element,
         fence: i64,
         changes: &mut Vec<Change>,
     ) {
         let state = &self.steps.state;
         if self.has_fences() && state.is("fenced", &[token]) {
-            changes.push(state.to("fence", &[node], fence));
-            changes.push(state.to("fenced_at", &[node], state.value("shows", &[node])));
+            changes.push(state.to("fence", at, fence));
+            changes.push(state.to("fenced_at", at, state.value("shows", &at[..1])));
         }
     }
 
-    /// The fence at a master is greater than before.
+    /// The fence at this place is greater than before.
     pub(super) fn raises_fence(
         &mut self,
         now: i64,
-        node: Element,
+        at: &[Element],
         fence: i64,
     ) -> Result<(), String> {
-        if !self.has_fences() || self.steps.state.value("fence", &[node]) == fence {
+        if !self.has_fences() || self.steps.state.value("fence", at) == fence {
             return Ok(());
         }
         self.tick(now)?;
         let state = &self.steps.state;
-        let shows = state.value("shows", &[node]);
-        let changes = [state.to("fence", &[node], fence), state.to("fenced_at", &[node], shows)];
-        self.steps.step("raise_fence", &[("n0", node), ("d0", fence)], &changes)
+        let shows = state.value("shows", &at[..1]);
+        let changes = [state.to("fence", at, fence), state.to("fenced_at", at, shows)];
+        self.steps.step("raise_fence", &parameters(at, fence), &changes)
     }
+}
+
+/// Returns the parameters of a step at one place.
+fn parameters(at: &[Element], value: i64) -> [(&'static str, i64); 3] {
+    [("n0", at[0]), ("k0", at.get(1).copied().unwrap_or(0)), ("d0", value)]
 }

@@ -14,8 +14,9 @@ const FOLDER: &str = "FORMULAS";
 /// Names another number of worlds of which one is matched.
 const EVERY: &str = "MATCH_EVERY";
 
-/// The pages that each resource of a world is matched with.
-pub(super) const PAGES: [&str; 6] = ["lock", "handover", "warm", "min_hold", "joint", "readers"];
+/// The pages that each resource of a world is matched with; the last one sees all of them at once.
+pub(super) const PAGES: [&str; 7] =
+    ["lock", "handover", "warm", "min_hold", "joint", "readers", "several"];
 
 /// The pages that each client and master of a world are matched with.
 pub(super) const OF_CONNECTIONS: [&str; 3] = ["order", "sent", "debts"];

@@ -116,6 +116,10 @@ impl Lock {
                         changes.push(state.to("won", &[round], 1));
                         changes.extend(by("history", round));
                     }
+                    Kind::Several => {
+                        changes.push(state.to("won", &[round], 1));
+                        changes.push(state.to("history", &[round], choice[0]));
+                    }
                     Kind::HandOver | Kind::MinHold | Kind::Warm => {
                         changes.push(state.to("first_won_by", &[token], choice[0]));
                         changes.push(state.to("first_won_in", &[token], round));

@@ -10,6 +10,7 @@ use super::lists::add_quorums;
 use super::min_hold::End;
 use super::readers::Shared;
 use super::steps::Steps;
+use crate::judge::KEYS;
 use evaluator::{Element, Page};
 use quorumlock_core::quorum::NodeSet;
 use std::collections::BTreeMap;
@@ -41,11 +42,13 @@ pub(super) enum Kind {
     Joint,
     /// Readers beside writers.
     Readers,
+    /// All resources of a world in one state, and fences.
+    Several,
 }
 
 impl Kind {
     pub(super) const fn has_fences(self) -> bool {
-        matches!(self, Self::Warm | Self::Joint)
+        matches!(self, Self::Warm | Self::Joint | Self::Several)
     }
 }
 
@@ -118,10 +121,14 @@ impl Lock {
             "handover" => Kind::HandOver,
             "joint" => Kind::Joint,
             "readers" => Kind::Readers,
+            "several" => Kind::Several,
             "warm" => Kind::Warm,
             "min_hold" => Kind::MinHold,
             _ => Kind::Lock,
         };
+        if kind == Kind::Several {
+            KEYS.iter().for_each(|_| _ = state.add("Key"));
+        }
         let (tokens, known) = (BTreeMap::new(), Vec::new());
         let lists = match kind {
             Kind::Joint => clocks.lists.clone(),
@@ -135,9 +142,9 @@ impl Lock {
 
     /// Lets time go by.
     pub(super) fn tick(&mut self, now: i64) -> Result<(), String> {
-        match self.kind {
-            Kind::Warm | Kind::Joint => self.tick_of_clocks(now),
-            Kind::Lock | Kind::HandOver | Kind::MinHold | Kind::Readers => self.steps.tick(now),
+        match self.kind.has_fences() {
+            true => self.tick_of_clocks(now),
+            false => self.steps.tick(now),
         }
     }
 
@@ -171,7 +178,7 @@ impl Lock {
         now: i64,
         name: &str,
         (life, block, reads): (Span, Option<Block>, bool),
-        lists: &[NodeSet],
+        (lists, keys): (&[NodeSet], &[&str]),
     ) -> Result<(), String> {
         if reads && self.kind != Kind::Readers {
             return Ok(());
@@ -192,6 +199,7 @@ impl Lock {
         }
         self.takes_block(token, round, block);
         self.uses(token, lists);
+        self.wants(token, keys);
         self.begin(now, round)?;
         self.steps.judge_assumptions()
     }
@@ -275,7 +283,7 @@ impl Lock {
                 self.steps.state.set("delayed", &[token], i64::from(delayed));
             }
             Kind::HandOver => self.steps.state.set("trust", &[token], by_any),
-            Kind::Warm | Kind::Joint | Kind::Readers => {
+            Kind::Warm | Kind::Joint | Kind::Readers | Kind::Several => {
                 self.steps.state.set("trust", &[token], trust);
             }
             Kind::MinHold => {
@@ -373,7 +381,9 @@ impl Lock {
     pub(super) fn restarts(&mut self, now: i64, node: Element) -> Result<(), String> {
         self.tick(now)?;
         let state = &self.steps.state;
-        let mut changes = vec![state.to("has", &[node], 0), state.to("boot", &[node], now)];
+        let places = Self::places(self.kind, node);
+        let mut changes: Vec<_> = places.iter().map(|at| state.to("has", at, 0)).collect();
+        changes.push(state.to("boot", &[node], now));
         if self.kind == Kind::HandOver {
             let late = self.tokens.values().filter(|token| state.is("late", &[**token, node]));
             changes.extend(late.map(|token| state.to("late", &[*token, node], 0)));
@@ -409,7 +419,7 @@ impl Lock {
             self.steps.step("expire", &[("n0", node)], &[to])?;
             return self.executes(now, node, (asked, answers), seen);
         }
-        self.fence_lapses(now, node, fence)?;
+        self.fence_lapses(now, &[node], fence)?;
         if self.kind == Kind::MinHold && self.shortens(now, node, found)? {
             return Ok(());
         }
@@ -424,7 +434,7 @@ impl Lock {
             None => None,
         };
         if self.kind.has_fences() && !self.is_granted_fenced(node, asked, after) {
-            self.raises_fence(now, node, fence)?;
+            self.raises_fence(now, &[node], fence)?;
         }
         match after {
             None if !has => {
@@ -516,13 +526,13 @@ impl Lock {
         if asked == Asked::Acquire {
             let uncounted = changes.clone();
             changes.push(self.steps.state.to("ack", &[round, node], 1));
-            self.sets_fence(node, token, fence, &mut changes);
+            self.sets_fence(&[node], token, fence, &mut changes);
             let grant = if self.kind == Kind::Readers { "write" } else { "grant" };
             if self.steps.takes(grant, &parameters, &changes)?.is_none() {
                 return Ok(());
             }
             changes = uncounted;
-            self.raises_fence(now, node, fence)?;
+            self.raises_fence(now, &[node], fence)?;
         }
         let set = if self.kind == Kind::Readers { "write_uncounted" } else { "set_uncounted" };
         self.steps.step(set, &parameters, &changes)
@@ -554,9 +564,11 @@ impl Lock {
                 }
             }
             self.put_turns_aside(token);
-            let nodes = self.steps.state.live("Node").iter();
-            let mut keys = nodes.filter(|node| self.steps.state.is("has", &[**node]));
-            let is_there = keys.any(|node| self.steps.state.value("key", &[*node]) == token)
+            let state = &self.steps.state;
+            let mut places =
+                state.live("Node").iter().flat_map(|node| Self::places(self.kind, *node));
+            let is_there = places
+                .any(|at| state.is("has", &at) && state.value("key", &at) == token)
                 || self.is_reader_somewhere(token);
             if is_idle && !is_there && !self.has_greatest(token) {
                 self.steps.state.set_live("Token", token, false);

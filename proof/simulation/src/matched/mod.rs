@@ -18,6 +18,7 @@ mod lists;
 mod lock;
 mod min_hold;
 mod readers;
+mod several;
 mod steps;
 mod tests;
 mod warm;
@@ -41,6 +42,7 @@ use quorumlock_core::coordinator::{AttemptId, DetachedLock, Epoch, Release, Requ
 use quorumlock_core::quorum::{Instant, Membership, NodeSet};
 use quorumlock_core::report::LossReason;
 use readers::Shared;
+use several::{Place, SEVERAL};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -216,7 +218,9 @@ impl Matched {
                 let guard = Span::of(setup.quarantine).at_least(exact::SLOWEST);
                 let of = |page: &Arc<Page>| Lock::new(page.clone(), clocks.clone(), boot, guard);
                 let covers = |page: &&Arc<Page>| scope.is_of(&page.name);
-                pages.iter().filter(covers).flat_map(|page| KEYS.map(|_| of(page))).collect()
+                let rooms = |page: &Arc<Page>| if page.name == SEVERAL { 1 } else { KEYS.len() };
+                let all = |page| (0..rooms(page)).map(move |_| of(page));
+                pages.iter().filter(covers).flat_map(all).collect()
             }
             None => Vec::new(),
         };
@@ -262,7 +266,7 @@ impl Matched {
         mut then: impl FnMut(&mut Lock) -> Result<(), String>,
     ) -> Result<(), String> {
         for (key, lock) in KEYS.iter().cycle().zip(&mut self.locks) {
-            if keys.contains(key) {
+            if lock.is_of(key, keys) {
                 then(lock).map_err(|wrong| of_resource(key, &wrong, lock))?;
             }
         }
@@ -330,7 +334,7 @@ impl Matched {
                 let lists = self.lists[line.0].clone();
                 let node = line.1 as Element;
                 self.each(&keys, |lock| {
-                    lock.begins(now, &token, (life, block, reads), &lists)?;
+                    lock.begins(now, &token, (life, block, reads), (&lists, &keys))?;
                     lock.sends_set(now, &token, node)
                 })?;
                 let queue = self.queues.entry(line).or_default();
@@ -350,7 +354,7 @@ impl Matched {
                         let mut rounds = Vec::new();
                         let is_last = leaving.contains(&token);
                         for (key, lock) in KEYS.iter().cycle().zip(&mut self.locks) {
-                            let named = keys.contains(key);
+                            let named = lock.is_of(key, &keys);
                             let asked = (life, is_last, reads);
                             let begun = named.then(|| lock.extends(now, &token, asked));
                             let begun =
@@ -499,7 +503,17 @@ impl World {
         let (node, now) = (line.1, self.agenda.now);
         let acting = token(words);
         // What a command does not name it does not change.
-        for key in resources(words) {
+        let named = resources(words);
+        let answered = |room: usize| (asked[room], counts(answer));
+        if let Some(room) = self.matched.locks.iter().position(|lock| lock.kind == Kind::Several) {
+            let places: Vec<Place> = named.iter().map(|key| self.place(node, key, now)).collect();
+            let lock = &mut self.matched.locks[room];
+            let result =
+                lock.executes_all(now as i64, node as Element, answered(room), &acting, &places);
+            let result = result.map_err(|wrong| of_resource(&named.join(", "), &wrong, lock));
+            self.find_unmatched(result);
+        }
+        for key in named {
             let at = KEYS.iter().position(|known| *known == key).unwrap_or(0);
             let (found, shared) = (self.found(node, key, now), self.shared(node, key, now));
             let seen = Seen {
@@ -510,12 +524,21 @@ impl World {
             };
             for room in (at..asked.len()).step_by(KEYS.len()) {
                 let lock = &mut self.matched.locks[room];
-                let answered = (asked[room], counts(answer));
-                let result = lock.executes(now as i64, node as Element, answered, &seen);
+                if lock.kind == Kind::Several {
+                    continue;
+                }
+                let result = lock.executes(now as i64, node as Element, answered(room), &seen);
                 let result = result.map_err(|wrong| of_resource(key, &wrong, lock));
                 self.find_unmatched(result);
             }
         }
+    }
+
+    /// Returns what a master has of a resource.
+    fn place(&self, node: usize, key: &str, now: Time) -> Place {
+        let at = KEYS.iter().position(|known| *known == key).unwrap_or(0);
+        let (found, fence) = (self.found(node, key, now), self.fence(node, key, now));
+        Place { key: at as Element, found, fence }
     }
 
     /// Returns the mark of readers at a master, and those under it.
@@ -568,8 +591,11 @@ impl World {
         }
         let now = self.agenda.now;
         let found = KEYS.map(|key| self.found(node, key, now));
-        let mut found = found.iter().cycle();
-        let result = self.matched.each(&KEYS, |lock| match found.next() {
+        let mut each = found.iter().cycle();
+        let result = self.matched.each(&KEYS, |lock| match each.next() {
+            _ if lock.kind == Kind::Several => {
+                lock.all_live_longer(now as i64, node as Element, &found)
+            }
             Some(Some(found)) => lock.lives_longer(now as i64, node as Element, found),
             _ => Ok(()),
         });

@@ -227,18 +227,22 @@ impl Token {
     fn may_undo(&mut self, now: i64, left: impl Fn(Epoch) -> Option<usize>) -> Result<(), String> {
         let (on, begins) = self.begins;
         let is_unsent = || left(on).is_some_and(|left| left <= begins);
-        if !self.is("current") || !self.is_touched() {
-            return Ok(());
-        }
+        let may_arrive = self.is("current") || self.is("old");
+        let mut changes = Vec::new();
         let action = match self.is_nil && !self.is("again") {
-            true => "set_nothing",
+            _ if !may_arrive || !self.is_touched() => return Ok(()),
+            // The answer may have come before its connection broke.
+            true => {
+                changes.push(self.steps.state.to("old", BOTH, 0));
+                "set_nothing"
+            }
             // What was queued behind the first command has not left, either.
-            false if is_unsent() => "unsent",
+            false if self.is("current") && is_unsent() => "unsent",
             false => return Ok(()),
         };
         self.tick(now)?;
         let state = &self.steps.state;
-        let changes = [state.to("current", BOTH, 0), state.to("touched", BOTH, 0)];
+        changes.extend([state.to("current", BOTH, 0), state.to("touched", BOTH, 0)]);
         self.steps.step(action, &[AT, OF], &changes)
     }
 
