@@ -36,8 +36,11 @@ async fn connected(n: usize) -> (Masters, Redlock) {
     (masters, redlock)
 }
 
-/// Waits until every one of these masters has the key.
+/// Waits until every one of these masters has the key, and all the same.
 pub(crate) async fn everywhere(masters: &[impl witness::Master], key: &str) {
-    let all = async || witness::holders(masters, key).await.len() == masters.len();
-    eventually("every master has the key", SOON, all).await;
+    let same = async || {
+        let values = witness::values(masters, key).await;
+        values[0].is_some() && values.iter().all(|value| *value == values[0])
+    };
+    eventually("every master has the key", SOON, same).await;
 }
