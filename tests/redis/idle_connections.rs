@@ -26,6 +26,13 @@ async fn a_client_whose_connections_are_closed_has_its_next_lock_at_the_first_at
         })
         .await;
     }
+    for server in masters.iter() {
+        // Or it might be closed again at the very moment of the attempt.
+        let stays = cmd("CONFIG").arg(&["SET", "timeout", "0"]).to_owned();
+        witness::ask::<()>(server, &stays).await.unwrap();
+        let is_back = async || witness::client_count(server).await > 0;
+        eventually("it is connected", SOON, is_back).await;
+    }
     redlock.try_acquire("r").await.unwrap().release().await.unwrap();
 }
 
