@@ -4,7 +4,7 @@ use crate::nested;
 use crate::page::Function;
 use crate::state::View;
 use crate::text::Text;
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 /// The number of a function of a page.
 pub(crate) type FunctionId = usize;
@@ -39,6 +39,8 @@ pub(crate) enum Formula {
     Exists((Slot, SortId), Box<Formula>),
     /// The step changes nothing of a function: `ForAll x: f_next(x) = f(x)`.
     Unchanged(FunctionId),
+    /// It changes a function for these arguments alone, to this value: `ForAll x: f_next(x) = if x = a then v else f(x)`.
+    Changed(FunctionId, Box<[Formula]>, Box<Formula>),
 }
 
 /// What a name means at a place of a formula.
@@ -51,8 +53,8 @@ enum Meaning {
 
 /// Reads formulas of one page.
 pub(crate) struct Reader<'a> {
-    pub(crate) sorts: &'a BTreeMap<String, SortId>,
-    pub(crate) functions: &'a BTreeMap<String, (FunctionId, bool)>,
+    pub(crate) sorts: &'a FxHashMap<String, SortId>,
+    pub(crate) functions: &'a FxHashMap<String, (FunctionId, bool)>,
     pub(crate) signatures: &'a [Function],
     names: Vec<(String, Meaning)>,
     slots: usize,
@@ -60,8 +62,8 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(
-        sorts: &'a BTreeMap<String, SortId>,
-        functions: &'a BTreeMap<String, (FunctionId, bool)>,
+        sorts: &'a FxHashMap<String, SortId>,
+        functions: &'a FxHashMap<String, (FunctionId, bool)>,
         signatures: &'a [Function],
         parameters: impl Iterator<Item = &'a str>,
     ) -> Self {
@@ -189,23 +191,46 @@ impl<'a> Reader<'a> {
         let formula = self.read(body);
         self.names.truncate(before);
         let formula = formula?;
-        Ok(match (all, unchanged(&variables, &formula)) {
-            (true, Some(function)) => Formula::Unchanged(function),
-            (true, None) => nested::for_all(variables, formula),
-            (false, _) => nested::exists(variables, formula),
-        })
+        if !all {
+            return Ok(nested::exists(variables, formula));
+        }
+        let known = unchanged(&variables, &formula).or_else(|| changed(&variables, &formula));
+        Ok(known.unwrap_or_else(|| nested::for_all(variables, formula)))
     }
 }
 
-/// Returns the function of which `ForAll x: body` says that it stays as it is.
-fn unchanged(variables: &[(Slot, SortId)], body: &Formula) -> Option<FunctionId> {
+/// Returns what `ForAll x: body` says if that is that a function stays as it is.
+fn unchanged(variables: &[(Slot, SortId)], body: &Formula) -> Option<Formula> {
     let Formula::Equal(sides) = body else { return None };
     let [Formula::After(after, these), Formula::Before(before, those)] = &**sides else {
         return None;
     };
-    let are_bound = variables.len() == these.len()
-        && variables.iter().zip(these).all(|((slot, _), value)| *value == Formula::Bound(*slot));
-    (after == before && these == those && are_bound).then_some(*after)
+    (after == before && these == those && are_bound(variables, these))
+        .then_some(Formula::Unchanged(*after))
+}
+
+/// Returns it if that is that a function changes for some arguments alone.
+fn changed(variables: &[(Slot, SortId)], body: &Formula) -> Option<Formula> {
+    let Formula::Equal(sides) = body else { return None };
+    let [Formula::After(function, these), Formula::If(parts)] = &**sides else { return None };
+    let [Formula::And(pins), value, Formula::Before(before, those)] = &**parts else {
+        return None;
+    };
+    let stays = function == before && these == those && are_bound(variables, these);
+    let is_free = |part: &Formula| !variables.iter().any(|(slot, _)| part.mentions(*slot));
+    let mut arguments = Vec::new();
+    for ((slot, _), pin) in variables.iter().zip(pins) {
+        let Formula::Equal(sides) = pin else { return None };
+        let [Formula::Bound(pinned), argument] = &**sides else { return None };
+        (pinned == slot && is_free(argument)).then(|| arguments.push(argument.clone()))?;
+    }
+    (stays && pins.len() == variables.len() && is_free(value))
+        .then(|| Formula::Changed(*function, arguments.into(), Box::new(value.clone())))
+}
+
+fn are_bound(variables: &[(Slot, SortId)], arguments: &[Formula]) -> bool {
+    let bound = variables.iter().map(|(slot, _)| Formula::Bound(*slot));
+    bound.eq(arguments.iter().cloned())
 }
 
 /// Returns the bit of a function in a set of what formulas speak of.
@@ -225,6 +250,9 @@ impl Formula {
         match self {
             Self::Number(_) | Self::Bound(_) => 0,
             Self::Unchanged(function) => bit(*function),
+            Self::Changed(function, parts, value) => {
+                bit(*function) | all(parts) | value.speaks_of()
+            }
             Self::Not(part) => part.speaks_of(),
             Self::ForAll((_, sort), part) | Self::Exists((_, sort), part) => {
                 bit_of_sort(*sort) | part.speaks_of()
@@ -262,6 +290,7 @@ impl Formula {
             | Self::Sum(parts)
             | Self::Before(_, parts)
             | Self::After(_, parts) => any(parts),
+            Self::Changed(_, parts, value) => any(parts) || value.mentions(variable),
         }
     }
 
@@ -282,7 +311,12 @@ impl Formula {
                 bound[*slot] = *element;
                 body.is_true(view, bound)
             }),
-            Self::Unchanged(function) => view.is_unchanged(*function),
+            Self::Unchanged(function) => view.is_unchanged(*function, None),
+            Self::Changed(function, arguments, value) => {
+                let place = place(view, *function, arguments, bound);
+                view.after(*function, place) == value.value(view, bound)
+                    && view.is_unchanged(*function, Some(place))
+            }
             _ => self.value(view, bound) != 0,
         }
     }

@@ -3,7 +3,7 @@
 use crate::formula::{Formula, FunctionId, Reader, SortId};
 use crate::nested;
 use crate::text::Text;
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 use std::fs;
 use std::path::Path;
 
@@ -44,8 +44,8 @@ pub type Action = Definition;
 #[derive(Debug)]
 pub struct Page {
     pub name: String,
-    pub(crate) sorts: BTreeMap<String, SortId>,
-    pub(crate) names: BTreeMap<String, (FunctionId, bool)>,
+    pub(crate) sorts: FxHashMap<String, SortId>,
+    pub(crate) names: FxHashMap<String, (FunctionId, bool)>,
     pub(crate) functions: Vec<Function>,
     pub actions: Vec<Action>,
     pub conjuncts: Vec<Definition>,
@@ -68,8 +68,8 @@ impl Page {
         let declared = read(&signature)?;
         let mut page = Self {
             name: name.to_owned(),
-            sorts: BTreeMap::new(),
-            names: BTreeMap::new(),
+            sorts: FxHashMap::default(),
+            names: FxHashMap::default(),
             functions: Vec::new(),
             actions: Vec::new(),
             conjuncts: Vec::new(),

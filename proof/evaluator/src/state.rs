@@ -53,9 +53,12 @@ impl<'a> View<'a> {
         changed.next().map_or_else(|| self.before(function, place), |change| change.value)
     }
 
-    pub(crate) fn is_unchanged(&self, function: FunctionId) -> bool {
-        let changed = self.changes.iter().filter(|change| change.function == function);
-        changed.into_iter().all(|change| self.before(function, change.place) == change.value)
+    /// Returns whether a function has the same values as before, but for those at a place.
+    pub(crate) fn is_unchanged(&self, function: FunctionId, but: Option<usize>) -> bool {
+        let mut changed = self.changes.iter().filter(|change| change.function == function);
+        changed.all(|Change { place, value, .. }| {
+            Some(*place) == but || self.before(function, *place) == *value
+        })
     }
 
     pub(crate) fn rooms(&self, function: FunctionId) -> &'a [usize] {
