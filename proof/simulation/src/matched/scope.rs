@@ -1,0 +1,52 @@
+//! Which worlds are matched, and with which pages.
+
+use crate::setup::Setup;
+use quorumlock_core::quorum::Membership;
+
+/// Which worlds the page covers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Scope {
+    Covered,
+    /// A flaw is put in by the simulation itself.
+    Flawed,
+    /// Clients are at odds: page `agreement`.
+    AtOdds,
+    /// A list takes over from another: page `joint`.
+    SeveralLists,
+    /// Clocks of masters are set back.
+    ClocksAreSet,
+    /// Many clients wait, and other programs set keys.
+    Jammed,
+    /// What stays closed was taken away by force.
+    Forced,
+    /// This world was not chosen.
+    NotChosen,
+}
+
+impl Scope {
+    pub(crate) fn of(setup: &Setup) -> Self {
+        let mut kinds = (0..setup.seats()).map(|seat| setup.kind(seat).members);
+        let has_several = |members: Membership| {
+            let also = members.also().is_some_and(|also| also != members.list());
+            also || members != setup.kind(0).members
+        };
+        match () {
+            () if setup.flaw.is_some() => Self::Flawed,
+            () if setup.story.is_some() => Self::AtOdds,
+            () if setup.jam.is_some() => Self::Jammed,
+            () if kinds.any(has_several) => Self::SeveralLists,
+            () if setup.steps_back => Self::ClocksAreSet,
+            () => Self::Covered,
+        }
+    }
+
+    /// Returns whether such a world is matched with a page, as far as that speaks of it.
+    pub(super) fn is_of(self, page: &str) -> bool {
+        match self {
+            Self::Covered => true,
+            Self::ClocksAreSet => page != "readers",
+            Self::SeveralLists => page == "joint",
+            _ => false,
+        }
+    }
+}
