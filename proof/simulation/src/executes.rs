@@ -7,6 +7,7 @@ use super::flaw::Flaw;
 use super::invariants::{Executed, Stood, Verdict};
 use super::judge::KEYS;
 use super::master::FENCE;
+use super::matched::Noting;
 use super::unwanted::LISTS;
 use super::world::World;
 use quorumlock_embedded::{ClientId, Output};
@@ -24,9 +25,13 @@ impl World {
             if words.iter().any(is_about) {
                 self.execute_one((id, server), words, &mut answers);
             } else {
+                let noting = Noting::of(&words);
                 self.masters[node].execute(server, self.agenda.now, words);
                 let answer = self.take_answers(node, server, &mut answers);
                 self.match_answered(self.lines[id.0].ends(), &answer);
+                if let Some(noting) = noting {
+                    self.match_noted(self.lines[id.0].ends(), &noting, &answer);
+                }
             }
             if names_list {
                 self.note_lists(node);

@@ -31,6 +31,7 @@ impl World {
         for client in &self.clients[self.matched.lists.len()..] {
             let lists = self.setup.kind(client.seat).members.lists();
             self.matched.lists.push(lists.collect());
+            self.matched.agreement.iter_mut().for_each(|agreement| agreement.comes(client.seat));
         }
         let now = self.agenda.now as i64;
         let leaving = self.leaving(client);

@@ -21,13 +21,20 @@ pub(super) const PAGES: [&str; 7] =
 /// The pages that each client and master of a world are matched with.
 pub(super) const OF_CONNECTIONS: [&str; 3] = ["order", "sent", "debts"];
 
-/// The pages of resources, and those of connections.
+/// The page that worlds are matched with whose clients are at odds.
+pub(super) const AT_ODDS: &str = "agreement";
+
+/// The pages of resources, those of connections, and that of clients at odds.
 #[derive(Clone)]
-pub(crate) struct Proof(pub(super) Arc<[Arc<Page>]>, pub(super) [Arc<Page>; 3]);
+pub(crate) struct Proof(
+    pub(super) Arc<[Arc<Page>]>,
+    pub(super) [Arc<Page>; 3],
+    pub(super) Arc<Page>,
+);
 
 impl std::fmt::Debug for Proof {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let pages = self.0.iter().chain(&self.1);
+        let pages = self.0.iter().chain(&self.1).chain([&self.2]);
         f.debug_list().entries(pages.map(|page| &page.name)).finish()
     }
 }
@@ -68,7 +75,7 @@ pub(crate) fn exported() -> Proof {
 fn is_old(folder: &Path) -> bool {
     let at = |path: &Path| path.metadata().and_then(|file| file.modified());
     let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../induction");
-    PAGES.iter().chain(&OF_CONNECTIONS).any(|name| {
+    PAGES.iter().chain(&OF_CONNECTIONS).chain([&AT_ODDS]).any(|name| {
         let (page, exported) = (pages.join(name).with_extension("py"), folder.join(name));
         let exported = at(&exported.join("signature.smt2"));
         // What is missing is found out as it is read.
@@ -87,5 +94,5 @@ pub(super) fn read(folder: &Path) -> Proof {
         Ok(page) => Arc::new(page),
         Err(error) => panic!("the formulas of the proof cannot be read: {error}. {HINT}"),
     };
-    Proof(PAGES.map(page).into(), OF_CONNECTIONS.map(page))
+    Proof(PAGES.map(page).into(), OF_CONNECTIONS.map(page), page(AT_ODDS))
 }

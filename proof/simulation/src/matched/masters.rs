@@ -119,6 +119,7 @@ impl World {
 
     pub(in super::super) fn match_restart(&mut self, node: usize) {
         let now = self.agenda.now as i64;
+        self.match_forgotten(node);
         let result = self.matched.each(&KEYS, |lock| lock.restarts(now, node as Element));
         self.find_unmatched(result);
     }

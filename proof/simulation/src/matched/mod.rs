@@ -9,6 +9,7 @@
 //! What is not a step of the page is a stutter: a command that changes nothing that it speaks of. What the
 //! page does not cover is said in `Scope`, and counted.
 
+mod agreement;
 mod clients;
 mod connection;
 mod counts;
@@ -30,6 +31,8 @@ mod warm;
 use super::commands::{Commands, Deed, Script, Words, split, text, token};
 use super::judge::KEYS;
 use super::setup::Setup;
+use agreement::Agreement;
+pub(super) use agreement::Noting;
 use connection::{Connections, Queued};
 pub(super) use counts::Counts;
 use evaluator::{Element, Page};
@@ -92,13 +95,15 @@ pub(super) struct Matched {
     finishing: BTreeMap<(usize, RequestId), String>,
     /// Of each page that speaks of connections, each client and master.
     connections: Connections,
+    /// Of a world whose clients are at odds.
+    agreement: Option<Agreement>,
 }
 
 impl Matched {
     pub(super) fn new(setup: &Setup, clocks: &Clocks) -> Self {
         let scope = if setup.proof.is_some() { Scope::of(setup) } else { Scope::NotChosen };
         let locks = match &setup.proof {
-            Some(formulas::Proof(pages, _)) => {
+            Some(formulas::Proof(pages, ..)) => {
                 let day = 86_400_000_000_000;
                 let boot = if setup.young { 0 } else { -day };
                 let guard = Span::of(setup.quarantine).at_least(exact::SLOWEST);
@@ -123,6 +128,7 @@ impl Matched {
             taken: BTreeMap::new(),
             finishing: BTreeMap::new(),
             connections: Connections::new(setup),
+            agreement: Agreement::begin(setup),
         }
     }
 
@@ -142,6 +148,7 @@ impl Matched {
             counts.add_steps(&lock.steps);
         }
         self.connections.count(&mut counts);
+        self.agreement.iter().for_each(|agreement| agreement.count(&mut counts));
         counts
     }
 
@@ -184,6 +191,9 @@ impl Matched {
             let end = queue.read - queue.commands.rest();
             let queued = Queued { begins, end, counts: counts(end as u64) };
             self.connections.queues(now, line, &words, queued)?;
+            if let (Some(agreement), Some(noting)) = (&mut self.agreement, Noting::of(&words)) {
+                agreement.queues(now, line, &noting)?;
+            }
             if self.is_on() {
                 self.queued(now, line, &words, leaving)?;
             }

@@ -29,7 +29,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-const DAY: Duration = Duration::from_secs(86_400);
+pub(super) const DAY: Duration = Duration::from_secs(86_400);
 
 /// What one client and one master are matched with, each page as far as its assumptions hold.
 struct Pair {
@@ -58,7 +58,7 @@ pub(super) struct Connections {
 
 impl Connections {
     pub(super) fn new(setup: &Setup) -> Self {
-        let pages = setup.proof.as_ref().map(|Proof(_, pages)| pages.clone());
+        let pages = setup.proof.as_ref().map(|Proof(_, pages, _)| pages.clone());
         Self { pages, pairs: BTreeMap::new(), boots: BTreeMap::new() }
     }
 
