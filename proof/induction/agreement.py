@@ -36,6 +36,7 @@ def build(m):
     m.variable("quit", Client, Bool)                     # a client sends nothing more
     m.variable("begun", Round, Bool)
     m.variable("start", Round, Time)
+    m.variable("over", Round, Bool)                      # its client has given it up: it excludes no more
     m.variable("knows", Round, Kind, Bool)               # its client knew of clients of this kind when it began
     m.variable("heard", Round, Node, Bool)               # a master had answered it in time
     m.variable("heard_by", Round, Node, Ask)
@@ -76,7 +77,7 @@ def build(m):
 
     m.starts(ForAll([a], And(Not(S.sent(a)), Not(S.agreed(a)))), ForAll([c, n], Not(S.note(c, n))),
              ForAll([c], Not(S.quit(c))),
-             ForAll([n], S.boot(n) <= S.now), ForAll([r], Not(S.begun(r))),
+             ForAll([n], S.boot(n) <= S.now), ForAll([r], And(Not(S.begun(r)), Not(S.over(r)))),
              ForAll([r, n], And(Not(S.ack(r, n)), Not(S.wave(r, n)), Not(S.shield(r, n)), Not(S.heard(r, n)))))
     since = m.rule("from the question", "a confirmation counts from the question", lambda x, a: x.asked(a),
                    without=lambda x, a: read_at(a), breaks=["begin/kept away", "grant/kept away", "goal/G9 one"])
@@ -127,7 +128,8 @@ def build(m):
               m.rule("only at the end", "a client that goes on takes nothing back", S.quit(c0),
                      breaks=["take_back/notes"]),
               m.rule("what stays", "a note stays for as long as what was sent on it", ForAll([r], Implies(
-                  And(S.begun(r), by(r) == c0), Or(S.now >= S.start(r) + trust(r), d0 >= S.start(r) + trust(r)))),
+                  And(S.begun(r), by(r) == c0),
+                  Or(S.over(r), S.now >= S.start(r) + trust(r), d0 >= S.start(r) + trust(r)))),
                      breaks=["take_back/kept"])],
              to("stands", c1, n0, d0))
     m.action("restart", "a master comes back empty, and its connections are cut", ["world"], [S.boot(n0) < S.now],
@@ -178,7 +180,14 @@ def build(m):
                      breaks=["grant/grants", "grant/kept away"])],
              to("ack", r0, n0, True), to("ran_at", r0, n0, S.now))
 
-    live = lambda x, r: And(x.begun(r), x.now < x.start(r) + trust(r))
+    m.action("give_up", "a client gives a round up: it sends a release",
+             ["lock/release.rs:begin_release", "lock/acquire.rs:roll_back"], [S.begun(r0)], to("over", r0, True))
+    wins = lambda r, q: And(quorum(q, kind_of(r)), ForAll([n], Implies(member(q, n), S.ack(r, n))))
+    m.action("win", "a client counts a quorum of grants, or of confirmations of its lock",
+             ["lock/acquire.rs:judge_acquire", "lock/extend.rs:judge_extension"],
+             [S.begun(r0), wins(r0, q0), d0 <= S.start(r0) + trust(r0)])
+
+    live = lambda x, r: And(x.begun(r), Not(x.over(r)), x.now < x.start(r) + trust(r))
     rests = lambda x, a, r: And(x.begun(r), x.agreed(a), who(a) == by(r),
                                 x.asked(a) + note_life(a) >= x.start(r) + trust(r))
     after = lambda x, a, b: And(x.agreed(a), x.agreed(b), node(a) == node(b), odds(kind(a), kind(b)),
@@ -186,6 +195,7 @@ def build(m):
                                 x.ran(a) < x.ran(b))
     m.conjunct("past", "nothing is of the future", lambda x: And(
         ForAll([n], x.boot(n) <= x.now), ForAll([r], Implies(x.begun(r), x.start(r) <= x.now)),
+        ForAll([r], Implies(x.over(r), x.begun(r))),
         ForAll([a], Implies(x.sent(a), x.asked(a) <= x.now)),
         ForAll([a],
                Implies(x.agreed(a), And(x.sent(a), x.asked(a) <= x.ran(a), x.ran(a) <= x.now, x.epoch(a) <= x.ran(a),
@@ -201,7 +211,7 @@ def build(m):
     m.conjunct("kept",
                "the note of a round stands for as long as the round is trusted, whatever its client has taken back",
                lambda x: ForAll([a, r], Implies(And(rests(x, a, r), x.epoch(a) == x.boot(node(a))), Or(
-                   x.now >= x.start(r) + trust(r),
+                   x.over(r), x.now >= x.start(r) + trust(r),
                    And(x.note(by(r), node(a)), x.stands(by(r), node(a)) >= x.start(r) + trust(r))))))
     m.conjunct("apart", "a master does one thing after the other", lambda x: ForAll(
         [a, b], Implies(And(x.agreed(a), x.agreed(b), a != b, node(a) == node(b)), x.ran(a) != x.ran(b))))
@@ -210,7 +220,8 @@ def build(m):
                "client has quit", lambda x: ForAll([a, b], Implies(
                    after(x, a, b), Or(x.ran(b) >= x.ran(a) + note_life(a), x.quit(who(a))))))
     m.conjunct("excluded", "and only once each round is over that rests on that note", lambda x: ForAll(
-        [a, b, r], Implies(And(after(x, a, b), rests(x, a, r)), x.ran(b) >= x.start(r) + trust(r))))
+        [a, b, r], Implies(And(after(x, a, b), rests(x, a, r)),
+                           Or(x.over(r), x.ran(b) >= x.start(r) + trust(r)))))
     m.conjunct("lives", "the lives of a master follow each other", lambda x: ForAll([a, b], Implies(
         And(x.agreed(a), x.agreed(b), node(a) == node(b), x.epoch(a) < x.epoch(b)), x.ran(a) <= x.epoch(b))))
     m.conjunct("shields", "a shield was one when its round began", lambda x: ForAll([r, n], Implies(x.shield(r, n), And(
@@ -242,7 +253,6 @@ def build(m):
                lambda x: ForAll([r, s, n], Not(And(
                    x.shield(r, n), x.ack(s, n), odds(kind_of(r), kind_of(s)), x.knows(r, kind_of(s)), live(x, r),
                    live(x, s)))))
-    wins = lambda r, q: And(quorum(q, kind_of(r)), ForAll([n], Implies(member(q, n), S.ack(r, n))))
     both = [odds(kind_of(r), kind_of(s)), live(S, r), live(S, s)]
     m.goal("G9", "two clients at odds are both valid only if neither knew of the other",
            [*both, wins(r, q0), wins(s, q1), Or(S.knows(r, kind_of(s)), S.knows(s, kind_of(r)))], False)

@@ -2,10 +2,11 @@
 
 use super::Coordinator;
 use crate::lock::{Attempt, RoundKind};
-use crate::master::{Judged, PendingReply};
-use crate::quorum::Instant;
+use crate::master::{Judged, PendingReply, Session};
+use crate::quorum::{ForeignList, Instant};
 use crate::shared::{AttemptId, Invariant, Keys};
 use crate::wire::Token;
+use std::time::Duration;
 
 impl Coordinator {
     /// Returns the number of entries for requests, apart from debts.
@@ -61,6 +62,19 @@ impl Coordinator {
     pub fn touches(&self, node: usize, token: &[u8]) -> bool {
         let is_it = |attempt: &&Attempt| attempt.claim.token.digits() == token;
         self.locks.attempts.iter().find(is_it).is_some_and(|attempt| attempt.touched.contains(node))
+    }
+
+    /// Returns when the question was asked on which a round may rest at a master that begins now, and whether that
+    /// master keeps the clients away that were reported, for keys that live for `life`.
+    pub fn rests_on(&self, node: usize, now: Instant, life: Duration) -> (Option<Instant>, bool) {
+        let masters = &self.cx.masters;
+        (masters.sessions[node].noted(now), masters.shields(now, life).contains(node))
+    }
+
+    /// Returns the lists of each client of which masters have reported.
+    pub fn reported(&self) -> impl Iterator<Item = &[ForeignList]> {
+        let reports = self.cx.masters.sessions.iter().filter_map(Session::report);
+        reports.flat_map(|report| report.clients.iter().map(Vec::as_slice))
     }
 
     /// Returns the value in Redis for an attempt, while the attempt is remembered.

@@ -173,13 +173,18 @@ impl Masters {
         let reports =
             || self.sessions.iter().filter_map(|session| Some((&session.name, session.report()?)));
         reports().next()?;
-        let ((_, quarantine), drift) = (self.to_be_kept_away(), self.settings.drift);
-        let shields = |session: &Session| session.shields(now, life, quarantine, drift);
-        let shields = NodeSet::places(&self.sessions, shields);
+        let shields = self.shields(now, life);
         reports().find_map(|(name, report)| {
             let wins = report.clients.iter().any(|lists| agreement::wins_apart(lists, shields));
             wins.then(|| name.clone())
         })
+    }
+
+    /// Returns the masters that keep the reported clients away from keys that live for `life`.
+    pub(crate) fn shields(&self, now: Instant, life: Duration) -> NodeSet {
+        let ((_, quarantine), drift) = (self.to_be_kept_away(), self.settings.drift);
+        let shields = |session: &Session| session.shields(now, life, quarantine, drift);
+        NodeSet::places(&self.sessions, shields)
     }
 
     /// Updates how long masters that have started do not vote, after a master has changed its

@@ -38,6 +38,11 @@ impl Confirmation {
         self.unanswered > 0
     }
 
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) const fn noted(&self) -> Option<Instant> {
+        self.noted
+    }
+
     /// Returns how long the latest two answers took that were some time apart on this connection.
     pub(super) fn trips(&self) -> Option<Trips> {
         Some([self.trips[0]?, self.trips[1]?])

@@ -1,7 +1,7 @@
 //! What tests ask of a session.
 
 use super::{Debt, PendingReply, Session};
-use crate::quorum::Instant;
+use crate::quorum::{Instant, agreement};
 use std::time::Duration;
 
 /// What a client knows of when a master votes.
@@ -24,6 +24,11 @@ impl Session {
             votes_from: self.votes_from,
             quarantine: self.quarantine,
         }
+    }
+
+    /// Returns when the question was asked on which a round may rest that begins now.
+    pub(crate) fn noted(&self, now: Instant) -> Option<Instant> {
+        self.confirmation.noted().filter(|asked| agreement::is_fresh(*asked, now))
     }
 
     /// Returns the rollbacks and releases that no integer has answered.

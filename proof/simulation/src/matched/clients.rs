@@ -1,19 +1,22 @@
 //! What clients queue, and what callers hear.
 
+use super::agreement::Known;
 use super::exact::{self, SLOWEST, Span};
 use super::fences::nanos_of_micros;
 use super::lock::{Lock, Rests};
 use super::min_hold::End;
 use super::{Connection, Scope, drift};
+use crate::client::Client;
 use crate::judge::KEYS;
 use crate::line::Line;
 use crate::plan::{Asked, Mode};
 use crate::world::World;
 use evaluator::Element;
-use quorumlock_core::coordinator::{AttemptId, DetachedLock, Release, RequestId};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::coordinator::{AttemptId, Coordinator, DetachedLock, Release, RequestId};
+use quorumlock_core::quorum::{ForeignList, Instant, NodeSet};
 use quorumlock_core::report::LossReason;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 impl World {
     pub(in super::super) fn find_unmatched(&mut self, result: Result<(), String>) {
@@ -44,8 +47,12 @@ impl World {
             let judged = machine.judged(own);
             let judged = self.matched.connections.judges(now, line, judged);
             let counts = |end| machine.counts(own, end);
-            let result =
-                judged.and_then(|()| self.matched.reads(now, line, bytes, (&leaving, counts)));
+            let Client { clock, nodes, .. } = &self.clients[client];
+            let local = clock.at(self.agenda.now);
+            let known = |life| known(machine, nodes, local, life);
+            let result = judged.and_then(|()| {
+                self.matched.reads(now, line, bytes, (&leaving, counts), (*clock, known))
+            });
             self.find_unmatched(result);
         }
         self.match_owed(client);
@@ -84,6 +91,7 @@ impl World {
         asked: &Asked,
         deadline: Instant,
     ) {
+        self.match_has(place, token, deadline);
         if !self.matched.is_on() {
             return;
         }
@@ -150,6 +158,9 @@ impl World {
         attempt: AttemptId,
         deadline: Instant,
     ) {
+        if let Some(token) = self.clients[place].won(attempt).map(|held| held.token.clone()) {
+            self.match_has(place, &token, deadline);
+        }
         let until = exact::when(self.clients[place].clock, deadline);
         self.match_hold(place, attempt, |lock, now, token| lock.extended(now, token, until));
     }
@@ -237,6 +248,7 @@ impl World {
         token: &str,
         deadline: Instant,
     ) {
+        self.match_has(place, token, deadline);
         self.matched.won.insert((place, attempt), token.to_owned());
         let until = exact::when(self.clients[place].clock, deadline);
         let mut is_seen = true;
@@ -283,4 +295,16 @@ impl World {
         let result = self.matched.each(&KEYS, |lock| lock.confirmed(now, &token));
         self.find_unmatched(result);
     }
+}
+
+/// Returns what a client knows of its masters, and of other clients, for keys that live for `life`.
+fn known(machine: &Coordinator, nodes: &[usize], now: Instant, life: Duration) -> Known {
+    let masters = nodes.iter().enumerate().map(|(own, node)| {
+        let (noted, shields) = machine.rests_on(own, now, life);
+        (*node, noted, shields)
+    });
+    let places = |own: NodeSet| own.iter().map(|own| nodes[own]).collect();
+    let lists =
+        |lists: &[ForeignList]| lists.iter().map(|list| (list.len, places(list.ours))).collect();
+    Known { masters: masters.collect(), others: machine.reported().map(lists).collect() }
 }

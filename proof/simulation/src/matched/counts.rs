@@ -13,9 +13,6 @@ const IN_FEW_WORLDS: [&str; 3] =
     ["min_hold release_late", "readers become_reader_uncounted", "readers downgrade_undone"];
 const MANY: u64 = 50_000;
 
-/// Those that are not matched.
-const NOT_MATCHED: [&str; 3] = ["agreement begin", "agreement send", "agreement grant"];
-
 /// How often each action of a page was matched, in many worlds.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Counts {
@@ -47,9 +44,7 @@ impl Counts {
     /// Returns whether each action was matched that so many worlds have.
     pub(crate) fn is_whole(&self, worlds: u64) -> bool {
         let is_rare = |name: &str| {
-            IN_NO_WORLD.contains(&name)
-                || NOT_MATCHED.contains(&name)
-                || worlds < MANY && IN_FEW_WORLDS.contains(&name)
+            IN_NO_WORLD.contains(&name) || worlds < MANY && IN_FEW_WORLDS.contains(&name)
         };
         let is_missing = |(name, count): (&String, &u64)| *count == 0 && !is_rare(name);
         !self.actions.is_empty() && !self.actions.iter().any(is_missing)

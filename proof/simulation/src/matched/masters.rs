@@ -25,6 +25,7 @@ impl World {
         let result = self.matched.connections.runs(self.agenda.now as i64, line, words);
         self.find_unmatched(result);
         self.match_found(line, words, answer);
+        self.match_voted(line, words, answer);
         if !self.matched.is_on() {
             return;
         }

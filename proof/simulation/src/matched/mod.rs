@@ -28,11 +28,12 @@ mod steps;
 mod tests;
 mod warm;
 
+use super::clock::{Clock, Time};
 use super::commands::{Commands, Deed, Script, Words, split, text, token};
 use super::judge::KEYS;
 use super::setup::Setup;
-use agreement::Agreement;
 pub(super) use agreement::Noting;
+use agreement::{Agreement, Known, Vote};
 use connection::{Connections, Queued};
 pub(super) use counts::Counts;
 use evaluator::{Element, Page};
@@ -178,6 +179,7 @@ impl Matched {
         line: Connection,
         bytes: &[u8],
         (leaving, counts): (&[String], impl Fn(u64) -> Option<bool>),
+        (clock, known): (Clock, impl Fn(Duration) -> Known),
     ) -> Result<(), String> {
         let queue = self.queues.entry(line).or_default();
         // What was queued on a connection that has ended is gone.
@@ -189,10 +191,17 @@ impl Matched {
             let begins = queue.read - queue.commands.rest();
             let Some(words) = queue.commands.next() else { break };
             let end = queue.read - queue.commands.rest();
-            let queued = Queued { begins, end, counts: counts(end as u64) };
+            let counts = counts(end as u64);
+            let queued = Queued { begins, end, counts };
             self.connections.queues(now, line, &words, queued)?;
-            if let (Some(agreement), Some(noting)) = (&mut self.agreement, Noting::of(&words)) {
-                agreement.queues(now, line, &noting)?;
+            if let Some(agreement) = &mut self.agreement {
+                let vote = Vote { line, words: &words, counts, clock, turn: self.turns };
+                match Noting::of(&words) {
+                    Some(noting) => {
+                        agreement.queues(now, (line, clock.at(now as Time)), &noting)?
+                    }
+                    None => agreement.asks(now, &vote, &known)?,
+                }
             }
             if self.is_on() {
                 self.queued(now, line, &words, leaving)?;

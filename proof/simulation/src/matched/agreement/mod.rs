@@ -1,7 +1,8 @@
 //! Clients at odds, as page `agreement` sees them: what they ask, what masters note, and what clients take back.
-//! Rounds are not matched.
 
-use super::super::commands::{Deed, text};
+mod rounds;
+
+use super::super::commands::{Deed, Words, text};
 use super::connection::DAY;
 use super::exact::{self, SLOWEST, Span};
 use super::formulas::Proof;
@@ -11,6 +12,9 @@ use crate::master::{AGREEMENT, Master};
 use crate::setup::Setup;
 use crate::world::World;
 use evaluator::Element;
+use quorumlock_core::quorum::{Instant, LONGEST_SILENCE, NodeSet};
+use rounds::Round;
+pub(super) use rounds::{Known, Vote};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -46,6 +50,15 @@ pub(super) struct Agreement {
     names: BTreeMap<String, Element>,
     /// The questions that were queued and not executed, in order.
     asked: BTreeMap<Connection, Vec<Element>>,
+    /// All questions of a client to a master, and when each was queued, by the client's clock.
+    questions: BTreeMap<(usize, usize), Vec<(Instant, Element)>>,
+    /// The lists of each kind of clients, and its smallest quorums.
+    lists: Vec<Vec<NodeSet>>,
+    quorums: Vec<Vec<Element>>,
+    /// The rounds of each token.
+    rounds: BTreeMap<String, Vec<Round>>,
+    /// The votes that were asked for and not executed.
+    votes: BTreeMap<Connection, Vec<(String, Element)>>,
 }
 
 impl Agreement {
@@ -59,7 +72,7 @@ impl Agreement {
             let node = state.add("Node");
             state.set("boot", &[node], -Span::of(DAY).at_most(SLOWEST));
         }
-        state.set("silence", &[], 1);
+        state.set("silence", &[], rounds::silence(LONGEST_SILENCE));
         let lists = |seat: usize| setup.kind(seat).members.lists();
         for seat in 0..setup.seats() {
             let kind = state.add("Kind");
@@ -73,8 +86,18 @@ impl Agreement {
                 state.set("odds", &at, i64::from(!has_common));
             }
         }
-        let (clients, names, asked) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Some(Self { steps, clients, names, asked })
+        let quorums = (0..setup.seats()).map(|seat| add_quorums(&mut steps, setup, seat));
+        Some(Self {
+            quorums: quorums.collect(),
+            lists: (0..setup.seats()).map(|seat| lists(seat).collect()).collect(),
+            steps,
+            clients: Vec::new(),
+            names: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            rounds: BTreeMap::new(),
+            votes: BTreeMap::new(),
+        })
     }
 
     pub(super) fn count(&self, counts: &mut Counts) {
@@ -100,7 +123,7 @@ impl Agreement {
     pub(super) fn queues(
         &mut self,
         now: i64,
-        line: Connection,
+        (line, local): (Connection, Instant),
         noting: &Noting,
     ) -> Result<(), String> {
         self.tick(now)?;
@@ -117,6 +140,7 @@ impl Agreement {
                 state.set("note_life", &[ask], life);
                 let changes = [state.to("sent", &[ask], 1), state.to("asked", &[ask], now)];
                 self.asked.entry(line).or_default().push(ask);
+                self.questions.entry((line.0, line.1)).or_default().push((local, ask));
                 self.steps.step("ask", &[("a0", ask)], &changes)?;
                 self.steps.judge_assumptions()
             }
@@ -248,6 +272,25 @@ impl Agreement {
     }
 }
 
+/// Adds the quorums of a kind of clients of which no master can be spared.
+fn add_quorums(steps: &mut Steps, setup: &Setup, seat: usize) -> Vec<Element> {
+    let members = setup.kind(seat).members;
+    let set =
+        |bits: u32| (0..setup.masters).filter(|node| bits >> node & 1 == 1).collect::<NodeSet>();
+    let is_quorum = |bits: u32| members.is_quorum(set(bits));
+    let spares = |bits: u32| {
+        (0..setup.masters).any(|node| is_quorum(bits & !(1 << node)) && bits >> node & 1 == 1)
+    };
+    let smallest = (0..1_u32 << setup.masters).filter(|bits| is_quorum(*bits) && !spares(*bits));
+    let add = |bits| {
+        let quorum = steps.state.add("Quorum");
+        steps.state.set("quorum", &[quorum, seat as Element], 1);
+        set(bits).iter().for_each(|node| steps.state.set("member", &[quorum, node as Element], 1));
+        quorum
+    };
+    smallest.map(add).collect()
+}
+
 /// Returns until when a master has noted a client, if it has.
 fn stands(master: &Master, now: i64, name: &str) -> Option<i64> {
     let time = u64::try_from(now).unwrap_or_default();
@@ -281,6 +324,19 @@ impl World {
         self.match_notes(|agreement, world| {
             agreement.executes(now, line, (noting, answer), &world.masters[line.1])
         });
+    }
+
+    /// A master has executed what may be a vote.
+    pub(super) fn match_voted(&mut self, line: Connection, words: &Words, answer: &[u8]) {
+        let now = self.agenda.now as i64;
+        self.match_notes(|agreement, _| agreement.grants(now, line, words, answer));
+    }
+
+    /// A caller hears that a client has a token until then.
+    pub(super) fn match_has(&mut self, place: usize, token: &str, deadline: Instant) {
+        let now = self.agenda.now as i64;
+        let until = exact::when(self.clients[place].clock, deadline);
+        self.match_notes(|agreement, _| agreement.wins(now, place, token, until));
     }
 
     /// A master has come back empty.
