@@ -1,5 +1,6 @@
 //! Which worlds are matched, and with which pages.
 
+use crate::kinds::Kind;
 use crate::setup::Setup;
 use quorumlock_core::quorum::Membership;
 
@@ -9,9 +10,9 @@ pub(crate) enum Scope {
     Covered,
     /// A flaw is put in by the simulation itself.
     Flawed,
-    /// Clients are at odds: page `agreement`.
-    AtOdds,
-    /// A list takes over from another: page `joint`.
+    /// Clients have other numbers than others: of those that they compare, page `agreement` has more than one.
+    OtherNumbers,
+    /// Clients have several lists, and may be at odds: page `joint`.
     SeveralLists,
     /// Clocks of masters are set back.
     ClocksAreSet,
@@ -25,16 +26,18 @@ pub(crate) enum Scope {
 
 impl Scope {
     pub(crate) fn of(setup: &Setup) -> Self {
-        let mut kinds = (0..setup.seats()).map(|seat| setup.kind(seat).members);
+        let kinds = || (0..setup.seats()).map(|seat| setup.kind(seat));
+        let numbers = |kind: &Kind| (kind.max_ttl, kind.window, kind.quarantine);
+        let first = numbers(setup.kind(0));
         let has_several = |members: Membership| {
             let also = members.also().is_some_and(|also| also != members.list());
             also || members != setup.kind(0).members
         };
         match () {
             () if setup.flaw.is_some() => Self::Flawed,
-            () if setup.story.is_some() => Self::AtOdds,
+            () if kinds().any(|kind| numbers(kind) != first) => Self::OtherNumbers,
             () if setup.jam.is_some() => Self::Jammed,
-            () if kinds.any(has_several) => Self::SeveralLists,
+            () if kinds().any(|kind| has_several(kind.members)) => Self::SeveralLists,
             () if setup.steps_back => Self::ClocksAreSet,
             () => Self::Covered,
         }

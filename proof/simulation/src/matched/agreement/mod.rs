@@ -148,6 +148,7 @@ impl Agreement {
                 if self.steps.state.is("quit", &[client]) {
                     return Ok(());
                 }
+                self.gives_up_what_it_has_not_won(now, line.0)?;
                 let to = self.steps.state.to("quit", &[client], 1);
                 self.steps.step("quit", &[("c0", client)], &[to])
             }

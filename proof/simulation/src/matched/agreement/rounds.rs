@@ -35,6 +35,7 @@ pub(super) struct Round {
     element: Element,
     client: usize,
     turn: usize,
+    is_won: bool,
 }
 
 impl Agreement {
@@ -68,7 +69,7 @@ impl Agreement {
             None => {
                 let trust = Span::of(life.saturating_sub(drift(life))).at_most(clock.ppm);
                 let element = self.begins(client, trust, &known)?;
-                let round = Round { element, client, turn };
+                let round = Round { element, client, turn, is_won: false };
                 self.rounds.entry(token.clone()).or_default().push(round);
                 element
             }
@@ -171,7 +172,24 @@ impl Agreement {
     /// A client gives a token up: it sends a release.
     fn gives_up(&mut self, now: i64, token: &str) -> Result<(), String> {
         let rounds = self.rounds.get(token).cloned().unwrap_or_default();
-        for Round { element, .. } in rounds {
+        self.are_over(now, &rounds)
+    }
+
+    /// A client begins nothing more. No release is owed of what was refused everywhere.
+    pub(super) fn gives_up_what_it_has_not_won(
+        &mut self,
+        now: i64,
+        client: usize,
+    ) -> Result<(), String> {
+        let tokens = self.rounds.values();
+        let refused = tokens.filter(|rounds| !rounds.iter().any(|round| round.is_won));
+        let refused = refused.flatten().filter(|round| round.client == client);
+        let refused: Vec<Round> = refused.copied().collect();
+        self.are_over(now, &refused)
+    }
+
+    fn are_over(&mut self, now: i64, rounds: &[Round]) -> Result<(), String> {
+        for Round { element, .. } in rounds.iter().copied() {
             if !self.steps.state.is("over", &[element]) {
                 self.tick(now)?;
                 let to = self.steps.state.to("over", &[element], 1);
@@ -231,7 +249,11 @@ impl Agreement {
             for quorum in self.quorums[kind as usize].clone() {
                 let parameters = [("r0", *element), ("q0", quorum), ("d0", deadline)];
                 match self.steps.takes("win", &parameters, &[])? {
-                    None => return Ok(()),
+                    None => {
+                        let all = self.rounds.get_mut(token).into_iter().flatten();
+                        all.for_each(|round| round.is_won |= round.element == *element);
+                        return Ok(());
+                    }
                     Some(misfit) if misfit.0 >= nearest.0 => nearest = misfit,
                     Some(_) => {}
                 }
