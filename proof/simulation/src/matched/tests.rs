@@ -15,8 +15,9 @@ use std::{fs, panic, thread};
 /// pages cover.
 fn refused(proof: &Proof, worlds: usize) -> Option<(usize, String)> {
     let covers = |seed: &Seed| {
-        let scope = Scope::of(&draw_unmatched(*seed, None).0);
-        PAGES.iter().any(|page| scope.is_of(page))
+        let (setup, _) = draw_unmatched(*seed, None);
+        let scope = Scope::of(&setup);
+        setup.story.is_some() || PAGES.iter().any(|page| scope.is_of(page))
     };
     let seeds: Vec<Seed> = (0..).map(Seed).filter(covers).take(worlds).collect();
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
