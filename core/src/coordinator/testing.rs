@@ -8,6 +8,8 @@ use crate::shared::{AttemptId, Invariant, Keys};
 use crate::wire::Token;
 use std::time::Duration;
 
+type RestsOn<'a> = (Vec<(Option<Instant>, bool)>, Vec<&'a [ForeignList]>);
+
 impl Coordinator {
     /// Returns the number of entries for requests, apart from debts.
     pub fn entries(&self) -> usize {
@@ -64,17 +66,16 @@ impl Coordinator {
         self.locks.attempts.iter().find(is_it).is_some_and(|attempt| attempt.touched.contains(node))
     }
 
-    /// Returns when the question was asked on which a round may rest at a master that begins now, and whether that
-    /// master keeps the clients away that were reported, for keys that live for `life`.
-    pub fn rests_on(&self, node: usize, now: Instant, life: Duration) -> (Option<Instant>, bool) {
+    /// Returns what a round for keys that live for `life` would rest on: of each master, when the question was asked
+    /// that counts there, and whether the master keeps the clients away that were reported; and their lists.
+    pub fn rests_on(&self, now: Instant, life: Duration) -> RestsOn<'_> {
         let masters = &self.cx.masters;
-        (masters.sessions[node].noted(now), masters.shields(now, life).contains(node))
-    }
-
-    /// Returns the lists of each client of which masters have reported.
-    pub fn reported(&self) -> impl Iterator<Item = &[ForeignList]> {
-        let reports = self.cx.masters.sessions.iter().filter_map(Session::report);
-        reports.flat_map(|report| report.clients.iter().map(Vec::as_slice))
+        let shields = masters.shields(now, life);
+        let each = masters.sessions.iter().enumerate();
+        let each = each.map(|(node, session)| (session.noted(now), shields.contains(node)));
+        let reports = masters.sessions.iter().filter_map(Session::report);
+        let others = reports.flat_map(|report| report.clients.iter().map(Vec::as_slice));
+        (each.collect(), others.collect())
     }
 
     /// Returns the value in Redis for an attempt, while the attempt is remembered.

@@ -299,12 +299,10 @@ impl World {
 
 /// Returns what a client knows of its masters, and of other clients, for keys that live for `life`.
 fn known(machine: &Coordinator, nodes: &[usize], now: Instant, life: Duration) -> Known {
-    let masters = nodes.iter().enumerate().map(|(own, node)| {
-        let (noted, shields) = machine.rests_on(own, now, life);
-        (*node, noted, shields)
-    });
+    let (masters, others) = machine.rests_on(now, life);
+    let masters = nodes.iter().zip(masters).map(|(node, (noted, shields))| (*node, noted, shields));
     let places = |own: NodeSet| own.iter().map(|own| nodes[own]).collect();
     let lists =
         |lists: &[ForeignList]| lists.iter().map(|list| (list.len, places(list.ours))).collect();
-    Known { masters: masters.collect(), others: machine.reported().map(lists).collect() }
+    Known { masters: masters.collect(), others: others.into_iter().map(lists).collect() }
 }

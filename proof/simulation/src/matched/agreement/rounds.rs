@@ -125,7 +125,11 @@ impl Agreement {
             let lists = self.lists[other as usize].iter();
             let lists: Vec<_> = lists.map(|list| (list.len(), list.intersection(own))).collect();
             let state = &mut self.steps.state;
-            let knows = state.is("odds", &[kind, other]) && known.others.contains(&lists);
+            let is_same = |their: &Vec<(usize, NodeSet)>| {
+                let within = |one: &[_], all: &[_]| one.iter().all(|list| all.contains(list));
+                within(their, &lists) && within(&lists, their)
+            };
+            let knows = state.is("odds", &[kind, other]) && known.others.iter().any(is_same);
             knows_any |= knows;
             state.set("new_knows", &[other], i64::from(knows));
             changes.push(state.to("knows", &[round, other], i64::from(knows)));
