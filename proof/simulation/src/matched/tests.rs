@@ -61,6 +61,7 @@ fn exported(name: &str, part: &str, by: &str) -> Proof {
         .arg(folder.join("formulas"))
         .args(PAGES)
         .args(formulas::OF_CONNECTIONS)
+        .arg(formulas::AT_ODDS)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .expect("the solvers, which `scripts/prove` installs");
