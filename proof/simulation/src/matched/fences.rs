@@ -146,7 +146,7 @@ impl Lock {
     ) -> bool {
         let Some((token, _)) = after.filter(|_| asked == Asked::Acquire) else { return false };
         let state = &self.steps.state;
-        let was_there = state.is("has", &[node]) && state.value("key", &[node]) == token;
+        let was_there = self.is_under(&[node], token);
         state.is("fenced", &[token]) && !was_there
     }
 

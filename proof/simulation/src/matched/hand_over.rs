@@ -7,7 +7,7 @@ use evaluator::Element;
 impl Lock {
     /// A client sends a SET to a master.
     pub(super) fn sends_set(&mut self, now: i64, name: &str, node: Element) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|_| self.kind == Kind::HandOver) else {
+        let Some(token) = self.token_of(Kind::HandOver, name) else {
             return Ok(());
         };
         self.tick(now)?;
@@ -17,7 +17,7 @@ impl Lock {
 
     /// Nothing of a token is on its way to a master any more.
     pub(super) fn none_late(&mut self, now: i64, name: &str, node: Element) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|_| self.kind == Kind::HandOver) else {
+        let Some(token) = self.token_of(Kind::HandOver, name) else {
             return Ok(());
         };
         if !self.steps.state.is("late", &[token, node]) {
@@ -56,7 +56,7 @@ impl Lock {
 
     /// Too few masters have confirmed the last extension of a token.
     pub(super) fn returns(&mut self, now: i64, name: &str) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|_| self.kind == Kind::HandOver) else {
+        let Some(token) = self.token_of(Kind::HandOver, name) else {
             return Ok(());
         };
         self.tick(now)?;

@@ -159,6 +159,17 @@ impl Lock {
         Some(token)
     }
 
+    /// Returns a token, if this state is of that page.
+    pub(super) fn token_of(&mut self, kind: Kind, name: &str) -> Option<Element> {
+        self.token(name).filter(|_| self.kind == kind)
+    }
+
+    /// Returns whether a key is there, and of this token.
+    pub(super) fn is_under(&self, at: &[Element], token: Element) -> bool {
+        let state = &self.steps.state;
+        state.is("has", at) && state.value("key", at) == token
+    }
+
     /// Returns a token of which the page covers all that becomes of it.
     pub(super) fn covered(&mut self, name: &str) -> Option<Element> {
         self.token(name).filter(|token| !self.known[*token as usize].has_left)
@@ -564,11 +575,8 @@ impl Lock {
                 }
             }
             self.put_turns_aside(token);
-            let state = &self.steps.state;
-            let mut places =
-                state.live("Node").iter().flat_map(|node| Self::places(self.kind, *node));
-            let is_there = places
-                .any(|at| state.is("has", &at) && state.value("key", &at) == token)
+            let mut nodes = self.steps.state.live("Node").iter();
+            let is_there = nodes.any(|node| self.is_under_any(*node, token))
                 || self.is_reader_somewhere(token);
             if is_idle && !is_there && !self.has_greatest(token) {
                 self.steps.state.set_live("Token", token, false);

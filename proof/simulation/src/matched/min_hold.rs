@@ -80,11 +80,10 @@ impl Lock {
     ) -> Result<bool, String> {
         let Some(found) = found.filter(|found| found.is_done) else { return Ok(false) };
         let Some(token) = self.token(&found.token) else { return Ok(false) };
-        let state = &self.steps.state;
-        let is_same = state.is("has", &[node]) && state.value("key", &[node]) == token;
-        if !is_same {
+        if !self.is_under(&[node], token) {
             return Err(format!("a mark before {} is set where that was not", found.token));
         }
+        let state = &self.steps.state;
         if state.is("done", &[node]) && state.value("ends", &[node]) == found.ends {
             self.steps.stutters += 1;
             return Ok(true);
@@ -103,7 +102,7 @@ impl Lock {
 
     /// A caller hears that a quorum has shortened its keys, unless their time is over.
     pub(super) fn confirmed(&mut self, now: i64, name: &str) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|_| self.kind == Kind::MinHold) else {
+        let Some(token) = self.token_of(Kind::MinHold, name) else {
             return Ok(());
         };
         self.tick(now)?;

@@ -13,7 +13,7 @@ pub(super) struct Shared {
 impl Lock {
     /// A caller makes its writer a reader: its leases end here.
     pub(super) fn downgrades(&mut self, now: i64, name: &str) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|_| self.kind == Kind::Readers) else {
+        let Some(token) = self.token_of(Kind::Readers, name) else {
             return Ok(());
         };
         let state = &self.steps.state;
@@ -28,7 +28,7 @@ impl Lock {
 
     /// A caller hears that it is a writer still.
     pub(super) fn writes_again(&mut self, now: i64, name: &str) -> Result<(), String> {
-        let Some(token) = self.token(name).filter(|_| self.kind == Kind::Readers) else {
+        let Some(token) = self.token_of(Kind::Readers, name) else {
             return Ok(());
         };
         self.tick(now)?;
@@ -65,8 +65,7 @@ impl Lock {
             (None, Some(found)) => {
                 let token = self.token(&found.token);
                 let token = token.ok_or_else(|| format!("{} was never begun", found.token))?;
-                let (state, at) = (&self.steps.state, &[node][..]);
-                match state.is("has", at) && state.value("key", at) == token {
+                match self.is_under(&[node], token) {
                     true => {
                         let ends = self.steps.state.value("ends", &[node]);
                         self.prolongs(now, node, asked, (token, ends, found.ends))
@@ -177,7 +176,7 @@ impl Lock {
         (until, mark_ends): (i64, i64),
     ) -> Result<(), String> {
         let state = &self.steps.state;
-        let was_alone = state.is("has", &[node]) && state.value("key", &[node]) == token;
+        let was_alone = self.is_under(&[node], token);
         let was_among = state.is("mark", &[node]) && state.is("among", &[node, token]);
         let action = match () {
             () if was_alone => "become_reader",

@@ -35,6 +35,16 @@ impl Lock {
         }
     }
 
+    /// Returns whether any key at a master is of this token.
+    pub(super) fn is_under_any(&self, node: Element, token: Element) -> bool {
+        match self.kind {
+            Kind::Several => {
+                (0..KEYS.len()).any(|key| self.is_under(&[node, key as Element], token))
+            }
+            _ => self.is_under(&[node], token),
+        }
+    }
+
     /// Notes which of the keys are a token's.
     pub(super) fn wants(&mut self, token: Element, keys: &[&str]) {
         if self.kind == Kind::Several {

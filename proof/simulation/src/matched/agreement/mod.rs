@@ -72,7 +72,7 @@ impl Agreement {
             let node = state.add("Node");
             state.set("boot", &[node], -Span::of(DAY).at_most(SLOWEST));
         }
-        state.set("silence", &[], rounds::silence(LONGEST_SILENCE));
+        state.set("silence", &[], Span::of(LONGEST_SILENCE).at_most(-SLOWEST));
         let lists = |seat: usize| setup.kind(seat).members.lists();
         for seat in 0..setup.seats() {
             let kind = state.add("Kind");

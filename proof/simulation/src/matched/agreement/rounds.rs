@@ -1,6 +1,6 @@
 //! The rounds of clients at odds: what a client knew as each began, which masters it rests on, and who grants it.
 
-use super::super::exact::{SLOWEST, Span};
+use super::super::exact::Span;
 use super::super::{Connection, counts, drift, life, resources};
 use super::Agreement;
 use crate::clock::Clock;
@@ -277,9 +277,4 @@ impl Agreement {
             }
         }
     }
-}
-
-/// Returns the most real time for which a confirmation counts.
-pub(super) fn silence(longest: Duration) -> i64 {
-    Span::of(longest).at_most(-SLOWEST)
 }
