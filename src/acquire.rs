@@ -68,19 +68,19 @@ use std::time::Duration;
 /// - [`Disagreement`](crate::error::Disagreement): too few could vote because clients, or the
 ///   masters' clocks, disagree.
 /// - [`Overloaded`](crate::error::Overloaded): this client asks for more locks at once than its masters
-///   answer in time, and this one could not begin within its timeout; no master was asked.
-/// - [`InvalidSetting`](crate::InvalidSetting): a resource or a ttl that cannot work; nothing was
-///   sent.
+///   answer in time, and this one could not begin within its timeout; masters were not asked.
+/// - [`InvalidSetting`](crate::InvalidSetting): a resource or a ttl that cannot work; the call
+///   sent nothing.
 /// - [`NoRandomness`](crate::error::NoRandomness): the operating system provides no random bytes.
 /// - [`Closed`](crate::error::Closed): this `Redlock` was shut down, or its runtime is gone.
 ///
-/// No error leaves a lock behind, as long as the runtime lives. While the lock is contended or
+/// Errors leave no lock behind, as long as the runtime lives. While the lock is contended or
 /// there is no quorum, attempts go on until the timeout is over. The error is then that of the last
 /// attempt.
 ///
 /// # Cancel safety
 ///
-/// Nothing is sent before the first poll. If the future is dropped after that, the coordinator
+/// The future sends nothing before its first poll. If it is dropped after that, the coordinator
 /// rolls the acquisition back on every master, without your help. A lock that was won at the same
 /// moment is released. Only the place in the wait is lost, of a [fair](Self::fair) acquire, too.
 #[must_use = "nothing is asked before this is awaited"]
@@ -141,7 +141,7 @@ impl Redlock {
     /// Makes one attempt and does not wait while another holder has the lock. Makes no attempt at
     /// all if another caller in this process holds the lock or waits for it. Takes the same options
     /// as [`acquire`](Redlock::acquire), with a timeout of zero. If only our own fencing token or a
-    /// forgotten script stood in the way, the attempt is repeated at once. If another client has the lock,
+    /// forgotten script was in the way, the attempt is repeated at once. If another client has the lock,
     /// the masters are asked which one, for the error: that takes one round trip more.
     ///
     /// See [`Acquire`] for errors and cancel safety.

@@ -1,4 +1,4 @@
-//! One configured master: its name in errors, the way to it, and our identity there.
+//! One configured master: its name in errors, the way to it, and our login.
 //!
 //! Of a `ConnectionInfo`, its choice of protocol is not adopted: RESP2 says all that is needed.
 
@@ -77,8 +77,8 @@ impl Address {
     }
 }
 
-/// Returns the name of a master in errors, and our identity there. This covers all that can be
-/// wrong with an address, except its certificates.
+/// Returns the name of a master in errors, and our login. This covers all that can be wrong with an
+/// address, except its certificates.
 pub(crate) fn identity(info: &ConnectionInfo) -> Result<(String, Login), String> {
     let name = match info.addr() {
         ConnectionAddr::TcpTls { tls_params: Some(_), .. } => return Err(TLS_PARAMS.into()),

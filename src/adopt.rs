@@ -38,8 +38,8 @@ use tokio::sync::oneshot;
 /// # Errors
 ///
 /// [`AdoptError`], with the value and an [`AdoptErrorKind`]. The keys expire, and until then
-/// another try may succeed, here or elsewhere. Only a lock that was adopted, and whose deadline passed or
-/// whose client ended before the caller had the guard, has been released.
+/// another try may succeed, by this client or another. Only a lock that was adopted, and whose
+/// deadline passed or whose client ended before the caller had the guard, has been released.
 ///
 /// # Cancel safety
 ///
@@ -53,8 +53,8 @@ pub struct Adopt<K: Kind = Unfenced> {
     keep_alive: Option<KeepAlive>,
 }
 
-/// Bears the value, which is released when dropped, unless it was handed on, or is one that this
-/// client would not adopt: then nothing of it is believed.
+/// Bears the value, which is released when dropped, unless it was handed on, or this client would
+/// not adopt it: then nothing of it is believed.
 struct Bearer<K: Kind> {
     redlock: Redlock,
     /// `None` once it was handed on.
@@ -79,7 +79,7 @@ impl Redlock {
     /// another process. Options for this call are set on the returned value; await it to begin.
     ///
     /// The lock is extended first. It is held from then on, and never counts as held for longer than
-    /// that extension gives: no deadline comes along with the value. If it comes too late, it is
+    /// that extension gives: the value carries no deadline. If it comes too late, the lock is
     /// lost. The masters must be the same, and so must the
     /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
     ///

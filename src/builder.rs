@@ -131,7 +131,7 @@ impl RedlockBuilder {
         self
     }
 
-    /// Sets the longest ttl that any call may ask for. It also determines how long a master that
+    /// Sets the longest ttl that any call may request. It also determines how long a master that
     /// has lost its memory must stay away, until nothing that it had granted can still be held. It
     /// must be the same for all clients of these masters with the same [prefix](Self::key_prefix), which
     /// agree on it through them. Default: 30 s. Above 24 h it needs [`allow_long_max_ttl`](Self::allow_long_max_ttl).
@@ -250,12 +250,12 @@ impl RedlockBuilder {
         self
     }
 
-    /// Sets how much longer than its ttl a key lives, unless it is released. Whatever a crashed or
+    /// Sets how much longer than its ttl a key lives, unless it is released. Work that a crashed or
     /// paused holder still had in flight has this much time before the next holder begins. The
     /// holder itself gains nothing by it, and a lock that is released opens at once. A longer delay
     /// protects work that is slower to arrive, and keeps others out for longer after a crash.
     /// Together with the ttl it must be at most [`max_ttl`](Self::max_ttl). Rounded up to whole
-    /// milliseconds. Default: none. Can be set per call.
+    /// milliseconds. Default: zero. Can be set per call.
     pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
         self.options.lock_delay = lock_delay;
         self
@@ -303,7 +303,7 @@ impl RedlockBuilder {
     }
 
     /// Sets whether waiters are served in order of arrival, across processes: as if each acquire of
-    /// one resource said [`fair`](crate::Acquire::fair). No call can take it back. It does not apply to several
+    /// one resource said [`fair`](crate::Acquire::fair). Calls cannot take it back. It does not apply to several
     /// resources that are locked together, to permits, to readers and writers of an [`RwLock`](crate::RwLock), nor
     /// to candidates of an election. Set it in all clients of a resource, with `waitlist` and `wake_ups`. Default:
     /// `false`.
@@ -320,7 +320,7 @@ impl RedlockBuilder {
     /// here: as if each acquire of one resource said [`keep_warm`](crate::Acquire::keep_warm), which has
     /// the whole story. It does not apply to several resources that are locked together, to permits, to
     /// readers and writers of an [`RwLock`](crate::RwLock), to candidates of an election, nor to acquires with
-    /// an option that has their lock released. Default: none.
+    /// an option that has their lock released. Default: zero.
     ///
     /// ```
     /// use std::time::Duration;
@@ -361,7 +361,7 @@ impl RedlockBuilder {
     /// Sets the prefix of each resource's name in Redis. It must be the same for all clients that
     /// are to exclude each other. It must not contain `quorumlock:`, which marks keys of our own. Of
     /// two prefixes on the same masters, neither should begin the other: with `a:`, the resource `b:c`
-    /// has the same key as `c` with `a:b:`. Default: none, as with other Redlock clients.
+    /// has the same key as `c` with `a:b:`. Default: empty, as with other Redlock clients.
     pub fn key_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.options.key_prefix = prefix.into();
         self

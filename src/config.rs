@@ -43,7 +43,7 @@ use std::time::Duration;
 use toml::Value;
 
 /// Declares the configuration, with each key once: its name and type, the function that reads its
-/// value, and the one that hands the value to the builder.
+/// value, and the function that hands it to the builder.
 macro_rules! settings {
     (
         $(#[$about:meta])+

@@ -9,8 +9,8 @@ pub(crate) use source::Source;
 use std::fmt;
 use std::time::Duration;
 
-/// The user and the password, or the token in its place, with which this client logs in to a master: what
-/// a [provider](crate::RedlockBuilder::credentials) returns. When printed, it has no password.
+/// The user and the password, or the token in its place, with which this client logs in to a master, as
+/// returned by a [provider](crate::RedlockBuilder::credentials). When printed, it has no password.
 ///
 /// ```
 /// use quorumlock::Credentials;
@@ -40,7 +40,7 @@ impl Credentials {
     }
 
     /// Sets how long they are valid from now on: the provider is asked again when a fifth of that is left,
-    /// and the master is shown the new ones on the connection that is there. Default: they do not expire,
+    /// and the master is shown the new ones on the existing connection. Default: they do not expire,
     /// and the provider is only asked for each connection.
     pub const fn expires_in(mut self, life: Duration) -> Self {
         self.life = Some(life);

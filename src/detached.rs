@@ -21,16 +21,16 @@ use std::time::Duration;
 ///
 /// The keys stay on the masters until it is adopted, or until they expire: a ttl, and the
 /// [`lock_delay`](crate::Acquire::lock_delay) if there is one, after
-/// [`detach`](crate::Guard::detach) was called. Nothing extends them in between, and nothing deletes
-/// them if it is dropped.
+/// [`detach`](crate::Guard::detach) was called. They are not extended in between, and not deleted
+/// if it is dropped.
 ///
 /// It carries the resource, the token and its label, the ttl and the lock-delay, the rest of the
 /// keep-alive and of [`min_hold`](crate::Acquire::min_hold), and the
 /// [fencing token](Self::fencing_token) if it has one. It carries no deadline,
 /// since that would mean nothing on another machine's clock.
 ///
-/// With the feature `serde` it implements `Serialize` and `Deserialize`. What is read is checked, and
-/// no error shows the token:
+/// With the feature `serde` it implements `Serialize` and `Deserialize`. Deserialized values are
+/// checked, and no error shows the token:
 ///
 /// ```
 /// # #[cfg(all(feature = "serde", feature = "embedded"))]
@@ -93,7 +93,7 @@ impl<K: Kind> Detached<K> {
     }
 
     /// Checks the value against the options of the client that is to adopt it. Before that, nothing of it
-    /// goes to a master: a value from outside could name any key there.
+    /// goes to masters: a value from outside could name any of their keys.
     pub(crate) fn check(&self, options: &Options) -> Result<(), InvalidSetting> {
         let DetachedLock { keys, fenced, ttl, life, at_least, .. } = &*self.lock;
         let prefix = &options.key_prefix;

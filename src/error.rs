@@ -1,8 +1,8 @@
 //! Errors, typed by what the caller does next.
 //!
-//! Every error type of the crate is here. The root re-exports those that a call returns as its
-//! `Err`, and not what these contain, such as [`Contended`]. All can be cloned and compared, their
-//! fields are public, and each prints as one line.
+//! This module has every error type of the crate. The root re-exports the types that a call
+//! returns as its `Err`, and not what these contain, such as [`Contended`]. All can be cloned and
+//! compared, their fields are public, and each prints as one line.
 //!
 //! | from | error | next |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //! | | [`AcquireError::Disagreement`] | fix the configuration, or the masters' clocks |
 //! | | [`AcquireError::Overloaded`] | ask for fewer locks at once, or wait longer |
 //! | | [`AcquireError::InvalidSetting`] | fix the call |
-//! | | [`AcquireError::WrongContext`] | make the call elsewhere |
+//! | | [`AcquireError::WrongContext`] | call from another context |
 //! | | [`AcquireError::NoRandomness`] | try again; if it persists, fix the system or its sandbox |
 //! | | [`AcquireError::Closed`] | connect again; in a fork, for the first time |
 //! | [`check`](crate::Lease::check), [`lost`](crate::Lease::lost) | [`Lost`] | stop before the next side effect |
@@ -29,7 +29,7 @@
 //! | [`Reentrant::acquire`](crate::Reentrant::acquire) | [`ReentrantError`] | as for the error inside |
 //! | [`inspect`](crate::Redlock::inspect), [`force_release`](crate::Redlock::force_release) | [`InspectError`] | fix the call, or try again |
 //! | [`list`](crate::Redlock::list) | [`ListError`] | fix the call, or see what is wrong with the masters inside |
-//! | [`preflight`](crate::Redlock::preflight) | [`PreflightError`] | fix the configuration, or make the call elsewhere |
+//! | [`preflight`](crate::Redlock::preflight) | [`PreflightError`] | fix the configuration, or call from another context |
 //! | [`status`](crate::Redlock::status) | [`Closed`] | connect again |
 //! | [`wait_until_ready`](crate::Redlock::wait_until_ready) | [`ReadyError`] | wait longer, or fix what the status inside names |
 //! | [`shutdown`](crate::Redlock::shutdown) | [`ShutdownError`] | nothing: the keys expire |

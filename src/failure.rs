@@ -45,7 +45,7 @@ pub(crate) fn listed(nodes: &[NodeReport]) -> String {
     behind(fold(nodes.iter().map(Said::from), Some(nodes.len())).iter().map(Folded::to_string))
 }
 
-/// Joins what is put behind a sentence: nothing if there is none.
+/// Joins the parts to put behind a sentence; empty without parts.
 fn behind(parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
@@ -60,8 +60,8 @@ fn if_slow(nodes: &[NodeReport]) -> &'static str {
     }
 }
 
-/// This `Redlock` was shut down, or the runtime it was connected on is gone, or this process is a fork of the one that
-/// has connected: a fork has to connect for itself. Or the client has found a fault of its own, and has ended.
+/// This `Redlock` was shut down, or the runtime it was connected on is gone, or this process is a fork of the process
+/// that has connected: a fork has to connect for itself. Or the client has found a fault of its own, and has ended.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("closed: {why}")]
 #[non_exhaustive]

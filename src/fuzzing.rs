@@ -1,5 +1,5 @@
-//! What `fuzz/` reaches besides the public API: what a builder passes to the machine, and the checks of an
-//! acquire. Compiled with the feature `__fuzzing` alone.
+//! Internals that `fuzz/` reaches besides the public API: the arguments that a builder passes to the machine, and
+//! the checks of an acquire. Compiled with the feature `__fuzzing` alone.
 
 use crate::RedlockBuilder;
 use crate::failure::InvalidSetting;
@@ -8,7 +8,7 @@ use quorumlock_core::coordinator::wire::Login;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Returns the name of each master, and our identity there.
+/// Returns each master's name, and our identity at that master.
 pub fn masters(builder: &RedlockBuilder) -> Result<Vec<(Arc<str>, Login)>, InvalidSetting> {
     let (masters, _) = builder.masters()?;
     Ok(masters.into_iter().map(|master| (master.name, master.login)).collect())

@@ -26,8 +26,8 @@ use tokio::sync::oneshot;
 /// - [`release`](Self::release) says that the work has ended well. It deletes the keys, or does what the acquire has
 ///   asked for: with [`min_hold`](crate::Acquire::min_hold) they stay until then, and with
 ///   [`keep_warm`](crate::Acquire::keep_warm) the lock stays in this process.
-/// - A guard that is dropped deletes the keys at once, whatever the acquire has asked for: what the work has left
-///   behind is not known, and the next holder is to begin anew. This goes on in the background, from any thread,
+/// - A guard that is dropped deletes the keys at once, whatever the acquire has asked for: the state that the work
+///   has left is not known, and the next holder is to begin anew. This goes on in the background, from any thread,
 ///   inside or outside a runtime.
 /// - [`forget`](Self::forget) leaves the keys until they expire, and [`detach`](Self::detach) gives the lock away.
 ///
@@ -70,7 +70,7 @@ pub type FencedLease = Lease<Fenced>;
 
 /// An instant until which a lock may be relied on, on a clock that counts time spent in suspend.
 ///
-/// It is ordered, and otherwise opaque: no type of the standard library counts suspend.
+/// It is ordered, and otherwise opaque: standard library types do not count suspend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Deadline(Instant);
 
@@ -143,8 +143,8 @@ impl<K: Kind> Guard<K> {
         self.lease.driver.finish(&self.lease.hold)
     }
 
-    /// Releases the lock after work that has failed: whatever its acquire has asked for, the keys
-    /// are deleted at once.
+    /// Releases the lock after work that has failed: the keys are deleted at once, whatever the
+    /// options of its acquire.
     pub(crate) async fn release_at_once(self) -> Result<Released, Lost> {
         let (reply, answer) = oneshot::channel();
         self.lease.driver.release(&self.lease.hold, Some(reply));
@@ -165,7 +165,7 @@ impl<K: Kind> Guard<K> {
     }
 
     /// Gives the guard up and keeps the key until it expires, so that no other client gets the lock
-    /// before then. For a job that must not run again soon,
+    /// sooner. For a job that must not run again soon,
     /// [`min_hold`](crate::Acquire::min_hold) counts from the start, and is kept in a crash, too.
     ///
     /// ```no_run

@@ -1,4 +1,4 @@
-//! The documents of the repository, as pages here.
+//! The documents of the repository, as rustdoc pages.
 //!
 //! | page | for whom |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | [`acl`] | the rights that a client needs |
 //! | [`cli`] | the command `quorumlock`: options, exit codes, signals, cron, systemd |
 //! | [`observability`] | spans, events and metrics, dashboard and alerts |
-//! | [`coming_from`] | redsync, node-redlock, Redisson, ShedLock, Curator, rueidislock: what is called how here |
+//! | [`coming_from`] | redsync, node-redlock, Redisson, ShedLock, Curator, rueidislock: their terms in this crate |
 //! | [`serverless`] | a lock in a function whose process is frozen between calls |
 //! | [`interop`] | other Redlock clients on the same masters |
 //! | [`safety`] | what is guaranteed, on what assumptions, and what shows it |

@@ -53,7 +53,7 @@ impl Redlock {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is changed.
+    /// Safe: it changes nothing.
     pub async fn inspect(&self, resource: impl IntoResource) -> Result<Inspection, InspectError> {
         let resource = resource.into_resource();
         self.options().check_resource(&resource)?;
@@ -91,7 +91,7 @@ impl Redlock {
     ///
     /// `Ok` means that a quorum of masters no longer had that holder's key, and contains what every
     /// master said. A command of the holder that was still in flight to a master may bring the key
-    /// back there. If a master was not reached, inspect again.
+    /// back on that master. If a master was not reached, inspect again.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
@@ -103,8 +103,8 @@ impl Redlock {
     /// # Errors
     ///
     /// - [`InspectError::InvalidSetting`]: the inspection found no holder, or none by its token.
-    /// - [`InspectError::Unconfirmed`]: no quorum answered in time. Masters that were reached have
-    ///   deleted the key; try again.
+    /// - [`InspectError::Unconfirmed`]: a quorum did not answer in time. Masters that were reached
+    ///   have deleted the key; try again.
     /// - [`InspectError::Closed`]: after a shutdown.
     ///
     /// # Cancel safety
@@ -279,7 +279,7 @@ impl Holder {
     }
 
     /// Checks whether the value is a token as this crate draws it, with a label or without one, or
-    /// stands for readers.
+    /// the mark of readers.
     pub(crate) fn has_token(&self) -> bool {
         self.is_shared() || self.owner().is_some()
     }
@@ -312,7 +312,7 @@ impl fmt::Debug for Holder {
     }
 }
 
-/// What an inspection is about, in words.
+/// The subject of an inspection, in words.
 pub(crate) struct Named<'a>(pub(crate) &'a Inspection);
 
 impl fmt::Display for Named<'_> {

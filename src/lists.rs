@@ -16,7 +16,7 @@ pub(crate) struct Lists {
 }
 
 pub(crate) struct Named {
-    /// The parsed address, or what is wrong with it. What was written is not kept: it may hold
+    /// The parsed address, or what is wrong with it. The written form is not kept: it may hold
     /// credentials.
     info: Result<ConnectionInfo, String>,
     transport: Option<Transport>,

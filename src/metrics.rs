@@ -1,4 +1,4 @@
-//! What the program that installs the recorder of metrics needs. The metrics themselves are in [What can be
+//! Support for the program that installs the recorder of metrics. The metrics themselves are in [What can be
 //! observed](crate::guide::observability).
 
 /// The upper bounds of buckets for the histograms, in seconds: from a fast network to a long job.

@@ -30,8 +30,8 @@ use std::time::Duration;
 /// the others find the resource closed: while the body runs, and then until the time is over. That
 /// a clock is late, by less than that time, makes no difference.
 ///
-/// Promised is that no second run *starts* within that time of the start of one that ends well, and
-/// of one whose process dies or is cut off. Not promised:
+/// `Once` promises that a second run does not *start* within that time of the start of a run that
+/// ends well, or whose process dies or is cut off. It does not promise:
 ///
 /// - that a run gets to its end, or that there is one at all;
 /// - anything after a body that returns an error, or panics, or is dropped: the resource opens at

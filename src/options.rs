@@ -20,14 +20,14 @@ use std::time::Duration;
 /// The most that a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
 const LONGEST_TTL: Duration = Duration::from_nanos(i64::MAX as u64);
 
-/// The longest `max_ttl` that needs no second word. Whatever it is, masters that have just started do not
-/// vote for that long, and clients with another one are refused for that long after this one was killed.
+/// The longest `max_ttl` that needs no confirmation. With any `max_ttl`, masters that have just started do
+/// not vote for that long, and clients with another one are refused for that long after this one was killed.
 const LONGEST_USUAL_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A process that locks once a minute should find its masters confirmed.
 const RESTS_AFTER: Duration = Duration::from_secs(60);
 
-/// All clients of a master may lose it at the same moment: those that can spare it come back over this time.
+/// All clients of a master may lose it at the same moment: clients that can spare it come back over this time.
 const REDIAL_SPREAD: Duration = Duration::from_secs(2);
 
 /// The defaults, with their reasons in the guide's table of options.
@@ -42,7 +42,7 @@ pub(crate) mod default {
     pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 }
 
-/// The options that a `Redlock` was built with.
+/// The options of a `Redlock`.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) ttl: Duration,
@@ -190,7 +190,7 @@ impl Options {
         Ok(())
     }
 
-    /// Returns the delay in whole milliseconds, at least what was asked for.
+    /// Returns the delay, rounded up to whole milliseconds.
     pub(crate) fn check_lock_delay(
         &self,
         lock_delay: Duration,

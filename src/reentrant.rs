@@ -21,7 +21,7 @@ use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 /// those inside it take the hold as it is, and the last one out releases. Clones are the same
 /// handle.
 ///
-/// It is a value that you pass on, and nothing else: no thread, no task. It excludes others and not
+/// It is only a value that you pass on, tied to no thread or task. It excludes others and not
 /// itself, so each piece of work should have its own.
 ///
 /// ```no_run

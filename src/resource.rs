@@ -47,7 +47,7 @@ pub trait IntoResource: IntoResources {
     note = "a name is a string; for an integer, say what it numbers: `format!(\"orders:{{id}}\")`"
 )]
 pub trait IntoResources {
-    /// Seals both traits: no other crate can name its result.
+    /// Seals both traits: other crates cannot name its result.
     #[doc(hidden)]
     fn into_resources(self) -> Resources;
 }
@@ -64,12 +64,12 @@ enum Names {
     AnyOf(Arc<Pool>),
     /// One, beside other readers.
     Read(Arc<str>),
-    /// One that has readers, too.
+    /// One resource with readers, too.
     Write(Arc<str>),
 }
 
-/// Sorted, none twice; none at all is refused when it is asked for. Behind a pointer, since there is one
-/// as a rule, and tasks that wait have room for either.
+/// Sorted, without duplicates; an acquire of an empty list is refused. Behind a pointer, since
+/// there is one name as a rule, and tasks that wait have room for either.
 #[derive(Debug)]
 struct Several(Vec<Arc<str>>);
 

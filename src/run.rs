@@ -13,7 +13,7 @@ impl<G: Held<Error = AcquireError>> Acquire<G> {
     /// Acquires the lock, runs `body` with the keeper on, and releases on every way out: when the
     /// body returns, is dropped, or panics.
     ///
-    /// The body is dropped at its next await when the lock is lost. What it does between two awaits
+    /// The body is dropped at its next await when the lock is lost. Its work between two awaits
     /// is not interrupted, so check the lease before each side effect all the same.
     ///
     /// ```no_run

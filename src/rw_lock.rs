@@ -32,8 +32,9 @@ use std::time::Duration;
 ///
 /// Writers come first: while one waits, no new reader is let in. So readers that overlap do not
 /// keep a writer out, and readers wait while writers follow one another without a pause.
-/// A writer that dies while it waits keeps new readers out for 3 s, one that gives up for 1.5 s; a
-/// reader that dies keeps writers out until its key expires. Among readers there is no order.
+/// A writer that dies while it waits keeps new readers out for 3 s, a writer that gives up for
+/// 1.5 s; a reader that dies keeps writers out until its key expires. Among readers there is no
+/// order.
 ///
 /// A task that has a [`ReadGuard`] and asks for another one of the same resource deadlocks if a
 /// writer has come to wait in between: that writer waits for the first guard, and the second one
@@ -45,7 +46,7 @@ pub struct RwLock {
     resource: Arc<str>,
 }
 
-/// The lock, held by a reader: no writer can hold it, and other readers may. It has all methods of a
+/// The lock, held by a reader: writers cannot hold it, and other readers may. It has all methods of a
 /// [`Lease`](crate::Lease), and dropping it releases in the background.
 ///
 /// ```no_run
@@ -59,7 +60,7 @@ pub struct RwLock {
 /// A read guard cannot be detached.
 pub type ReadGuard = Guard<Reading>;
 
-/// The lock, held by a writer: no other client can hold it. It has all methods of a [`Lease`](crate::Lease), and
+/// The lock, held by a writer: other clients cannot hold it. It has all methods of a [`Lease`](crate::Lease), and
 /// dropping it releases in the background.
 ///
 /// ```no_run
@@ -75,7 +76,7 @@ pub type ReadGuard = Guard<Reading>;
 pub type WriteGuard<K = Unfenced> = Guard<Writing<K>>;
 
 impl Redlock {
-    /// Returns the read-write lock on `resource`. Nothing is sent yet.
+    /// Returns the read-write lock on `resource`, and sends nothing yet.
     ///
     /// A reader costs a round trip to the masters, and another one when it ends. So lock for as long as what
     /// is read has to stay the same, and not for each read of a request: for that, keep a copy and its
@@ -105,9 +106,9 @@ impl RwLock {
     /// # Errors
     ///
     /// Those of [`Acquire`]. [`Contended`](crate::error::Contended) also says if a writer waits for
-    /// the lock, which keeps new readers out. Where the masters' user lacks a right to sorted sets,
-    /// that is a [`NoQuorum`](crate::error::NoQuorum) with what each master said: the page on
-    /// permissions lists them.
+    /// the lock, which keeps new readers out. If the masters' user is missing a right to sorted
+    /// sets, that is a [`NoQuorum`](crate::error::NoQuorum) with what each master said: the page on
+    /// permissions lists the rights.
     ///
     /// # Cancel safety
     ///

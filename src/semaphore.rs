@@ -124,7 +124,7 @@ impl Semaphore {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is changed.
+    /// Safe: it changes nothing.
     pub async fn available_permits(&self) -> Result<usize, InspectError> {
         self.pool.check(self.redlock.options())?;
         let (driver, (reply, answer)) = (self.redlock.driver(), oneshot::channel());
@@ -153,7 +153,7 @@ impl Semaphore {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is changed.
+    /// Safe: it changes nothing.
     pub async fn inspect(&self) -> Result<Vec<Inspection>, InspectError> {
         let Pool { resource, slots, .. } = &*self.pool;
         self.pool.check(self.redlock.options())?;
@@ -173,7 +173,7 @@ impl Semaphore {
         Ok(permits)
     }
 
-    /// Returns the number of permits that it was created with.
+    /// Returns the number of permits given when the semaphore was created.
     #[must_use]
     pub fn permits(&self) -> usize {
         self.pool.permits
@@ -181,8 +181,8 @@ impl Semaphore {
 }
 
 impl Lease<Permitted> {
-    /// Returns the number of the slot that this permit is for: 0 and up, and less than there are
-    /// permits. No two valid permits of a semaphore have the same.
+    /// Returns the number of this permit's slot: 0 and up, and less than there are permits. Two
+    /// valid permits of a semaphore never have the same slot.
     #[must_use]
     pub const fn slot(&self) -> usize {
         self.kind().slot()

@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 pub use quorumlock_core::status::{NodeStanding, NodeStatus, Status};
 
 impl Redlock {
-    /// Reports how each master stands with this client, and whether a quorum of them may vote. No
-    /// master is asked: it is what the client relies on anyway, as of now.
+    /// Reports the standing of each master with this client, and whether a quorum of them may vote.
+    /// Masters are not asked: it is what the client relies on anyway, as of now.
     ///
     /// A readiness probe that only needs a yes or a no can use [`Status::can_acquire`]. To wait
     /// until the answer is yes, use [`wait_until_ready`](Self::wait_until_ready).
@@ -30,7 +30,7 @@ impl Redlock {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is changed.
+    /// Safe: it changes nothing.
     pub async fn status(&self) -> Result<Status, Closed> {
         let (reply, answer) = oneshot::channel();
         self.driver().send(Request::Status(reply));
@@ -39,7 +39,7 @@ impl Redlock {
 
     /// Waits until a quorum of each list may vote, for at most `within`. Intended for the start of
     /// a process, before it reports that it is ready. Completes at once if a quorum may vote
-    /// already. No master is asked; the wait is notified when a master has been reached or has
+    /// already. Masters are not asked; the wait is notified when a master has been reached or has
     /// warmed up.
     ///
     /// The limit is an argument, so that it is not forgotten and the error can name the masters
@@ -68,7 +68,7 @@ impl Redlock {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is changed.
+    /// Safe: it changes nothing.
     pub async fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
         let (reply, answer) = oneshot::channel();
         self.driver().send(Request::WaitUntilReady { within, reply });

@@ -1,5 +1,5 @@
-//! No name, label, address or word of a server adds a line to a text of this crate, moves a
-//! terminal's cursor, or hides a part of the text.
+//! Names, labels, addresses and words of a server add no line to a text of this crate, move no
+//! terminal's cursor, and hide no part of the text.
 
 use crate::election::Leader;
 use crate::error::*;

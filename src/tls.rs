@@ -53,8 +53,9 @@ impl Trust {
     }
 }
 
-/// Returns a configuration that trusts the roots of the platform, or those that `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR` name. They are read once per process (some 300 KB); a failure is not remembered.
+/// Returns a configuration that trusts the roots of the platform, or the roots that `SSL_CERT_FILE`
+/// and `SSL_CERT_DIR` name. They are read once per process (some 300 KB); a failure is not
+/// remembered.
 pub(crate) fn platform_config() -> Result<Arc<ClientConfig>, String> {
     static PLATFORM: OnceLock<Arc<ClientConfig>> = OnceLock::new();
     if let Some(config) = PLATFORM.get() {
@@ -99,7 +100,7 @@ pub(crate) fn insecure_config() -> Result<Arc<ClientConfig>, String> {
 }
 
 /// Returns the roots that can be parsed. One unreadable file among hundreds of roots is no reason
-/// to refuse: the handshake will show whether the one that matters is there. With no root at all,
+/// to refuse: the handshake will show whether the needed root is among them. With no root at all,
 /// every master would be refused, each time with a text that blames the master's certificate.
 fn usable_roots(found: CertificateResult) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();

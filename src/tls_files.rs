@@ -81,7 +81,7 @@ impl TlsFiles {
     }
 }
 
-/// What the files contained when they were read last.
+/// The contents of the files when they were last read.
 #[cfg(feature = "tls")]
 #[derive(PartialEq, Eq)]
 struct Contents {
@@ -103,9 +103,9 @@ impl Reloaded {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// Reads the files. If they cannot be used, as between two writes of a certificate and its key, what
-    /// they contained before is used again, and the problem is returned, too. What has not changed keeps
-    /// its configuration, and with it the sessions that masters may resume.
+    /// Reads the files. If they cannot be used, as between two writes of a certificate and its key, their
+    /// previous contents are used again, and the problem is returned, too. Unchanged contents keep their
+    /// configuration, and with it the sessions that masters may resume.
     pub(crate) fn current(&self) -> (Arc<ClientConfig>, Option<String>) {
         let read = self.files.contents().and_then(|contents| {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl Reloaded {
     }
 }
 
-/// The contents of the files. No error shows any of them.
+/// The contents of the files, which errors do not show.
 #[cfg(feature = "tls")]
 mod pem {
     use crate::failure::InvalidSetting;

@@ -46,7 +46,7 @@ use tokio::task::{consume_budget, unconstrained};
 /// # Within a tokio runtime
 ///
 /// In `spawn_blocking` and `block_in_place` a thread may wait, on every flavor of runtime. In async code
-/// it would stall a thread on which other tasks need to run, possibly the one that holds the lock. So a
+/// it would stall a thread on which other tasks need to run, possibly the task that holds the lock. So a
 /// wait there is refused before anything is sent, with a [`WrongContext`]. Calls that end or prolong a lock
 /// must work wherever a guard has ended up, and wait all the same, for the masters alone: `extend`,
 /// `downgrade`, `detach`, `adopt` and `release` for about an operation timeout, `shutdown` for as long as
@@ -102,7 +102,7 @@ impl<F: IntoFuture<Output: Waited>> Wait for F {
     }
 }
 
-/// What a thread can [wait](Wait) for: whatever the asynchronous methods of this crate yield. Sealed.
+/// The output of an asynchronous method of this crate, for which a thread can [wait](Wait). Sealed.
 pub trait Waited: sealed::Sealed {
     /// The same, or the refusal to wait in async code.
     type Answer;

@@ -32,7 +32,7 @@ impl<G: Held> AcquireFuture<G> {
     }
 
     /// Returns how many waiters are ahead of this [fair](Acquire::fair) acquire, as the master of their list has last
-    /// reported; zero if it is next. Of the acquires of one client for one resource, one stands in the list. A waiter
+    /// reported; zero if it is next. Of the acquires of one client for one resource, one is in the list. A waiter
     /// that has just died counts until it would be called. `None` before this acquire has a place there, if it is not
     /// fair, if it comes from a [re-entrant](crate::Reentrant) handle, and once it is over.
     ///
@@ -157,7 +157,7 @@ impl Terms {
         Some((driver.clone(), hold))
     }
 
-    /// Reports a refusal to tracing and metrics: nothing was asked.
+    /// Reports a refusal to tracing and metrics: the driver was not asked.
     fn report_refused<K: Kind>(&self, result: &Result<Guard<K>, AcquireError>) {
         let (span, resource, waited) = (&Span::none(), &*self.resources.shown(), Duration::ZERO);
         Ending { span, resource, waited }.answered(self.redlock.driver().outlet(), result);

@@ -1,5 +1,5 @@
-//! What an acquisition yields, and the options that go with it: types, so that an option without a
-//! meaning does not compile.
+//! The results of acquisitions, and the options that go with them: types, so that an option without
+//! a meaning does not compile.
 
 use super::future::{Asking, Direct};
 use crate::failure::AcquireError;
@@ -7,8 +7,8 @@ use crate::guard::{FencedGuard, Guard};
 use crate::kind::{Detachable, Fenced, Kind, Permitted, Writing, sealed::Sealed};
 use std::marker::PhantomData;
 
-/// What an [`Acquire`](crate::Acquire) yields: each guard of the crate, and [`All`]. All of them have
-/// `ttl`, `lock_delay`, `timeout`, `keep_alive` and `label`.
+/// The result of an [`Acquire`](crate::Acquire): each guard of the crate, and [`All`]. All of them
+/// have `ttl`, `lock_delay`, `timeout`, `keep_alive` and `label`.
 ///
 /// Sealed: there are no others.
 pub trait Held: Sealed + Sized + 'static {
@@ -28,7 +28,7 @@ pub trait Held: Sealed + Sized + 'static {
     type Asking: Asking<Self>;
 }
 
-/// Those for which a holder can keep others out after its work:
+/// Guards with which a holder can keep others out after its work:
 /// [`min_hold`](crate::Acquire::min_hold). A permit keeps its slot closed.
 ///
 /// ```
@@ -39,7 +39,7 @@ pub trait Held: Sealed + Sized + 'static {
 /// # }
 /// ```
 ///
-/// Nothing stays closed behind a reader, nor behind the writer of a read-write lock:
+/// A resource does not stay closed behind a reader, nor behind the writer of a read-write lock:
 ///
 /// ```compile_fail,E0599
 /// # fn example(redlock: quorumlock::Redlock, span: std::time::Duration) {
@@ -54,7 +54,7 @@ pub trait Held: Sealed + Sized + 'static {
 /// ```
 pub trait Exclusive: Held {}
 
-/// Those of one resource that one client holds at a time: [`fair`](crate::Acquire::fair) and
+/// Guards of one resource that one client holds at a time: [`fair`](crate::Acquire::fair) and
 /// [`keep_warm`](crate::Acquire::keep_warm).
 ///
 /// ```
@@ -95,7 +95,7 @@ pub trait Exclusive: Held {}
 /// ```
 pub trait Queued: Exclusive {}
 
-/// Those that can have a fencing token: [`fenced`](crate::Acquire::fenced).
+/// Guards that can have a fencing token: [`fenced`](crate::Acquire::fenced).
 ///
 /// ```
 /// # fn example(redlock: quorumlock::Redlock) {
@@ -138,7 +138,7 @@ pub trait Fenceable: Held {
     type Fenced: Held<Doors = Self::Doors>;
 }
 
-/// Stands for the guard `G` of several resources:
+/// Marks the guard `G` of several resources:
 /// [`acquire_all`](crate::Redlock::acquire_all) returns an `Acquire<All>`, which yields a [`Guard`].
 #[derive(Debug)]
 pub struct All<G = Guard>(PhantomData<fn() -> G>);

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 impl<G: Fenceable> Acquire<G> {
     /// Requests a fencing token along with the lock, in the same round trip. The token is a number
-    /// greater than that of every earlier fenced win of this resource. Whatever is written to under
-    /// the lock has to check it. The check refuses a holder that was paused past its deadline and
-    /// does not know it yet.
+    /// greater than that of every earlier fenced win of this resource. Every system written to
+    /// under the lock has to check it. The check refuses a holder that was paused past its deadline
+    /// and does not know it yet.
     ///
     /// The guard is a [`FencedGuard`](crate::FencedGuard), and its token stays the same over
     /// extensions. Each guard of a lock that is [kept warm](Self::keep_warm) has one of its own. Fenced and unfenced holders of one resource exclude each other, but the writes
@@ -52,7 +52,7 @@ impl<G: Held> Acquire<G> {
     }
 
     /// Sets the time for which to keep trying while another holder has the lock or too few masters
-    /// answer. No attempt begins later than that; the last one may take an operation timeout
+    /// answer. Attempts begin no later than that; the last one may take an operation timeout
     /// longer. Default: the builder's [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout);
     /// zero for `try_acquire`.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
@@ -73,8 +73,8 @@ impl<G: Held> Acquire<G> {
     /// [`lost`](crate::Lease::lost) reports it, and the lock is never acquired again. A process
     /// that dies leaves the lock for one ttl, as any lock does.
     ///
-    /// It begins when the future that has won returns the guard: for one that is not polled, nothing is
-    /// extended, and its lock ends with the first ttl.
+    /// It begins when the future that has won returns the guard: if the future is not polled, its
+    /// lock is not extended, and ends with the first ttl.
     ///
     /// The keep-alive ends at the builder's [`max_hold`](crate::RedlockBuilder::max_hold), 1 h
     /// unless configured.
@@ -89,8 +89,8 @@ impl<G: Held> Acquire<G> {
     }
 
     /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), for at most this long from the
-    /// start of the attempt that wins. No deadline is moved beyond that, not even by
-    /// [`Guard::extend`]. At least the ttl.
+    /// start of the attempt that wins. Even [`Guard::extend`] does not move the deadline beyond
+    /// that. At least the ttl.
     pub const fn keep_alive_for(mut self, span: Duration) -> Self {
         self.terms.keep_alive = Some(KeepAlive::at_most(span));
         self
@@ -154,7 +154,7 @@ impl<G: Exclusive> Acquire<G> {
     /// Of a semaphore, it is the slot of the permit that stays closed. The time is counted from the
     /// same start as the builder's [`max_hold`](crate::RedlockBuilder::max_hold), which ends a hold.
     ///
-    /// No other acquire wins the resource within that time. This is not promised where a master
+    /// Other acquires do not win the resource within that time. This is not promised where a master
     /// forgets it and votes ([`RestartGuard::Off`](crate::RestartGuard::Off)), nor after a
     /// [`force_release`](Redlock::force_release). At most
     /// [`max_ttl`](crate::RedlockBuilder::max_ttl): the restart guard remembers no longer. A longer
@@ -171,10 +171,11 @@ impl<G: Queued> Acquire<G> {
     /// Queues fairly: waiters are served in order of arrival, across all processes that ask for the
     /// lock with `fair()`.
     ///
-    /// Before its first attempt, the acquire asks at one master, where those that wait for the lock stand in a
-    /// [list](crate::RedlockBuilder::waitlist): one round trip more, also for a free lock. Only the first in the list
-    /// makes an attempt. A release calls it. One that is called and does not come within 20 ms is passed over, and is
-    /// first again when it is back. One that times out or is dropped leaves at once.
+    /// Before its first attempt, the acquire asks at one master, which keeps a
+    /// [list](crate::RedlockBuilder::waitlist) of the lock's waiters: one round trip more, also for a free lock. Only
+    /// the first waiter in the list makes an attempt. A release calls it. A waiter that is called and does not come
+    /// within 20 ms is passed over, and is first again when it is back. A waiter that times out or is dropped leaves
+    /// at once.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -191,11 +192,11 @@ impl<G: Queued> Acquire<G> {
     /// ```
     ///
     /// If the connections to that master end, all waiters ask at the next one with the time that they have waited, so
-    /// the order stays. No order is promised while clients do not agree on the master, for a client that cannot reach
+    /// the order stays. It is not promised while clients do not agree on the master, for a client that cannot reach
     /// it or has no right to the list, and in a process beyond its own queue: of the tasks of one `Redlock`, only the
-    /// first stands in the list. Where a client has no list, it polls, as it would without this option.
+    /// first is in the list. Where a client has no list, it polls, as it would without this option.
     ///
-    /// All clients of the resource should ask for it: one that does not may get in between. The builder's
+    /// All clients of the resource should ask for it: a client that does not may get in between. The builder's
     /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls.
     ///
     /// [`Queued`] names the guards that have it. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
@@ -233,10 +234,10 @@ impl<G: Queued> Acquire<G> {
     ///
     /// - **Each guard has its own leases and its own loss**, and the deadline of the hold. That is at least
     ///   half of the validity away: once half of it has passed since the lock was won, it is released when it
-    ///   is given back, and what is idle is released then, too. So clients that wait elsewhere get their turn.
-    ///   Nothing extends a lock that is idle.
+    ///   is given back, and what is idle is released then, too. So other clients that wait get their turn. An
+    ///   idle lock is not extended.
     /// - **Its keys are deleted** after the span, when a guard or a `run` is dropped, by
-    ///   [`shutdown`](Redlock::shutdown), once a client elsewhere [asks for it](crate::Lease::wanted) or is known to
+    ///   [`shutdown`](Redlock::shutdown), once another client [asks for it](crate::Lease::wanted) or is known to
     ///   wait, and when another kind of acquire here asks for the resource.
     /// - **The next acquire has to ask for the same**: the same ttl and label. Otherwise it is released, and
     ///   the acquire asks the masters.
@@ -244,7 +245,7 @@ impl<G: Queued> Acquire<G> {
     ///   guard before. One acquire takes up to 1,000 tokens; after so many guards the lock is released when it is
     ///   given back, and the next acquire asks the masters.
     /// - **Refused** beside a lock-delay, a [`min_hold`](Self::min_hold) or [`fair`](Self::fair), whose locks are
-    ///   not kept warm. Nor is one that was [adopted](Redlock::adopt).
+    ///   not kept warm. Nor is a lock that was [adopted](Redlock::adopt).
     ///
     /// [`Queued`] names the guards that have it. The builder's
     /// [`keep_warm`](crate::RedlockBuilder::keep_warm) sets it for all calls that it suits. Zero, the default, is for

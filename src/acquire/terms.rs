@@ -1,4 +1,4 @@
-//! What an acquisition asks for, and the request that it becomes once its options are known to work.
+//! The terms of an acquisition, and the request that it becomes once its options are known to work.
 
 use crate::failure::{AcquireError, InvalidSetting};
 use crate::options::{check_keep_warm, check_label};

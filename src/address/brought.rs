@@ -1,4 +1,4 @@
-//! What it takes to be at a master: a stream, and an identity that counts there by now.
+//! The parts of a connection to a master: a stream, and the identity that is valid by now.
 
 use super::Address;
 use crate::transport::BoxStream;
@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a dial, or a renewal of credentials, has brought.
+/// The result of a dial, or of a renewal of credentials.
 pub(crate) struct Brought {
     /// `None` if the address has all.
     pub(crate) credentials: Option<Result<Credentials, Arc<str>>>,
-    /// `None` if a connection is there.
+    /// `None` if a connection exists.
     pub(crate) stream: Option<io::Result<BoxStream>>,
 }
 
@@ -25,7 +25,7 @@ impl Address {
         }
     }
 
-    /// Asks for credentials, and then dials: what is valid for minutes is not kept for a slow network.
+    /// Asks for credentials, and then dials: credentials valid for minutes are not kept for a slow network.
     pub(crate) async fn dial(&self, within: Duration) -> Brought {
         let mut credentials = self.credentials().await;
         if let Some(Err(cause)) = &credentials {
@@ -40,7 +40,7 @@ impl Address {
         Brought { credentials, stream }
     }
 
-    /// Asks for credentials for a connection that is there.
+    /// Asks for credentials for an existing connection.
     pub(crate) async fn renew(&self) -> Brought {
         Brought { credentials: self.credentials().await, stream: None }
     }

@@ -1,9 +1,9 @@
-//! What names a master in a call.
+//! The types that name a master in a call.
 
 use redis::{Client, ConnectionInfo, IntoConnectionInfo, RedisResult};
 
-/// The address of a master: whatever the `redis` crate takes as one, a reference to whatever is
-/// text, and a reference to a `redis::Client` or a `redis::ConnectionInfo`.
+/// The address of a master: any type that the `redis` crate takes as one, a reference to any type
+/// of text, and a reference to a `redis::Client` or a `redis::ConnectionInfo`.
 ///
 /// The first are a URL (`&str`, `String`, `url::Url`), a `(host, port)`, a `redis::ConnectionAddr`
 /// or a `redis::ConnectionInfo`. So lists of them are taken by value and by reference. `Form` is
@@ -30,11 +30,11 @@ use redis::{Client, ConnectionInfo, IntoConnectionInfo, RedisResult};
 /// # Ok(()) }
 /// ```
 ///
-/// A connection info also has settings of the connection. Those that are not adopted are an
+/// A connection info also has settings of the connection. Settings that are not adopted are an
 /// [`InvalidSetting`](crate::InvalidSetting) of `connect`, which names the setting and what to do
 /// instead: keepalive, linger time and user timeout of the TCP settings, the name of the library, and
-/// the TLS parameters. The version of the protocol, `TCP_NODELAY` and `skip_set_lib_name` may be
-/// whatever they are: they make no difference here.
+/// the TLS parameters. The version of the protocol, `TCP_NODELAY` and `skip_set_lib_name` make
+/// no difference.
 ///
 /// Another type is an address if it implements `redis::IntoConnectionInfo`. A port alone is none:
 ///
@@ -55,7 +55,7 @@ pub trait IntoNode<Form> {
     fn into_info(self) -> RedisResult<ConnectionInfo>;
 }
 
-/// The first rule: the `redis` crate takes it as an address. No other crate can name the rules.
+/// The first rule: the `redis` crate takes it as an address. Other crates cannot name the rules.
 #[derive(Debug)]
 pub struct AsRedis;
 

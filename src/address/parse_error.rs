@@ -8,7 +8,7 @@ use redis::RedisError;
 use super::{EXAMPLE, NO_TLS};
 
 /// Returns what was wrong with an address that the `redis` crate did not take, and a correct one.
-/// Nothing of the address is shown: it may hold a password anywhere.
+/// The text shows nothing of the address, which may hold a password anywhere.
 pub(crate) fn parse_error(error: &RedisError) -> String {
     let error = error.to_string();
     // "description - kind: detail", and the detail may quote the address.

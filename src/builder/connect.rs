@@ -35,12 +35,13 @@ impl RedlockBuilder {
     /// # Errors
     ///
     /// - [`InvalidSetting`](ConnectError::InvalidSetting): a setting (or an address) that cannot
-    ///   work; nothing was sent.
-    /// - [`WrongContext`](ConnectError::WrongContext): no tokio runtime to run on, or one that was
-    ///   built without its time or I/O driver (`enable_all()` has both), or no thread; nothing was sent. tokio
-    ///   answers that question with a panic, which is caught here: its text still appears on stderr.
+    ///   work; the call sent nothing.
+    /// - [`WrongContext`](ConnectError::WrongContext): the call has no tokio runtime to run on, or a
+    ///   runtime built without its time or I/O driver (`enable_all()` has both), or no thread; it sent
+    ///   nothing. tokio answers that question with a panic, which is caught here: its text still
+    ///   appears on stderr.
     /// - [`NoRandomness`](ConnectError::NoRandomness): the operating system provides no random bytes
-    ///   for tokens; nothing was sent.
+    ///   for tokens; the call sent nothing.
     /// - [`Unfit`](ConnectError::Unfit): masters answer and cannot be used as configured (wrong
     ///   credentials, a replica, the same server twice), and without them a list has no quorum.
     ///   With [`strict`](Self::strict), any such master is enough.
@@ -81,7 +82,7 @@ impl RedlockBuilder {
     /// # Errors
     ///
     /// [`PreflightError`]: a setting (or an address) that cannot work, no tokio runtime to run on, with
-    /// time and I/O, or no [thread](Self::own_thread); nothing was sent.
+    /// time and I/O, or no [thread](Self::own_thread); the call sent nothing.
     ///
     /// # Cancel safety
     ///

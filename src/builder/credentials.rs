@@ -8,22 +8,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl RedlockBuilder {
-    /// Sets a provider of credentials, for those that change while this client runs. It takes the place of
+    /// Sets a provider of credentials that change while this client runs. It takes the place of
     /// passwords in the addresses, and may return others for each master, which it is given by its name
     /// (`10.0.0.1:6379`).
     ///
     /// It is asked whenever a connection is made, and again when a fifth of the
-    /// [life](Credentials::expires_in) of what it has returned is left. Then `AUTH` goes over the connection
-    /// that is there, in order with everything else: no lock and no waiter notices. If the master refuses,
+    /// [life](Credentials::expires_in) of what it has returned is left. Then `AUTH` goes over the existing
+    /// connection, in order with everything else: locks and waiters do not notice. If the master refuses,
     /// the connection stays as it is, and the provider is asked again after a second. It is asked for each
-    /// master by itself, so one that asks a remote service should keep what it gets.
+    /// master by itself, so a provider that asks a remote service should keep what it gets.
     ///
     /// A provider that fails, panics or takes more than 5 s costs the master's vote if there is no
     /// connection yet, and nothing otherwise. [`Redlock::status`](crate::Redlock::status), the events
     /// `down` and `credentials not renewed` and a [preflight](crate::preflight) report it, with the text of
     /// its error, which therefore must not contain a secret.
     ///
-    /// It runs on the client's tokio runtime and must not block there: for one that blocks, there is
+    /// It runs on the client's tokio runtime and must not block there: for a provider that blocks, use
     /// [`blocking_credentials`](Self::blocking_credentials).
     ///
     /// ```
@@ -84,10 +84,10 @@ impl RedlockBuilder {
     ///
     /// The file has one line, the password, or two: the user, then the password. Without a user, the one in
     /// a master's address counts, or `default`. It is read whenever a connection is made, and every 2 s in
-    /// between: if its content has changed, the master is shown it by `AUTH` on the connection that is
-    /// there. The path is looked up anew each time, so that a link may be exchanged. If it cannot be read,
-    /// the same happens as with a [provider](Self::credentials) that fails. All users that can read the file
-    /// can read the password.
+    /// between: if its content has changed, the client sends it to the master by `AUTH` on the existing
+    /// connection. The path is looked up anew each time, so that a link may be exchanged. If it cannot be
+    /// read, the same happens as with a [provider](Self::credentials) that fails. All users that can read
+    /// the file can read the password.
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder()

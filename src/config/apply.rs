@@ -5,7 +5,7 @@ use crate::builder::RedlockBuilder;
 
 impl RedlockBuilder {
     /// Takes over what `config` has set; methods that are called after it take precedence. Its
-    /// masters are added to those that are already named, as [`nodes`](Self::nodes) and
+    /// masters are added to those already named, as [`nodes`](Self::nodes) and
     /// [`joint_with`](Self::joint_with) do. The files that `tls_ca_file` and similar keys name are
     /// read by [`connect`](RedlockBuilder::connect), which reports what is wrong with them. They
     /// take precedence over an earlier [`tls_config`](Self::tls_config).

@@ -12,7 +12,7 @@ impl<'de> Deserialize<'de> for Config {
     }
 }
 
-/// A table of settings. What serde says about a key or a value is left out: it may show the value.
+/// A table of settings. Serde's errors about a key or value are left out: they may show the value.
 struct Table;
 
 impl<'de> Visitor<'de> for Table {

@@ -12,8 +12,8 @@ const PREFIX: &str = "QUORUMLOCK_";
 /// The variable that names the file which [`Config::load`] reads.
 const FILE: &str = "CONFIG";
 
-/// Variables that are not settings: those passed to a command that runs under a lock, and those
-/// that this repository's own tests and scripts use.
+/// Variables that are not settings, but passed to a command that runs under a lock, or used by this
+/// repository's own tests and scripts.
 const OTHERS: &str =
     "RESOURCE FENCING_TOKEN SLOT DEADLINE SEED SEEDS MINUTES FUZZ SCHEDULES SERVERS";
 const OTHERS_BEGIN: [&str; 4] = ["RESOURCE_", "SEED_", "CHAOS_", "DOCKER_"];
@@ -27,10 +27,10 @@ impl Config {
     /// `QUORUMLOCK_MAX_TTL=1m`. Addresses are separated by commas or white space. A variable that
     /// is set and empty is a value, which few keys take: unset it to leave it out.
     ///
-    /// `QUORUMLOCK_CONFIG` is read by [`load`](Self::load), not here. It is not taken for a
-    /// misspelt key. Nor are the variables that are passed to a command under a lock
-    /// (`QUORUMLOCK_RESOURCE`, `QUORUMLOCK_FENCING_TOKEN`, `QUORUMLOCK_SLOT`,
-    /// `QUORUMLOCK_DEADLINE`), nor those that Kubernetes sets for a service of that name.
+    /// `QUORUMLOCK_CONFIG` is left to [`load`](Self::load). It is not taken for a misspelt key. Nor
+    /// are the variables that are passed to a command under a lock (`QUORUMLOCK_RESOURCE`,
+    /// `QUORUMLOCK_FENCING_TOKEN`, `QUORUMLOCK_SLOT`, `QUORUMLOCK_DEADLINE`), nor the variables
+    /// that Kubernetes sets for a service of that name.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), quorumlock::ConfigError> {

@@ -81,7 +81,7 @@ fn shown(info: &ConnectionInfo, name: &str, login: &Login) -> String {
 }
 
 /// Checks for an `@` behind the host. A password that contains one of `/?#` ends the host for any
-/// parser. What is left of the password would then be taken for a host, and shown:
+/// parser. Its part before that sign would then be taken for a host, and shown:
 /// `redis://:pass#word@host`.
 fn has_stray_sign(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };

@@ -10,8 +10,8 @@ const METHODS: [(&str, &str); 3] = [
     ("tls_config", "tls_ca_file, tls_cert_file and tls_key_file are there for that"),
 ];
 
-/// Returns the name as it may be shown. What does not look like a name may be anything, a password
-/// included.
+/// Returns the name as it may be shown. Text that does not look like a name may be anything, a
+/// password included.
 pub(super) fn shown(name: &str) -> Option<&str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let is_name = !name.is_empty() && name.len() <= LONGEST && name.bytes().all(plain);

@@ -1,4 +1,4 @@
-//! Credentials in a file. No error shows anything of its content.
+//! Credentials in a file. Errors show nothing of its content.
 
 use super::Credentials;
 use std::fs::File;

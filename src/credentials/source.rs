@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// neither the time of change nor a notification of the file system is reliable.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Threads that one source may block at once. One that hangs is not given up by the system.
+/// Threads that one source may block at once. The system does not give up a thread that hangs.
 const THREADS: usize = 4;
 
 type Asking = Pin<Box<dyn Future<Output = Result<Credentials, String>> + Send>>;

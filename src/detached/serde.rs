@@ -1,5 +1,5 @@
-//! A value as it goes from process to process, in whatever format serde writes and reads. What is
-//! read may have been written by anyone: nothing of it is believed before it is checked.
+//! A value as it goes from process to process, in whatever format serde writes and reads. The
+//! input may have been written by anyone: it is not believed before it is checked.
 
 use super::Detached;
 use crate::fencing::FencingToken;
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Version {
 /// A keep-alive without an end, as it is written: some formats have no greater numbers.
 const FOREVER: u64 = i64::MAX as u64;
 
-/// The most keys, masters and bytes that are read. No client writes more.
+/// The most keys, masters and bytes that are read. Clients do not write more.
 const MOST_KEYS: usize = 64;
 const MOST_MASTERS: usize = 64;
 const LONGEST_TEXT: usize = 64 * 8192;

@@ -44,8 +44,8 @@ impl Acquirer {
         let _ = self.reply.send(Ok(Won { lock, token, slot }));
     }
 
-    /// `blocked`: which of several resources are in the way, and by what. `held`: what this client held
-    /// meanwhile.
+    /// `blocked`: those of several resources that are in the way, and their obstacles. `held`: the
+    /// resources that this client held meanwhile.
     pub(super) fn failed(
         self,
         failure: Failure,
@@ -96,8 +96,8 @@ impl Acquirer {
     }
 }
 
-/// Returns what masters said where there was no quorum. One that was not waited for, or not even asked, is
-/// not to blame.
+/// Returns what masters said where there was no quorum. A master that was not waited for, or not even asked,
+/// is not to blame.
 fn available(mut nodes: Vec<NodeReport>) -> Vec<NodeReport> {
     for node in nodes.iter_mut().filter(|node| node.answer == Answer::Outstanding) {
         node.answer = Answer::Available;

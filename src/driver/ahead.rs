@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The value that stands for none: there is no list as long.
+/// The value for `None`: lists are never that long.
 const UNKNOWN: usize = usize::MAX;
 
 /// The driver sets it, and the caller reads it.

@@ -1,5 +1,5 @@
-//! Maps whose keys are ids that this process assigns itself. No other party can choose ids that
-//! collide, so the maps need no hash that withstands it.
+//! Maps whose keys are ids that this process assigns itself. Other parties cannot choose ids that
+//! collide, so the maps need no hash that withstands them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

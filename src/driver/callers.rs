@@ -24,9 +24,9 @@ use waiting::{Caller, Waiting};
 
 pub(crate) struct Callers {
     connecting: Option<Reply<Result<(), ConnectError>>>,
-    /// No master may be unfit.
+    /// An unfit master is an error.
     strict: bool,
-    /// The length of what stands before the name of a resource in its key.
+    /// The length of the prefix before the name of a resource in its key.
     prefix: usize,
     /// A caller has received the connection.
     in_use: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Callers {
     idle_locks: Arc<IdleLocks>,
     closers: Vec<Reply<()>>,
     closing: bool,
-    /// What no longer holds in the machine, although it must.
+    /// The invariant of the machine that no longer holds, although it must.
     broken: Option<Invariant>,
     telemetry: Telemetry,
 }

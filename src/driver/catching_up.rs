@@ -50,7 +50,7 @@ impl Driver {
     }
 
     /// Returns `true` if the runtime has just looked at what has arrived, and the driver was
-    /// waiting for that. If the runtime has yet to look, it wakes the driver then.
+    /// waiting for that. If the runtime has yet to look, it wakes the driver afterwards.
     pub(super) fn has_parked(&mut self, cx: &mut Context<'_>) -> bool {
         let waits = self.catching_up == CatchingUp::Parks;
         let has_parked = waits && self.caught_up.as_mut().poll(cx).is_ready();

@@ -6,8 +6,8 @@
 //! would still look alive. Linux, Android and OpenBSD read `CLOCK_BOOTTIME`, macOS and iOS
 //! `mach_continuous_time`, Windows its performance counter; all of them count suspend. Platforms
 //! without such a clock (FreeBSD, NetBSD) read `CLOCK_MONOTONIC`: there, a holder can sleep through
-//! the end of its lock without noticing. No clock counts the pause of a virtual machine; fencing is
-//! for that.
+//! the end of its lock without noticing. Clocks do not count the pause of a virtual machine; fencing
+//! is for that.
 
 #[cfg(any(test, feature = "embedded"))]
 mod virtual_time;

@@ -51,7 +51,7 @@ impl Handle {
         WeakHandle(Arc::downgrade(&self.0))
     }
 
-    /// Returns what this client itself knows of `keys`; nothing once it has ended.
+    /// Returns what this client itself knows of `keys`, which is nothing once it has ended.
     pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
         self.downgrade().own(keys).await
     }
@@ -113,14 +113,14 @@ impl Handle {
         if self.is_here() { hold.lost().await } else { hold.forked(self.now()) }
     }
 
-    /// Completes when a client elsewhere has asked for the lock, or the hold is over; at once in a fork.
+    /// Completes when another client has asked for the lock, or the hold is over; at once in a fork.
     pub(crate) async fn wanted(&self, hold: &LeaseState) {
         if self.is_here() {
             hold.wanted().await;
         }
     }
 
-    /// Takes an idle lock of this process without the driver, if there is one that suits these terms.
+    /// Takes an idle lock of this process that suits these terms, if any, without the driver.
     pub(crate) fn take_idle(
         &self,
         key: &str,

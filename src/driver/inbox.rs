@@ -24,9 +24,9 @@ pub(crate) struct Inbox {
     task: Option<Waker>,
     /// The next request wakes the task, which has found none.
     wakes: bool,
-    /// What was taken out of it.
+    /// The requests that were taken out of it.
     arrived: Vec<Request>,
-    /// What is handled next.
+    /// The requests that are handled next.
     taken: Vec<Request>,
     /// The acquires that are handled behind that, and what cancels them.
     acquires: VecDeque<Request>,
@@ -95,7 +95,7 @@ impl Inbox {
         }
     }
 
-    /// Returns whether one of those that were taken out proposes a ballot.
+    /// Returns whether one of the requests that were taken out proposes a ballot.
     pub(crate) fn has_fenced(&self) -> bool {
         self.taken.iter().chain(self.acquires.iter().take(BATCH)).any(Request::is_fenced)
     }

@@ -36,14 +36,14 @@ pub(crate) struct LeaseState {
     pub(crate) resource: Arc<str>,
     pub(super) kind: KindName,
     acquired_at: Instant,
-    /// The guard was picked up by its caller, or taken back because the caller had not done so.
+    /// The guard was picked up by its caller, or taken back because it was not.
     claim: Claim,
     /// The guard is gone.
     parted: Latch,
-    /// The deadline is the end of the keep-alive: no extension moves it any further.
+    /// The deadline is the end of the keep-alive: extensions move it no further.
     last: Latch,
     asks: Asks,
-    /// Its place on the shelf, if the guard has taken it from there.
+    /// Its place on the shelf, if the shelf has lent it to the guard.
     lent: Option<Arc<OnShelf>>,
     deadline: AtomicDeadline,
     watch: Mutex<Watch>,
@@ -57,11 +57,11 @@ enum Watch {
     Over(Ending),
 }
 
-/// What is notified when the end has come; each created for the first that asks.
+/// The notifiers of the end of a hold; each is created for the first caller that asks.
 #[derive(Debug, Default)]
 struct Watchers {
     waiters: Option<Arc<Notify>>,
-    /// Those that a client elsewhere wakes as well, by an ask.
+    /// Also notified when another client asks for the lock.
     askers: Option<Arc<Notify>>,
     #[cfg(feature = "tokio-util")]
     token: Option<CancellationToken>,
@@ -152,7 +152,7 @@ impl LeaseState {
     }
 
     /// Ends the hold, for the guard: it is released, dropped or forgotten. Returns `false` if it
-    /// had lapsed by then.
+    /// had already lapsed.
     pub(crate) fn give_up(&self, now: Instant) -> bool {
         let in_time = self.check(now).is_ok();
         self.end(now, if in_time { LossReason::Released } else { LossReason::Lapsed });

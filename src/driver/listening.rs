@@ -1,4 +1,4 @@
-//! Listening to a channel of the masters: what is published there reaches a caller as a hint.
+//! Listening to a channel of the masters: a message on it reaches a caller as a hint.
 
 use super::{Handle, Request};
 use quorumlock_core::coordinator::RequestId;

@@ -86,10 +86,10 @@ pub(crate) struct Driver {
     buffer: Box<[u8]>,
     sleep: Pin<Box<Sleep>>,
     wakes_at: Instant,
-    /// Nothing was due before, when the driver went to sleep.
+    /// The driver went to sleep with nothing due before this.
     rests_until: Instant,
     /// Read as each turn of the loop begins, and again whenever something has arrived or many
-    /// callers have asked. What is stamped with it came no later.
+    /// callers have asked. Events stamped with it came no later.
     now: Instant,
     catching_up: CatchingUp,
     /// Fires once the runtime has asked the kernel what has arrived.
@@ -292,7 +292,8 @@ impl Driver {
         acted
     }
 
-    /// Lets time pass in the machine. What has become due since the driver last slept is seen when it is to sleep again.
+    /// Lets time pass in the machine. The driver sees work that has become due since it last
+    /// slept when it is to sleep again.
     fn expire(&mut self) {
         let now = self.now;
         if now >= self.rests_until && self.machine.poll_timeout().is_some_and(|at| at <= now) {
@@ -381,8 +382,8 @@ impl Future for Driver {
 }
 
 impl Drop for Driver {
-    /// Ends all holds. The runtime is gone, or everything is paid, or nothing can be relied on: nothing is extended or released
-    /// from here on.
+    /// Ends all holds. The runtime is gone, or everything is paid, or nothing can be relied on: the
+    /// driver no longer extends or releases locks.
     fn drop(&mut self) {
         if !self.process.is_this() {
             // The sockets, and what the kernel notifies of them, are the parent's.

@@ -18,7 +18,7 @@ impl Process {
         Self(forkguard::Guard::try_new().map_err(|_| std::process::id()))
     }
 
-    /// Returns `false` in a fork. One that was made by the system call alone (`clone`) is not noticed.
+    /// Returns `false` in a fork. A fork made by the system call alone (`clone`) is not noticed.
     pub(crate) fn is_this(&self) -> bool {
         match &self.0 {
             // A guard that has noticed a fork belongs to it from then on: a copy is asked.

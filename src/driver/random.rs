@@ -1,4 +1,4 @@
-//! Randomness from the operating system. None of it is kept from one poll of the driver to the
+//! Randomness from the operating system, which is not kept from one poll of the driver to the
 //! next. A generator of our own would repeat itself after a fork, and two processes would share
 //! their tokens.
 
@@ -12,8 +12,8 @@ const LEAST: usize = 32;
 
 const NUMBER: usize = size_of::<u128>();
 
-/// A source of randomness. One system call serves all, or nearly all, that a turn of the driver
-/// asks for.
+/// A source of randomness. One system call serves all, or nearly all, requests in a turn of the
+/// driver.
 pub(crate) struct OsRandom {
     drawn: [u8; MOST],
     /// Number of bytes that have not been given out yet: the first ones of `drawn`.

@@ -12,7 +12,7 @@ struct Waiter {
     reply: Reply<Result<(), NotReady>>,
 }
 
-/// Callers that wait until a quorum may vote. Those that gave up are forgotten at the next look.
+/// Callers that wait until a quorum may vote. Callers that gave up are forgotten at the next look.
 #[derive(Default)]
 pub(super) struct Readiness(Vec<Waiter>);
 

@@ -51,8 +51,9 @@ impl Drop for ReleaseOnDrop {
 }
 
 impl Handle {
-    /// Sends the release of a lock, unless its guard is gone: whatever its acquire has asked for, the keys are
-    /// deleted at once. The release is on its way when this returns, whether or not a caller waits for the outcome.
+    /// Sends the release of a lock, unless its guard is gone: the keys are deleted at once, regardless of the
+    /// options of its acquire. The release is on its way when this returns, whether or not a caller waits for the
+    /// outcome.
     pub(crate) fn release(&self, hold: &LeaseState, reply: Option<oneshot::Sender<ReleaseResult>>) {
         if hold.part() {
             let in_time = hold.give_up(self.now());

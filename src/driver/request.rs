@@ -42,7 +42,7 @@ pub(crate) struct Inspected {
     pub(crate) waiting: Option<u64>,
 }
 
-/// What this client knows of keys without asking a master.
+/// This client's own knowledge of keys, without asking a master.
 #[derive(Default)]
 pub(crate) struct Own {
     /// The process in which its tokens begin.
@@ -105,7 +105,7 @@ pub(crate) enum Request {
     Forget(AttemptId),
     /// A guard has this hold, which it has taken from the shelf, and needs the machine.
     Claimed(Arc<LeaseState>),
-    /// Listen for clients elsewhere that ask for this hold.
+    /// Listen for other clients that ask for this hold.
     HearAsks(AttemptId),
     Detach {
         request: RequestId,
@@ -149,7 +149,7 @@ pub(crate) enum Request {
         holders: Vec<Mark>,
         reply: Reply<u64>,
     },
-    /// What this client itself knows of `keys`.
+    /// Report what this client itself knows of `keys`.
     Own {
         keys: Vec<Arc<str>>,
         reply: Reply<Own>,

@@ -13,8 +13,8 @@ use tokio::time::timeout;
 type Item = Result<Option<Leader>, InspectError>;
 
 /// The leaders, from the first look on: a `Stream`, or call [`next`](Self::next) in a loop. See
-/// [`Election::observe`](super::Election::observe). Nothing is sent before it is polled; dropped, it
-/// ends.
+/// [`Election::observe`](super::Election::observe). The stream sends nothing before it is polled;
+/// dropped, it ends.
 ///
 /// After an error it has ended.
 #[must_use = "nothing is observed before the stream is polled"]
@@ -38,14 +38,16 @@ impl Leaders {
     /// # Errors
     ///
     /// - [`InspectError::InvalidSetting`]: an election cannot have this name.
-    /// - [`InspectError::WrongContext`]: no tokio runtime to run on, or one without its timer.
+    /// - [`InspectError::WrongContext`]: the call has no tokio runtime to run on, or one without
+    ///   its timer.
     /// - [`InspectError::Closed`]: the `Redlock` was shut down, or its runtime is gone.
     ///
-    /// Masters that are down are no error: nothing comes until a quorum can be asked again.
+    /// Masters that are down are no error: the stream yields nothing until a quorum can be
+    /// asked again.
     ///
     /// # Cancel safety
     ///
-    /// Safe: no change is left out because of it.
+    /// Safe: the stream misses no change because of it.
     pub async fn next(&mut self) -> Option<Item> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

@@ -1,4 +1,4 @@
-//! What a candidate has that leads.
+//! The guard of a candidate that leads.
 
 use crate::failure::Lost;
 use crate::fencing::FencingToken;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Redlock {
-    /// Returns the election of this name. Nothing is sent yet.
+    /// Returns the election of this name, and sends nothing yet.
     ///
     /// It is the lock on the resource of that name, always fenced, kept alive without an end and
     /// waited for without a limit: a client that holds that lock in another way keeps candidates out.
@@ -144,7 +144,8 @@ impl Election {
     ///
     /// # Cancel safety
     ///
-    /// As for an [`Acquire`]: dropped, the campaign leaves nothing behind. Nothing is sent before its first poll.
+    /// As for an [`Acquire`]: dropped, the campaign leaves nothing behind. It sends nothing before
+    /// its first poll.
     pub fn campaign<C>(
         &self,
         candidate: C,
@@ -169,9 +170,9 @@ impl Election {
     /// Campaigns, and runs `body` while it leads; again after each loss, with the next term, until
     /// the body returns while it leads. Then it resigns.
     ///
-    /// The body is dropped at its next await when the leadership is lost. What it does between two
-    /// awaits is not interrupted, so check the lease before each side effect all the same. The
-    /// lease has the term as its [`fencing_token`](crate::Lease::fencing_token).
+    /// The body is dropped at its next await when the leadership is lost. It is not interrupted
+    /// between two awaits, so check the lease before each side effect all the same. The lease has
+    /// the term as its [`fencing_token`](crate::Lease::fencing_token).
     ///
     /// A body that has learned of the loss by itself may return whatever it likes: after a loss it
     /// campaigns again, and what the body has returned is dropped. So this is no way to lead once:
@@ -238,7 +239,7 @@ impl Election {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is changed.
+    /// Safe: it changes nothing.
     pub async fn leader(&self) -> Result<Option<Leader>, InspectError> {
         let inspection = self.inspect().await?;
         match inspection.state() {
@@ -252,15 +253,15 @@ impl Election {
         self.redlock.inspect(self.name.clone()).await
     }
 
-    /// Follows the leader: the first look, and then each change, as a `Stream`. `None` stands for no
+    /// Follows the leader: the first look, and then each change, as a `Stream`. `None` means no
     /// leader.
     ///
     /// It looks each third of the ttl, and at once when a leader has resigned and masters pass that
     /// on. It is lossy: a leader whose term was short may never be seen, and neither a vacancy
-    /// between two leaders. Terms never go back, with one exception. What was seen is forgotten once
-    /// it is known to be gone for as long as a master that has lost its memory does not vote (half
-    /// a minute by default): a foreign value that looks like a great term silences no observer for
-    /// longer. While the leader is not known, nothing comes.
+    /// between two leaders. Terms never go back, with one exception. A term that was seen is
+    /// forgotten once it is known to be gone for as long as a master that has lost its memory does
+    /// not vote (half a minute by default): a foreign value that looks like a great term silences no
+    /// observer for longer. While the leader is not known, nothing comes.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {

@@ -31,7 +31,7 @@ impl Watch {
         Self { election, terms, ear: Arc::default(), listening: None, pause }
     }
 
-    /// Returns the pause before the next look, unless a message ends it. None in a fork, where the look fails.
+    /// Returns the pause before the next look, unless a message ends it. Zero in a fork, where the look fails.
     pub(crate) fn pause(&self) -> Duration {
         if self.election.redlock.driver().is_here() { self.pause } else { Duration::ZERO }
     }

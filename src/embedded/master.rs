@@ -24,7 +24,7 @@ enum Place {
 /// The memory that a master has of its keys after a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Memory {
-    /// Nothing, like a server without persistence.
+    /// Empty, like a server without persistence.
     Lost,
     /// Everything, like a server that writes each command to disk before it answers.
     Kept,
@@ -83,8 +83,8 @@ impl Master {
     }
 
     /// Starts the master again, and kills it first if it runs. It is then a new server process,
-    /// with a new `run_id`, an uptime from zero and no connections, on the same port. What was set
-    /// with `CONFIG SET`, `REPLICAOF` or [`deny`](Self::deny) stays, as if it were in the server's
+    /// with a new `run_id`, an uptime from zero and no connections, on the same port. Settings made
+    /// with `CONFIG SET`, `REPLICAOF` or [`deny`](Self::deny) stay, as if they were in the server's
     /// configuration file.
     ///
     /// # Errors
@@ -116,15 +116,14 @@ impl Master {
         self.shell.set_latency(latency);
     }
 
-    /// Cuts the network to the master: nothing arrives there, and no answer from there. Nothing
-    /// breaks either: both sides merely hear nothing until [`heal`](Self::heal), even across a
-    /// restart.
+    /// Cuts the network to the master, in both directions. Connections do not break: both sides
+    /// merely hear nothing until [`heal`](Self::heal), even across a restart.
     pub fn partition(&self) {
         self.shell.change(|condition| condition.partitioned = true);
     }
 
-    /// Restores the network: what was sent on connections that are still open arrives now, in
-    /// order, as a network would send it again.
+    /// Restores the network: bytes sent on connections that are still open arrive now, in order, as
+    /// a network would send them again.
     pub fn heal(&self) {
         self.shell.change(|condition| condition.partitioned = false);
     }
@@ -165,9 +164,9 @@ impl Master {
         self.shell.adjust(|machine, now| machine.set_uptime(micros, now));
     }
 
-    /// Denies these commands to every client, as an ACL would: they answer `NOPERM`. What was
-    /// denied before and is not named is allowed again, so `deny(&[])` ends it. A subcommand is
-    /// spelled as in an ACL, `client|kill`; `client` alone is all of them. The denial outlasts a
+    /// Denies these commands to every client, as an ACL would: they answer `NOPERM`. Commands that
+    /// were denied before and are not named are allowed again, so `deny(&[])` ends it. A subcommand
+    /// is spelled as in an ACL, `client|kill`; `client` alone is all of them. The denial outlasts a
     /// restart.
     ///
     /// ```
@@ -180,15 +179,15 @@ impl Master {
     ///
     /// # Errors
     ///
-    /// Fails if it knows no such command, or if the command is `hello` or `auth`, which no server
-    /// denies. Nothing has changed then.
+    /// Fails without any change if it knows no such command, or if the command is `hello` or
+    /// `auth`, which no server denies.
     pub fn deny(&self, commands: &[&str]) -> io::Result<()> {
         let denied = self.shell.adjust(|machine, _| machine.deny(commands));
         denied.map_err(|problem| io::Error::new(io::ErrorKind::InvalidInput, problem))
     }
 
-    /// Returns the value under `key` in database 0: the token of the lock's holder there. `None`
-    /// while the master is killed.
+    /// Returns the value under `key` in database 0: the token of the lock's holder on this master.
+    /// `None` while the master is killed.
     pub fn holder(&self, key: &str) -> Option<String> {
         self.shell.look(|machine, now| {
             let value = machine.value(key.as_bytes(), now)?;

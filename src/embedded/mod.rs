@@ -22,28 +22,28 @@
 //! }
 //! ```
 //!
-//! # What it is, and what not
+//! # Scope and limits
 //!
 //! Each master is a small Redis, with connections, expiry, scripts and channels of its own. It
-//! knows the commands that this crate sends, and a few to look with. It answers them as
+//! knows the commands that this crate sends, and a few for inspection. It answers them as
 //! redis-server 7.0 does; our tests compare the two byte by byte. The client on top of it is the
-//! one that ships. Faults that are hard to produce with real servers take one line here: a master
-//! dies, comes back without its memory, stops for a while, answers late, or is cut off.
+//! production client. Faults that are hard to produce with real servers take one line here: a
+//! master dies, comes back without its memory, stops for a while, answers late, or is cut off.
 //!
 //! It is not a Redis for anything else, and proves nothing about your servers:
 //! [`preflight`](crate::preflight) checks their configuration, rights and clocks. It has no TLS,
 //! and no password is set.
 //!
-//! # What a test needs
+//! # Requirements
 //!
-//! It needs quorumlock with the feature `embedded`, under `[dev-dependencies]` in `Cargo.toml`, and
-//! a tokio runtime. Lua 5.1 is built from source, which takes a C compiler. It needs no Redis and
-//! no network. There are three kinds of masters:
+//! A test needs quorumlock with the feature `embedded`, under `[dev-dependencies]` in `Cargo.toml`,
+//! and a tokio runtime. Lua 5.1 is built from source, which takes a C compiler. It needs no Redis
+//! and no network. There are three kinds of masters:
 //!
 //! | | reached by | time |
 //! |---|---|---|
 //! | [`Masters::start`] | ports of 127.0.0.1: [`urls`](Masters::urls), [`builder`](Masters::builder), any Redis client | the system's |
-//! | [`Masters::start_in_memory`] | [`builder`](Masters::builder), [`Master::dialer`]: no port | the system's |
+//! | [`Masters::start_in_memory`] | [`builder`](Masters::builder), [`Master::dialer`], without ports | the system's |
 //! | [`Masters::start_in_virtual_time`] | as in memory | tokio's: paused, so a wait takes no time |
 //!
 //! A master that was made for the test reports that it has been up for a day, so that it may vote
@@ -144,7 +144,7 @@
 //! [`set_clock`](Master::set_clock). **Masters that are unfit, or durable**, as an operator would
 //! make them: `CONFIG SET` of `maxmemory`, `maxmemory-policy`, `appendonly` and `appendfsync`
 //! changes what `CONFIG GET` and `INFO` report. `REPLICAOF` turns a master into a replica that
-//! refuses to write, or into a promoted one. Nothing is evicted, saved or copied.
+//! refuses to write, or into a promoted one. Data is never evicted, saved or copied.
 //! [`deny`](Master::deny) withholds rights.
 //!
 //! **Code that connects by itself** is given [`Masters::urls`], of masters on ports. **Code without
@@ -178,7 +178,7 @@ use std::ops::Deref;
 /// When dropped, they are gone at once, with their ports and connections.
 pub struct Masters {
     masters: Vec<Master>,
-    /// The clock of a client that is set up here.
+    /// The clock of the clients that `builder` sets up.
     clock: Clock,
 }
 
@@ -194,7 +194,7 @@ impl Masters {
     }
 
     /// Starts `count` empty masters that are reached only through [`builder`](Self::builder) and
-    /// [`Master::dialer`]: no port, no name, no kernel in between.
+    /// [`Master::dialer`], without ports, names or a kernel in between.
     ///
     /// # Errors
     ///

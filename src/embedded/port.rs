@@ -5,9 +5,9 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::{TcpListener, TcpSocket};
 
-/// On Linux a bound socket that does not listen keeps the port. No other process is given it and
-/// dials are refused, and yet we can listen on it as well. Elsewhere the port is free between kill
-/// and restart.
+/// On Linux a bound socket that does not listen keeps the port. Other processes are not given it
+/// and dials are refused, and yet we can listen on it as well. On other systems the port is free
+/// between kill and restart.
 pub(super) struct Port {
     address: SocketAddr,
     _reservation: Option<Socket>,

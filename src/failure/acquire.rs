@@ -45,7 +45,7 @@ pub enum AcquireError {
     /// The call cannot succeed as it is: fix it.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
-    /// The call cannot succeed where it is made: make it elsewhere.
+    /// The call cannot succeed in this context: make it in another.
     #[error(transparent)]
     WrongContext(#[from] WrongContext),
     /// The operating system provides no random bytes for a token: try again, and fix the system if
@@ -114,11 +114,11 @@ pub struct Contended {
     pub waited: Duration,
     /// The number of attempts that were made.
     pub attempts: u32,
-    /// What was in the way. Of several resources, of the first that is in [`blocked`](Self::blocked).
+    /// The obstacle. Of several resources, that of the first in [`blocked`](Self::blocked).
     pub obstacle: Obstacle,
     pub(crate) blocked: Option<Box<Blocked>>,
     /// How many waiters were ahead when this acquire last asked, as the master of their list says: see
-    /// [`Acquire::fair`](crate::Acquire::fair). `None` if it stood in no list, or gave up before it had a place.
+    /// [`Acquire::fair`](crate::Acquire::fair). `None` if it was in no list, or gave up before it had a place.
     pub ahead: Option<u16>,
     /// The answer of every master to the last attempt. Empty if no master was asked.
     pub nodes: Vec<NodeReport>,
@@ -172,7 +172,7 @@ impl NoQuorum {
         self.quorum.is_none_or(|quorum| quorum.is_met(&self.nodes, &Answer::Granted))
     }
 
-    /// Returns the time until a quorum may vote, if masters that warm up are all it lacks.
+    /// Returns the time until a quorum may vote, if only masters that warm up are missing.
     fn warm_in(&self, quorum: Quorum) -> Option<Duration> {
         let waits = self.nodes.iter().map(|node| match &node.answer {
             Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
@@ -187,7 +187,7 @@ impl NoQuorum {
         left.filter(|left| !left.is_zero())
     }
 
-    /// Returns the number of masters that may vote, if that is what a quorum lacks: no master has granted,
+    /// Returns the number of masters that may vote, if too few may: `None` if a master has granted,
     /// or has left it open.
     fn may_vote(&self) -> Option<usize> {
         let mut able = 0;
@@ -210,7 +210,7 @@ impl NoQuorum {
     }
 
     /// Returns the error for a lock that was won, but that the caller's task picked up only after
-    /// the deadline. What the masters said is gone with the guard.
+    /// the deadline. The answers of the masters are gone with the guard.
     pub(crate) const fn picked_up_late(resource: Arc<str>, waited: Duration) -> Self {
         Self { resource, waited, attempts: 1, nodes: Vec::new(), quorum: None }
     }
@@ -361,7 +361,7 @@ impl fmt::Display for NoQuorum {
     }
 }
 
-/// The advice about a ttl that is over before the answers are there.
+/// The advice about a ttl that is over before the answers arrive.
 const SHORT_TTL: &str = "; if neither masters nor this process were held up, raise ttl";
 
 /// The advice about masters that have just started.

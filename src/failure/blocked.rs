@@ -1,5 +1,5 @@
-//! What an error of an acquire has in addition to its obstacle: the other resources that were in the way, and what
-//! the client held itself.
+//! The details of an acquire's error in addition to its obstacle: the other resources in the way, and those held
+//! by the client itself.
 
 use super::Contended;
 use crate::report::{Escaped, Obstacle};
@@ -14,7 +14,7 @@ pub(crate) struct Blocked {
 }
 
 impl Blocked {
-    /// `held`: what this client held for the whole wait, if a deadlock is possible.
+    /// `held`: the resources this client held for the whole wait, if a deadlock is possible.
     pub(crate) fn of(
         resources: Vec<(Arc<str>, Obstacle)>,
         held: Vec<Arc<str>>,
@@ -31,15 +31,15 @@ impl Contended {
         self.blocked.as_ref().map_or(&[], |blocked| &blocked.resources)
     }
 
-    /// Returns what this client held for the whole time in which the acquire waited in vain. That alone is
-    /// no sign of a deadlock: the guards may belong to other tasks than the one that waited, and nothing here
-    /// tells what the holder waited for. Whether clients wait for each other in a circle, the masters show:
+    /// Returns what this client held for the whole time in which the failed acquire waited. That alone is no
+    /// sign of a deadlock: the guards may belong to other tasks than the waiting one, and the error does not
+    /// say which lock the holder awaited. The masters show whether clients wait for each other in a circle:
     /// [`PossibleDeadlock::among`](crate::PossibleDeadlock::among).
     ///
     /// Empty if this client held nothing else, or did not wait
     /// ([`try_acquire`](crate::Redlock::try_acquire)); for a permit, which any of its holders can give back,
-    /// and behind other callers of this client. Empty as well if it held more than eight locks, of which
-    /// most have nothing to do with the one that was waited for.
+    /// and behind other callers of this client. Empty as well if it held more than eight locks, most of
+    /// which have nothing to do with the contended lock.
     ///
     /// ```
     /// # #[cfg(feature = "embedded")]
@@ -67,7 +67,7 @@ impl Contended {
     }
 
     /// Writes what this client held meanwhile. That is a fact, and no verdict: most of it has nothing to do
-    /// with the lock that was waited for.
+    /// with the contended lock.
     pub(super) fn fmt_held(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = self.held_meanwhile();
         for (place, resource) in held.iter().enumerate() {

@@ -20,7 +20,7 @@ impl InvalidSetting {
     }
 }
 
-/// A call that cannot work where it is made, whatever its arguments. Nothing was sent.
+/// A call that cannot work where it is made, whatever its arguments. It sent nothing.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WrongContext {
@@ -56,15 +56,14 @@ pub enum WrongContext {
         /// The call.
         call: &'static str,
     },
-    /// This process is a fork of the one that has connected.
+    /// This process is a fork of the process that has connected.
     #[error("{call} is made in a fork of the process that has connected: connect after the fork")]
     #[non_exhaustive]
     Forked {
         /// The call.
         call: &'static str,
     },
-    /// The operating system provides no thread for the client, or nothing for that thread to wait
-    /// with.
+    /// The operating system provides no thread for the client, or no means for that thread to wait.
     #[error(
         "the client has no thread ({}): raise the limits of threads and of open files, or close what is \
          not needed",

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// The reason why there is no connection to the masters. Masters that are down or warming up are
-/// not an error: they are redialled in the background, and an acquire reports whether those that
-/// may vote are enough. Nor are unfit masters an error if the rest is a quorum without them, unless
+/// not an error: they are redialled in the background, and an acquire reports whether enough
+/// masters may vote. Nor are unfit masters an error if the rest is a quorum without them, unless
 /// [`strict`](crate::RedlockBuilder::strict) asks for that.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub enum ConnectError {
     /// A setting cannot work: fix it.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
-    /// There is no tokio runtime, or no thread, to run on; or the runtime lacks a driver.
+    /// There is no tokio runtime, or no thread, to run on; or the runtime is missing a driver.
     #[error(transparent)]
     WrongContext(#[from] WrongContext),
     /// The operating system provides no random bytes for tokens.
@@ -26,7 +26,7 @@ pub enum ConnectError {
     NoRandomness(#[from] NoRandomness),
     /// Masters answered, and what they said is evidence of a mistake. The others are too few, or no
     /// master may be unfit. Contains the masters that cannot be used as configured: credentials,
-    /// rights, a certificate that is not accepted, a replica or one that was promoted, eviction, one
+    /// rights, a certificate that is not accepted, a replica or a promoted replica, eviction, one
     /// server under two names, less persistence than is trusted.
     #[error("nodes: {}", listed(["cannot be used", "cannot be used"], .0))]
     Unfit(Vec<NodeProblem>),
@@ -41,7 +41,7 @@ pub enum ConnectError {
     Closed(#[from] Closed),
 }
 
-/// A master, and what is wrong there.
+/// A master, and its problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeProblem {
@@ -58,7 +58,7 @@ pub enum PreflightError {
     /// A setting cannot work: fix it.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
-    /// There is no tokio runtime, or no thread, to run on; or the runtime lacks a driver.
+    /// There is no tokio runtime, or no thread, to run on; or the runtime is missing a driver.
     #[error(transparent)]
     WrongContext(#[from] WrongContext),
 }

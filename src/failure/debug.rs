@@ -1,4 +1,4 @@
-//! What `main` prints of an error.
+//! Errors as `main` prints them.
 
 use super::*;
 use std::fmt;

@@ -20,7 +20,7 @@ pub enum AdoptErrorKind {
     /// This client has a guard of it, or of one of its resources.
     #[error(transparent)]
     HeldHere(#[from] HeldHere),
-    /// The call cannot succeed as it is: fix it. Nothing was sent.
+    /// The call cannot succeed as it is: fix it. It sent nothing.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
     /// This `Redlock` was shut down, or its runtime is gone.
@@ -56,8 +56,8 @@ impl fmt::Display for TooLate {
 
 impl std::error::Error for TooLate {}
 
-/// Too few masters confirmed in time that they hold the key. Those that did have given it another
-/// ttl.
+/// Too few masters confirmed in time that they hold the key. The masters that did confirm have
+/// given it another ttl.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unadopted {

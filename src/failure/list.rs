@@ -5,7 +5,7 @@ use super::{Closed, InvalidSetting, NodeProblem, WrongContext, behind};
 use crate::report::Folded;
 use thiserror::Error;
 
-/// The reason why a list of locks ended early, or lacks something. Masters that are down are no
+/// The reason why a list of locks ended early, or is incomplete. Masters that are down are no
 /// error as long as the others are enough.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -13,7 +13,7 @@ pub enum ListError {
     /// The call cannot succeed as it is: fix it.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
-    /// The call cannot succeed where it is made: make it elsewhere.
+    /// The call cannot succeed in this context: make it in another.
     #[error(transparent)]
     WrongContext(#[from] WrongContext),
     /// Too few masters could be scanned, or may vote: locks may be held that were not listed.

@@ -9,8 +9,8 @@ use std::time::Duration;
 /// time, and others of its acquires came first. It says nothing about the lock, which may be free, and no master was
 /// asked.
 ///
-/// A client has a window of such rounds, which follows from how long masters take to answer. What is beyond it waits
-/// in this process. What holds, extends or releases a lock does not wait for it.
+/// A client has a window of such rounds, which follows from how long masters take to answer. Acquires beyond it wait
+/// in this process. Holding, extending or releasing a lock does not wait for it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overloaded {

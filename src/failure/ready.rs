@@ -14,7 +14,7 @@ pub enum ReadyError {
     /// Too few masters may vote, and the time is over.
     #[error(transparent)]
     NotReady(#[from] NotReady),
-    /// The call cannot succeed where it is made: make it elsewhere.
+    /// The call cannot succeed in this context: make it in another.
     #[error(transparent)]
     WrongContext(#[from] WrongContext),
     /// This `Redlock` was shut down, or its runtime is gone.

@@ -10,7 +10,7 @@ pub enum ReentrantError {
     /// The handle did not hold it, and could not acquire it.
     #[error(transparent)]
     NotAcquired(#[from] AcquireError),
-    /// The handle's hold is lost: nothing may be done under it any more, through any guard of it.
+    /// The handle's hold is lost: work under it must not continue, through any of its guards.
     #[error(transparent)]
     Lost(#[from] Lost),
 }

@@ -4,7 +4,7 @@ use super::Guard;
 use crate::failure::ExtendError;
 use thiserror::Error;
 
-/// A guard that was not detached. Nothing was given away.
+/// A guard that was not detached, and gave nothing away.
 ///
 /// Turned into a `Box<dyn Error>` by `?`, it keeps the guard with it. Take the
 /// [`guard`](Self::guard) out to go on with it; dropped, it releases.

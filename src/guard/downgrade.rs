@@ -9,8 +9,8 @@ use thiserror::Error;
 use tokio::sync::oneshot;
 
 impl<K: Kind> Guard<Writing<K>> {
-    /// Becomes a reader, without a moment in between in which a writer could get in. Readers that
-    /// wait, here and elsewhere, are notified.
+    /// Becomes a reader, without a moment in between in which a writer could get in. Waiting
+    /// readers in all processes are notified.
     ///
     /// It is an extension in which each master makes this holder a reader: a won one moves the
     /// deadline to a full ttl from now, within the limits of the
@@ -67,7 +67,7 @@ impl<K: Kind> Guard<Writing<K>> {
     }
 }
 
-/// The guard of a writer that was not downgraded: no other reader was let in.
+/// The guard of a writer that was not downgraded: other readers were not let in.
 ///
 /// Turned into a `Box<dyn Error>` by `?`, it keeps the guard with it. Take the
 /// [`guard`](Self::guard) out to go on as a writer; dropped, it releases.

@@ -17,7 +17,7 @@ impl<K: Kind> Lease<K> {
     /// - the store's clock is behind by no more than `apart`; a clock that is ahead only refuses earlier;
     /// - neither clock is set back between this call and the check of the store. Call this anew for each
     ///   write: the result moves with the wall clock, and later with each extension;
-    /// - the deadline is right: no clock here counts the pause of a virtual machine.
+    /// - the deadline is right: the clocks here do not count the pause of a virtual machine.
     ///
     /// The result may be in the past, if less than `apart` is left. Compare with `<`, and with a clock that
     /// the store reads at the write. PostgreSQL's `now()` is the start of the transaction, so use

@@ -1,4 +1,4 @@
-//! What a guard sees of clients elsewhere that ask for its lock.
+//! A guard's view of other clients that ask for its lock.
 
 use super::Lease;
 use crate::driver::Request;
@@ -31,9 +31,9 @@ impl<K: Kind> Lease<K> {
     /// so: [`is_wanted`](Self::is_wanted) and [`check`](Self::check) say which.
     ///
     /// An acquire that was refused, and that waits, asks the process of the holder, and again after a second. This
-    /// process listens for this lock from the first call of either method on; for one that is
-    /// [kept warm](crate::Acquire::keep_warm), from its win on. A message can be lost, and forged by whatever
-    /// may publish on the masters: it is a hint, and nothing that the lock depends on. None comes with
+    /// process listens for this lock from the first call of either method on; for a lock that is
+    /// [kept warm](crate::Acquire::keep_warm), from its win on. A message can be lost, and forged by any client
+    /// that may publish on the masters: it is a hint, and the lock does not depend on it. It does not come with
     /// [`wake_ups(false)`](crate::RedlockBuilder::wake_ups) on either side, nor for a lock that was adopted
     /// from another process.
     ///

@@ -4,7 +4,7 @@ use super::Holder;
 
 impl Holder {
     /// Checks whether the work of this holder has ended well, and only keeps the resource closed: see
-    /// [`Acquire::min_hold`](crate::Acquire::min_hold). No client works under the lock any more.
+    /// [`Acquire::min_hold`](crate::Acquire::min_hold). Clients no longer work under the lock.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.owner().is_some_and(|owner| owner.has_ended)

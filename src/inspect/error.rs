@@ -12,14 +12,14 @@ pub enum InspectError {
     /// The call cannot succeed as it is: fix it.
     #[error(transparent)]
     InvalidSetting(#[from] InvalidSetting),
-    /// The call cannot succeed where it is made: make it elsewhere.
+    /// The call cannot succeed in this context: make it in another.
     #[error(transparent)]
     WrongContext(#[from] WrongContext),
-    /// No quorum of masters confirmed in time that the holder's key is gone. Contains what every
+    /// Too few masters confirmed in time that the holder's key is gone. Contains what every
     /// master said.
     #[error("no quorum has confirmed the forced release{}", listed(.0))]
     Unconfirmed(Vec<NodeReport>),
-    /// No quorum of masters names a leader, or says that there is none: masters are down or warming
+    /// Too few masters name the same leader, or say that there is none: masters are down or warming
     /// up, or the leader is just changing. Contains what every master said.
     #[error("{0}")]
     Unclear(Box<Inspection>),

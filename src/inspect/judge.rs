@@ -1,4 +1,4 @@
-//! What the masters' answers about one key come to.
+//! Judges the masters' answers about one key.
 
 use super::{Holder, LockState, Whose};
 use quorumlock_core::coordinator::{Seen, StoredValue};
@@ -35,7 +35,8 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
     })
 }
 
-/// Returns whether too few nodes have no key at all for any but the one that it is kept for to win.
+/// Returns whether only the waiter that a key is kept for can win: too few nodes have no key
+/// at all.
 pub(super) fn is_kept(seen: &[(Arc<str>, Seen)], membership: Membership) -> bool {
     !membership.is_quorum(nodes(seen, |seen| matches!(seen, Ok(None))))
 }
@@ -45,7 +46,7 @@ fn nodes(seen: &[(Arc<str>, Seen)], wanted: impl Fn(&Seen) -> bool) -> NodeSet {
     all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
 }
 
-/// Returns the readers that a quorum has, those that end last first.
+/// Returns the readers that a quorum has, the last to end first.
 fn readers(seen: &[(Arc<str>, Seen)], membership: Membership) -> Vec<Holder> {
     let all = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
     let mut found: Vec<&StoredValue> = Vec::new();

@@ -1,4 +1,4 @@
-//! What one master says of a lock.
+//! The answer of one master about a lock.
 
 use super::Holder;
 use crate::report::{Answer, Span};
@@ -21,12 +21,12 @@ pub struct NodeInspection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeState {
-    /// No key.
+    /// The master has no key.
     Free,
     /// This holder's key, with the time it has left on that master.
     Held(Holder),
-    /// No holder's key: an older version keeps it for the next [fair](crate::Acquire::fair) waiter, for this long at
-    /// most.
+    /// A key without a holder: an older version keeps it for the next [fair](crate::Acquire::fair) waiter, for this
+    /// long at most.
     Kept(Duration),
     /// The master did not say, or what it says does not count yet.
     Unknown(Answer),

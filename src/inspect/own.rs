@@ -1,4 +1,4 @@
-//! What this client itself knows of a holder that masters have named.
+//! This client's own knowledge of a holder that masters have named.
 
 use super::{Holder, Inspection, LockState, NodeState};
 use crate::driver::Own;
@@ -24,7 +24,7 @@ impl Holder {
     }
 
     /// Checks whether this client [keeps the lock warm](crate::Acquire::keep_warm) and no guard has it: it was
-    /// given back, and waits for the next acquire here.
+    /// given back, and waits for this client's next acquire.
     ///
     /// Only the holder itself knows that. To the masters an idle lock is held as any other, so `false` says
     /// nothing of a lock that another client holds: [`ask`](crate::Redlock::ask) for it, and what is idle there is

@@ -28,7 +28,7 @@ impl Redlock {
     ///
     /// # Errors
     ///
-    /// - [`InspectError::Unconfirmed`]: no quorum answered in time; try again.
+    /// - [`InspectError::Unconfirmed`]: too few masters answered in time; try again.
     /// - [`InspectError::Closed`]: after a shutdown.
     ///
     /// # Cancel safety
@@ -71,8 +71,8 @@ impl Holder {
     }
 
     /// Returns the readers, if the lock is held by readers, each with its label and the time that it
-    /// has yet to live; those that end last come first. By quorum, these are the readers that a quorum
-    /// has. Of more than 100 on one master, those that end last. Empty for a writer, and where the
+    /// has yet to live; the last to end come first. By quorum, these are the readers that a quorum
+    /// has. Of more than 100 on one master, only the last to end. Empty for a writer, and where the
     /// masters' user has no right to see readers (`zrange`).
     #[must_use]
     pub fn readers(&self) -> &[Self] {

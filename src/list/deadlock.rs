@@ -1,4 +1,4 @@
-//! Processes that may wait for each other. No I/O.
+//! Finds processes that may wait for each other, without I/O.
 
 use super::ListedLock;
 use crate::report::Escaped;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// the next one holds. Printed, one line.
 ///
 /// It is possible that none of them goes on before its time limit, and never certain: the guard and the
-/// waiter may belong to different tasks of a client, and a waiter may just have given up. Nothing is
-/// broken by force.
+/// waiter may belong to different tasks of a client, and a waiter may just have given up. Cycles
+/// are not broken by force.
 ///
 /// The masters know the waiters for one plain or fenced lock, where they stand in a
 /// [waitlist](crate::RedlockBuilder::waitlist): the first hundred. A waiter of another kind leaves no name, and
@@ -23,7 +23,7 @@ pub struct PossibleDeadlock {
     held: Vec<(Arc<str>, Option<Arc<str>>)>,
 }
 
-/// A client waits for one that holds this lock.
+/// A wait for a client that holds this lock.
 #[derive(Clone, Copy)]
 struct Wait<'a> {
     on: Mailbox,
@@ -31,11 +31,11 @@ struct Wait<'a> {
 }
 
 impl PossibleDeadlock {
-    /// Finds cycles among locks that were [listed](crate::Redlock::list) together: for each client that is in
-    /// one, a shortest, unless one that was found before has that client, too.
+    /// Finds cycles among locks that were [listed](crate::Redlock::list) together: for each client
+    /// in a cycle, a shortest cycle, unless a cycle found before has that client, too.
     ///
-    /// A list is no snapshot. What is found in two lists, one after the other, is more than a hand-over that
-    /// was seen in parts.
+    /// A list is no snapshot. A cycle found in two lists, one after the other, is more than a
+    /// hand-over seen in parts.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::ListError> {
@@ -96,8 +96,8 @@ fn waits<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> BTreeMap<Mailbo
     waits
 }
 
-/// Leaves out, again and again, what ends at a client that waits for nothing: what is left is little,
-/// however many wait.
+/// Leaves out, again and again, the waits that end at a client that waits for nothing: few are
+/// left, however many clients wait.
 fn those_that_may_close(
     mut waits: BTreeMap<Mailbox, Vec<Wait<'_>>>,
 ) -> BTreeMap<Mailbox, Vec<Wait<'_>>> {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is found closes, and something is found exactly if a client can be reached from itself.
+        /// Every cycle found closes, and one is found exactly if a client can be reached from itself.
         #[test]
         fn a_cycle_is_found_exactly_where_there_is_one(
             drawn in prop::collection::vec((0..6_u8, prop::collection::vec(0..6_u8, 0..3)), 0..7),

@@ -1,4 +1,4 @@
-//! What the masters' answers about one key come to. No I/O.
+//! The verdict on the masters' answers about one key, without I/O.
 
 use super::ListedLock;
 use crate::driver::Own;

@@ -36,16 +36,16 @@ impl Redlock {
     /// found.
     ///
     /// A lock is listed as held if a quorum of masters has the same value under its key, at about
-    /// the same moment. One that may be held is listed, too: masters that did not answer could make
-    /// up the quorum. [`include_free`](LockList::include_free) lists the rest. Masters that are
-    /// down, may not be asked or do not vote yet are [problems](LockList::problems), and no error
-    /// as long as the others are enough.
+    /// the same moment. A lock that may be held is listed, too: masters that did not answer could
+    /// make up the quorum. [`include_free`](LockList::include_free) lists the rest. Masters that
+    /// are down, may not be asked or do not vote yet are [problems](LockList::problems), and no
+    /// error as long as the others are enough.
     ///
     /// Locks that this client holds [say so](Holder::is_this_client), and whether they are
     /// [idle](Holder::is_idle).
     ///
-    /// The list is no snapshot. A lock that is held from the beginning to the end is in it; one
-    /// that is acquired or released meanwhile may be.
+    /// The list is no snapshot. A lock that is held from the beginning to the end is in it; a
+    /// lock that is acquired or released meanwhile may be.
     ///
     /// It writes nothing. It has connections of its own, also after a
     /// [`shutdown`](Self::shutdown), and asks for keys in pages (`SCAN`), so no lock waits for it.
@@ -79,8 +79,8 @@ impl Redlock {
 }
 
 /// The locks under a prefix, found one after the other: a `Stream`, or call
-/// [`next`](Self::next) in a loop. Nothing is sent before it is polled; dropped, it closes its
-/// connections.
+/// [`next`](Self::next) in a loop. The stream sends nothing before it is polled; dropped, it closes
+/// its connections.
 ///
 /// After an error it has ended.
 #[must_use = "nothing is listed before the stream is polled"]
@@ -115,7 +115,7 @@ pub struct ListedLock {
 
 impl LockList {
     /// Lists keys as well that are not held, or cannot be distinguished from an application's own:
-    /// what was left over on a few masters, and what is just being acquired or released.
+    /// keys left over on a few masters, and keys just being acquired or released.
     pub fn include_free(mut self) -> Self {
         if let State::Idle(walk) = &mut self.state {
             walk.leftovers = true;
@@ -127,16 +127,16 @@ impl LockList {
     ///
     /// # Errors
     ///
-    /// - [`ListError::InvalidSetting`]: no resource can begin with this prefix.
-    /// - [`ListError::WrongContext`]: no tokio runtime to run on, or one without its drivers, or no
-    ///   [thread](crate::RedlockBuilder::own_thread).
+    /// - [`ListError::InvalidSetting`]: a resource cannot begin with this prefix.
+    /// - [`ListError::WrongContext`]: the call has no tokio runtime to run on, or one without its
+    ///   drivers, or no [thread](crate::RedlockBuilder::own_thread).
     /// - [`ListError::Incomplete`], at the end: too few masters could be scanned, so locks may be
     ///   held that were not listed.
     /// - [`ListError::Closed`]: the runtime on which it was first polled is gone.
     ///
     /// # Cancel safety
     ///
-    /// Safe: no lock is left out.
+    /// Safe: it leaves out no lock.
     pub async fn next(&mut self) -> Option<Result<ListedLock, ListError>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

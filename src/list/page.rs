@@ -1,4 +1,4 @@
-//! The questions to a master while it is scanned, and what its answers mean. No I/O.
+//! The questions to a master while it is scanned, and the meaning of its answers, without I/O.
 
 use super::ListedLock;
 use crate::options::Options;
@@ -24,7 +24,7 @@ pub(super) const KEYS_PER_LOOK: usize = 100;
 /// and a term.
 const LONGEST_VALUE: &str = "600";
 
-/// What stands there is no text, or longer than any lock's.
+/// The value is not text, or is longer than any lock's.
 const NO_LOCK: &str = "not a value that a lock has";
 
 /// The keys of one page, and where the next one begins.
@@ -60,7 +60,7 @@ pub(super) fn scan(cursor: &str, pattern: &str) -> Vec<u8> {
     wire::pack(&["SCAN", cursor, "MATCH", pattern, "COUNT", COUNT, "TYPE", "string"])
 }
 
-/// Reads a page. Keys that are not text are left out: no resource has one.
+/// Reads a page. Keys that are not text are left out: resources have no such key.
 pub(super) fn scanned(reply: &Reply) -> Result<Page, Arc<str>> {
     let Reply::Array(parts) = reply else { return Err(reply.unexpected()) };
     let [cursor, Reply::Array(keys)] = &parts[..] else { return Err(reply.unexpected()) };

@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// What is to be listed, and where.
+/// The locks to list, and their masters.
 pub(super) struct Walk {
     pub(super) masters: Vec<Address>,
     pub(super) membership: Membership,
@@ -35,7 +35,7 @@ pub(super) struct Walk {
     pub(super) lister: Lister,
 }
 
-/// A master that is asked, or the answer that stands for it.
+/// A master that is asked, or the answer in its place.
 type Node = Result<SideConnection, Answer>;
 
 /// A master that has said what it is, or what is wrong with it.
@@ -302,7 +302,7 @@ impl Walker {
         Ok(())
     }
 
-    /// Asks all masters at once. The answer of one that has none is `None`, and that one is lost.
+    /// Asks all masters at once. A master without an answer yields `None`, and is lost.
     async fn ask_all(
         &mut self,
         name: &str,
@@ -366,7 +366,7 @@ impl Walker {
     }
 }
 
-/// Returns the answer that stands for a master which cannot be asked.
+/// Returns the answer in place of a master that cannot be asked.
 fn stands_for(kind: &FindingKind) -> Answer {
     Answer::Refused(match kind {
         FindingKind::Unreachable(cause) | FindingKind::Silent(cause) => {

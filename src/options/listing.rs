@@ -1,4 +1,4 @@
-//! The names that a list of locks asks for, and those that it finds.
+//! The names that a list of locks asks for, and the names that it finds.
 
 use super::Options;
 use super::names::{LONGEST_RESOURCE, RESERVED};
@@ -25,7 +25,7 @@ impl Options {
         Err(InvalidSetting::new("prefix", problem))
     }
 
-    /// Returns the resource that a key in Redis stands for, and the slot if it is of a permit; `None`
+    /// Returns the resource that a key in Redis locks, and the slot if it is of a permit; `None`
     /// for other keys of our own, and for what cannot be locked.
     pub(crate) fn lock_of<'a>(&self, key: &'a str) -> Option<(&'a str, Option<u8>)> {
         let name = key.strip_prefix(&self.key_prefix)?;
@@ -39,7 +39,7 @@ impl Options {
         is_ours.then_some((name, Some(slot)))
     }
 
-    /// Returns the key of the readers of what `key` stands for.
+    /// Returns the key of the readers of the resource that `key` locks.
     pub(crate) fn readers_of(&self, key: &str) -> Arc<str> {
         let resource = self.lock_of(key).map(|(resource, _)| resource).unwrap_or_default();
         self.beside(resource).readers

@@ -117,13 +117,13 @@ impl Options {
         Waitlist::of(&self.waitlists(), key)
     }
 
-    /// Returns a key, or a channel, of our own: no resource has its name.
+    /// Returns a key, or a channel, of our own, whose name no resource has.
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
     }
 }
 
-/// Returns the key of the readers of `resource`, which stands for `key`.
+/// Returns the key of the readers of `resource`, whose own key is `key`.
 pub(crate) fn readers_key(key: &str, resource: &str) -> Arc<str> {
     let prefix = key.strip_suffix(resource).unwrap_or_default();
     format!("{prefix}{RESERVED}readers:{resource}").into()
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Returns every key in Redis for `resource`, and what it means there.
+    /// Returns every key in Redis for `resource`, each with its meaning.
     fn readings(options: &Options, resource: &str) -> [(Arc<str>, String); 7] {
         let (key, fence) = (options.key(&resource.into()), options.fence(resource));
         let of = format!("{:?}", (&options.key_prefix, resource));

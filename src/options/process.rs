@@ -12,7 +12,7 @@ pub(super) fn label() -> String {
 }
 
 /// Returns the host's name where the system has it in a file or in a variable: Linux, Windows, most shells.
-/// Empty elsewhere.
+/// Empty otherwise.
 fn host() -> String {
     let file = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let variable = || ["HOSTNAME", "COMPUTERNAME"].iter().find_map(|name| std::env::var(name).ok());

@@ -25,7 +25,7 @@ pub(super) struct Conversation {
     pub(super) subject: Subject,
 }
 
-/// The number of round trips; the shortest of them is the one that nothing has held up.
+/// The number of round trips; the shortest of them was not held up.
 const SAMPLES: usize = 5;
 
 /// The least time between the first question for the time and the last: ten times the constant of the default drift,

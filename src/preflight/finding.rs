@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Severity {
-    /// For information; nothing needs to be done.
+    /// For information; it needs no action.
     Note,
     /// Locks are safe, but something does not work as well as it could, or will not work forever.
     Warning,
@@ -57,11 +57,11 @@ pub enum FindingKind {
     TooShort {
         /// The option.
         option: &'static str,
-        /// What it is set to.
+        /// Its current value.
         is: Duration,
-        /// What would fit the round trip that was measured.
+        /// The value that would fit the measured round trip.
         needs: Duration,
-        /// No answer of this master counts in time.
+        /// Every answer of this master comes too late.
         never_votes: bool,
     },
     /// The server that answers there is not Redis. Contains what it says instead.
@@ -118,7 +118,8 @@ pub enum FindingKind {
     SameServer(Arc<str>),
     /// Its clock and ours are far apart.
     ClockOff(ClockOffset),
-    /// Its clock stands still, was set, or runs at another speed than ours: further off than the drift.
+    /// Its clock has stopped, was set, or runs at another speed than ours: further off than the
+    /// drift.
     ClockSpeed {
         /// The time that has passed here between two questions.
         ours: Duration,

@@ -1,4 +1,4 @@
-//! The meaning of the answers. No I/O.
+//! Judges the answers, without I/O.
 
 mod permissions;
 
@@ -11,7 +11,7 @@ use quorumlock_core::quorum::{ClockDrift, Instant};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The bounds that the masters' answers are compared with.
+/// The bounds for the masters' answers.
 pub(super) struct Bounds {
     /// The distance allowed between the clocks of two masters.
     pub(super) clocks: Duration,
@@ -34,17 +34,17 @@ pub(super) struct Waits {
     pub(super) ttl: Duration,
 }
 
-/// The number of round trips that must fit an operation timeout: what was measured is the shortest of several,
-/// with nothing else under way.
+/// The number of round trips that must fit an operation timeout: the measured one is the shortest of several, with
+/// nothing else under way.
 const TRIPS_PER_OPERATION: u32 = 2;
 
-/// The number of round trips until a connection is open for votes: TCP, TLS, the database, and what is asked there.
+/// The number of round trips until a connection is open for votes: TCP, TLS, the database, and the first questions.
 const TRIPS_PER_CONNECTION: u32 = 4;
 
-/// What is suggested is a multiple of this, so that masters at about the same distance have the same finding.
+/// Suggested values are multiples of this, so that masters at about the same distance have the same finding.
 const STEP: Duration = Duration::from_millis(100);
 
-/// The oldest version whose answers are known here.
+/// The oldest version whose answers this crate knows.
 const OLDEST: (u64, u64) = (6, 2);
 
 /// The first versions that read their append-only file whatever the user `default` may do. (The
@@ -106,7 +106,7 @@ fn too_old(facts: &ServerFacts) -> Option<FindingKind> {
     is_old.then(|| facts.version.clone().map(FindingKind::TooOld))?
 }
 
-/// Returns the server's own version in numbers; what follows the second may be missing.
+/// Returns the server's own version in numbers; the third may be missing.
 fn version(facts: &ServerFacts) -> Option<(u64, u64, u64)> {
     let mut numbers = facts.version.as_ref()?.split('.').map(|number| number.parse::<u64>().ok());
     Some((numbers.next()??, numbers.next()??, numbers.next().flatten().unwrap_or(0)))
@@ -134,7 +134,7 @@ pub(crate) fn warms_up_for(uptime: Duration, quarantine: Duration) -> Option<Dur
     (!left.is_zero()).then_some(left)
 }
 
-/// Finds a server that copies another one, or has done so.
+/// Finds a server that copies, or has copied, another one.
 pub(crate) fn not_alone(facts: &ServerFacts) -> Option<FindingKind> {
     match facts.role {
         Some(Role::Replica) => Some(FindingKind::Replica(facts.replica_of.clone())),
@@ -196,8 +196,8 @@ fn forgets(facts: &ServerFacts, bounds: &Bounds) -> Option<FindingKind> {
 }
 
 /// Returns whether locks rely on what the server reads from its append-only file, and the server
-/// reads that as its user `default`: whatever a script with several writes has left there is a
-/// transaction, and dropped if that user may not do it.
+/// reads that as its user `default`: several writes of one script are a transaction there, which is
+/// dropped if that user may not do it.
 fn replays_as_default(facts: &ServerFacts, bounds: &Bounds) -> bool {
     let is_trusted = bounds.restart_guard == RestartGuard::TrustPersistence
         && facts.persistence() == Some(Persistence::EveryWrite);
@@ -219,7 +219,7 @@ fn is_about_replay(kind: &FindingKind) -> bool {
     matches!(kind, FindingKind::Withheld { permission: Permission::AclDryRun, .. })
 }
 
-/// Compares our settings with those that other clients have recorded there.
+/// Compares our settings with other clients' records at this master.
 fn differences(heard: &Heard, bounds: &Bounds) -> Vec<Difference> {
     let noted = heard.answers.get(&Question::Noted);
     let now = heard.time().and_then(TimeSample::shown);
@@ -239,7 +239,7 @@ fn offset(sample: &TimeSample) -> Option<ClockOffset> {
 }
 
 /// Finds a clock that did not keep to the speed of ours, within the drift, between the last answer and one before. A
-/// master reads its clock at some moment of the round trip, so the round trips bound the time that has passed here.
+/// master reads its clock at some moment of the round trip, so the round trips bound the time passed on our clock.
 fn clock_speed(times: &[TimeSample], drift: ClockDrift) -> Option<FindingKind> {
     let (last, before) = times.split_last()?;
     let shown = last.shown()?;

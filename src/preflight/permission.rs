@@ -63,7 +63,7 @@ permissions! {
     Hdel = "HDEL", Warning: "connect() refuses it while a list of masters is noted that lapsed";
     /// `ZADD`, within scripts: a reader of a read-write lock, a place in a waitlist.
     Zadd = "ZADD", Warning: NO_SORTED_SETS;
-    /// `ZREM`, within scripts: a reader, or one that waits, that leaves.
+    /// `ZREM`, within scripts: a reader or a waiter that leaves.
     Zrem = "ZREM", Warning: NO_SORTED_SETS;
     /// `ZSCORE`, within scripts: until when a reader reads, where in a waitlist a client is.
     Zscore = "ZSCORE", Warning: NO_SORTED_SETS;
@@ -89,7 +89,7 @@ permissions! {
     ConfigGet = "CONFIG GET", Note:
         "nobody can tell whether each write is persisted, and RestartGuard::TrustPersistence \
          changes nothing";
-    /// `ACL DRYRUN`: what the user `default` may do, as which a server reads its append-only file.
+    /// `ACL DRYRUN`: rights of the user `default`, as which a server reads its append-only file.
     AclDryRun = "ACL DRYRUN", Note:
         "this report cannot tell whether the user default may SET (ACL GETUSER default shows it); \
          many servers read their append-only file as that user";

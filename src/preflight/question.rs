@@ -38,9 +38,9 @@ macro_rules! questions {
             }
 
             /// Returns the command, under a token of our own. Each is what the crate sends
-            /// otherwise, so that a script is denied here if it would be denied there. The
-            /// extension finds the key and prolongs it; the releases delete theirs. What other
-            /// clients have recorded is read and not touched.
+            /// otherwise, so that a script that is denied to locks is denied to the preflight, too.
+            /// The extension finds the key and prolongs it; the releases delete theirs. The records
+            /// of other clients are read and not touched.
             pub(super) fn command(self, $subject: &Subject, $token: &Token) -> Vec<u8> {
                 match self { $(Self::$question => $command),+ }
             }

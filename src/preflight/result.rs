@@ -1,4 +1,4 @@
-//! The result: what each master said about itself, and the findings.
+//! The result: the facts that each master reported, and the findings.
 
 use super::{Finding, FindingKind, Persistence, Role};
 use crate::report::{OneLine, Span};
@@ -65,8 +65,8 @@ impl Preflight {
         self.can_acquire_in() == Some(Duration::ZERO)
     }
 
-    /// Returns how long it takes until a quorum may vote, if no master changes except those that are
-    /// warming up; zero if a quorum may vote now. `None` if too few masters are fit: an operator has
+    /// Returns how long it takes until a quorum may vote, if no master changes except by finishing
+    /// its warm-up; zero if a quorum may vote now. `None` if too few masters are fit: an operator has
     /// to act.
     #[must_use]
     pub fn can_acquire_in(&self) -> Option<Duration> {

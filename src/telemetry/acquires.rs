@@ -1,4 +1,4 @@
-//! What callers see of their acquires.
+//! The callers' view of their acquires.
 
 use super::table::Metric;
 use super::{ACQUIRE, Outlet, Span, ms};

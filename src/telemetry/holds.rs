@@ -1,4 +1,4 @@
-//! What the driver sees of attempts, of held locks, and of guards that were given up.
+//! The driver's view of attempts, of held locks, and of guards that were given up.
 
 #[cfg(feature = "tracing")]
 use super::redacted::Votes;
@@ -21,8 +21,8 @@ pub(crate) struct Held<'a> {
 
 impl Outlet {
     /// Reports an observation of the machine. An acquire is found by its request. A lock, and the time until
-    /// its deadline, is found by its attempt, unless its guard was given up in the meantime. What no guard has is
-    /// found by its key.
+    /// its deadline, is found by its attempt, unless its guard was given up in the meantime. A lock without a guard
+    /// is found by its key.
     #[inline]
     pub(crate) fn observed<'a>(
         &self,
@@ -108,7 +108,7 @@ impl Outlet {
         }
     }
 
-    /// Reports that a client elsewhere has asked for a lock that a guard has.
+    /// Reports that another client has asked for a lock that a guard has.
     #[inline]
     pub(crate) fn wanted(resource: &str) {
         event!(DEBUG HOLD: resource, "wanted");

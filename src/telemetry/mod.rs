@@ -2,7 +2,7 @@
 //! `docs/observability.md` lists all names.
 //!
 //! The machine itself reports nothing: it hands out events and standings. The driver and the
-//! futures of callers bring them here. Whatever happens is one function, which counts it and logs it.
+//! futures of callers bring them to this module. Each event is one function, which counts it and logs it.
 //! Without the features [`WATCHED`] is false, and nothing of this is left in the compiled code.
 
 #![cfg_attr(
@@ -25,8 +25,8 @@ const NODE: &str = "quorumlock::node";
 
 /// Logs an event of a target, or of an acquire in its span.
 ///
-/// Levels: what an operator may have to act on is a warning or an error, changes are INFO, and what
-/// happens all the time in healthy operation is DEBUG.
+/// Levels: events that an operator may have to act on are warnings or errors, changes are INFO, and
+/// events that happen all the time in healthy operation are DEBUG.
 macro_rules! event {
     ($level:ident in $span:ident: $($fields:tt)*) => {{
         #[cfg(feature = "tracing")]
@@ -114,10 +114,10 @@ impl Outlet {
 pub(crate) struct Telemetry {
     pub(crate) outlet: Outlet,
     nodes: Nodes,
-    /// What is held, kept warm and asked for, as last reported.
+    /// The last reported numbers of held locks, idle locks and rounds.
     levels: [usize; 9],
-    /// The releases that a caller waits for: what was locked, and for how long. `None` if its loss
-    /// has been reported before.
+    /// The releases that a caller waits for: the resource, and how long it was locked. `None` if its
+    /// loss has been reported before.
     releasing: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
     watching: Watching,
 }
@@ -138,7 +138,7 @@ impl Telemetry {
     }
 
     /// Ends a turn, after the machine was given everything: reports each change of standing, and of the
-    /// number of locks that are held. Of those that the machine takes for idle, `lent` are held.
+    /// number of locks that are held. Of the locks that the machine takes for idle, `lent` are held.
     #[inline]
     pub(crate) fn end_turn(
         &mut self,

@@ -1,4 +1,4 @@
-//! The span of an acquire without `tracing`: nothing at all.
+//! The empty span of an acquire without `tracing`.
 
 #[derive(Clone)]
 pub(crate) struct Span;

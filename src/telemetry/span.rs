@@ -15,13 +15,13 @@ struct Observed {
     span: tracing::Span,
     /// Recorded once, at the end: a subscriber may keep every value that a span ever had.
     attempts: AtomicU32,
-    /// It has got a hold that was kept warm here. Recorded at the end, too.
+    /// It has got a hold that this client kept warm. Recorded at the end, too.
     reused: AtomicBool,
-    /// What was last reported that the acquire waits for.
+    /// The wait of the acquire, as last reported.
     waiting: Mutex<Option<Waiting>>,
 }
 
-/// What an acquire waits for, as far as it is known.
+/// The wait of an acquire, as far as it is known.
 #[derive(Clone, Copy, PartialEq)]
 struct Waiting {
     waits_for: &'static str,
@@ -63,8 +63,8 @@ impl Span {
         }
     }
 
-    /// Notes what the acquire waits for. Returns `true` if that has changed: each attempt finds it out,
-    /// and most find the same.
+    /// Notes what keeps the acquire waiting. Returns `true` if that has changed: each attempt finds
+    /// it out, and most find the same.
     pub(super) fn waits(
         &self,
         waits_for: &'static str,

@@ -1,4 +1,4 @@
-//! The end of the driver, and what it is for those that have a lock.
+//! The end of the driver, and its effect on callers that have a lock.
 
 use super::Callers;
 use crate::failure::{LossReason, Why};

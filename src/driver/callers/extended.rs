@@ -1,4 +1,4 @@
-//! What becomes of a hold: the answers to callers that extend it, downgrade it or detach it; its keeper; its
+//! The course of a hold: the answers to callers that extend it, downgrade it or detach it; its keeper; its
 //! loss.
 
 use super::Callers;

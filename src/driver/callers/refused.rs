@@ -1,5 +1,5 @@
-//! The answer to a caller that another holder has kept from a lock: what was in the way is asked once,
-//! after everything that is owed has been queued.
+//! The answer to a caller that another holder has kept from a lock: the client asks once what was
+//! in the way, after everything that is owed has been queued.
 
 use super::Callers;
 use super::waiting::Caller;
@@ -19,7 +19,7 @@ pub(super) struct Refused {
     failure: Failure,
     waited: Duration,
     keys: Keys,
-    /// What this client held meanwhile.
+    /// The resources this client held meanwhile.
     held: Vec<Arc<str>>,
 }
 

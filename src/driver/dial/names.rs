@@ -13,12 +13,12 @@ use tokio::sync::oneshot;
 /// The ports are not set.
 type Answer = Result<Vec<SocketAddr>, (io::ErrorKind, String)>;
 
-/// Those that wait for each name that is being looked up, in this process. A name has one thread at a time.
+/// The dials that wait for each name being looked up, in this process. A name has one thread at a time.
 static ASKED: LazyLock<Mutex<Asked>> = LazyLock::new(Mutex::default);
 
 #[derive(Default)]
 struct Asked {
-    /// No thread survives a fork.
+    /// Threads do not survive a fork.
     process: u32,
     names: HashMap<Box<str>, Vec<oneshot::Sender<Answer>>>,
 }
@@ -60,7 +60,7 @@ fn asked() -> MutexGuard<'static, Asked> {
 }
 
 impl Asked {
-    /// Adds one that waits for a name. Returns `true` if the name has no thread yet.
+    /// Adds a dial that waits for a name. Returns `true` if the name has no thread yet.
     fn begin(&mut self, host: &str, reply: oneshot::Sender<Answer>) -> bool {
         let process = std::process::id();
         if std::mem::replace(&mut self.process, process) != process {

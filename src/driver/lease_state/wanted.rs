@@ -1,9 +1,9 @@
-//! A hold that a client elsewhere asks for.
+//! A hold that another client wants.
 
 use super::latch::Latch;
 use super::{LeaseState, Watch};
 
-/// What is known of clients elsewhere that ask for a lock.
+/// The knowledge about other clients that ask for a lock.
 #[derive(Debug)]
 pub(super) struct Asks {
     /// The driver was asked to listen for them.
@@ -19,12 +19,12 @@ impl Asks {
 }
 
 impl LeaseState {
-    /// Returns, once, that the driver has yet to listen for clients elsewhere that ask for the lock.
+    /// Returns, once, that the driver has yet to listen for other clients that ask for the lock.
     pub(crate) fn begin_to_hear(&self) -> bool {
         self.asks.hears.take()
     }
 
-    /// Notes that a client elsewhere has asked for the lock, for the driver.
+    /// Notes that another client has asked for the lock, for the driver.
     pub(crate) fn want(&self) {
         self.asks.wanted.take();
         let askers = match &*self.watch() {
@@ -34,12 +34,12 @@ impl LeaseState {
         askers.inspect(|askers| askers.notify_waiters());
     }
 
-    /// Returns whether a client elsewhere has asked for the lock.
+    /// Returns whether another client has asked for the lock.
     pub(crate) fn is_wanted(&self) -> bool {
         self.asks.wanted.is_taken()
     }
 
-    /// Completes when a client elsewhere has asked for the lock, or the hold is over; at once if that is so.
+    /// Completes when another client has asked for the lock, or the hold is over; at once if either is already true.
     pub(crate) async fn wanted(&self) {
         let askers = match &mut *self.watch() {
             Watch::Held(watchers) => watchers.askers.get_or_insert_default().clone(),

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 pub(super) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// The condition that a connection's task waits for.
+/// The condition of a master, which its connections' tasks watch.
 #[derive(Clone, Copy)]
 pub(super) struct Condition {
     /// Counts starts and stops: odd while the master runs. A task of another life has no say.

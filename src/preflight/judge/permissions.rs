@@ -1,4 +1,4 @@
-//! The permissions that our user lacks there, and calls that fail although it may make them.
+//! Missing permissions of our user, and calls that fail although it may make them.
 
 use crate::preflight::question::{Heard, Question};
 use crate::preflight::{FindingKind, Permission};
