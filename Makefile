@@ -104,7 +104,7 @@ fuzz: ## check that nothing breaks whatever bytes arrive; a minute per target, o
 simulate: ## simulate clusters with faults, in a million seeded worlds, or SEEDS=20000, MINUTES=5, SEED=; each step is one of the proof
 	scripts/prove --export target/formulas
 	QUORUMLOCK_SEED=$(or $(SEED),random) QUORUMLOCK_SEEDS=$(SEEDS) $(if $(MINUTES),QUORUMLOCK_MINUTES=$(MINUTES)) \
-	  cargo test --quiet --release --locked -p simulation \
+	  cargo test --quiet --profile worlds --locked -p simulation \
 	  trials::worlds_without_end -- --ignored --nocapture
 
 crowd: ## hand-overs among a thousand and ten thousand clients, simulated: commands, messages, sections, waits, shares; long

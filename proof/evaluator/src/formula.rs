@@ -317,6 +317,9 @@ impl Formula {
                 view.after(*function, place) == value.value(view, bound)
                     && view.is_unchanged(*function, Some(place))
             }
+            Self::Before(function, arguments) => {
+                view.before(*function, place(view, *function, arguments, bound)) != 0
+            }
             _ => self.value(view, bound) != 0,
         }
     }
@@ -353,13 +356,23 @@ impl Formula {
 fn place(view: &View<'_>, function: FunctionId, arguments: &[Formula], bound: &mut [i64]) -> usize {
     match arguments {
         [] => 0,
-        [argument] => argument.value(view, bound) as usize,
+        [argument] => element(view, argument, bound),
         _ => {
             let mut place = 0;
             for (argument, room) in arguments.iter().zip(view.rooms(function)) {
-                place = place * room + argument.value(view, bound) as usize;
+                place = place * room + element(view, argument, bound);
             }
             place
         }
     }
+}
+
+/// Returns the element that an argument is: nearly always, a variable.
+#[inline]
+fn element(view: &View<'_>, argument: &Formula, bound: &mut [i64]) -> usize {
+    let element = match argument {
+        Formula::Bound(slot) => bound[*slot],
+        _ => argument.value(view, bound),
+    };
+    element as usize
 }

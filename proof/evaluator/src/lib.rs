@@ -13,6 +13,7 @@
 //!
 //! A truth is 0 or 1, an element its number, and a real number so many nanoseconds.
 
+mod again;
 mod formula;
 mod nested;
 mod page;

@@ -1,5 +1,6 @@
 //! One page: what it declares, and its formulas.
 
+use crate::again::Part;
 use crate::formula::{Formula, FunctionId, Reader, SortId};
 use crate::nested;
 use crate::text::Text;
@@ -26,10 +27,8 @@ pub struct Definition {
     pub(crate) slots: usize,
     /// The parts of a conjunction, each with its text.
     pub(crate) parts: Vec<(Formula, String)>,
-    /// All parts, for all elements that its parameters could be.
-    pub(crate) always: Formula,
-    /// The functions and sorts on which that depends.
-    pub(crate) speaks_of: u128,
+    /// If it speaks of one state: all parts, for all elements that its parameters could be.
+    pub(crate) always: Vec<Part>,
     /// Of a goal of a step: all parts after each action of its page, for all elements that the parameters
     /// which are not the action's could be.
     pub(crate) after: Vec<Formula>,
@@ -51,6 +50,8 @@ pub struct Page {
     pub conjuncts: Vec<Definition>,
     pub assumptions: Vec<Definition>,
     pub goals: Vec<Definition>,
+    /// The functions and sorts on which the value of any conjunct or goal depends.
+    pub(crate) judged: u128,
 }
 
 /// What the state after a step is called.
@@ -75,6 +76,7 @@ impl Page {
             conjuncts: Vec::new(),
             assumptions: Vec::new(),
             goals: Vec::new(),
+            judged: 0,
         };
         page.declare(&declared).map_err(|error| format!("{}: {error}", signature.display()))?;
         page.actions = page.definitions(&home.join("action"))?;
@@ -88,6 +90,8 @@ impl Page {
         for goal in page.goals.iter_mut().filter(|goal| goal.is_of_step) {
             goal.after = page.actions.iter().map(|action| goal.for_all_but(action)).collect();
         }
+        let judged = page.conjuncts.iter().chain(&page.goals).flat_map(|all| &all.always);
+        page.judged = judged.fold(0, |set, part| set | part.speaks_of);
         Ok(page)
     }
 
@@ -181,19 +185,13 @@ impl Page {
             (formula, _) => vec![(formula, name.clone())],
         };
         let (name, after) = (name.clone(), Vec::new());
-        let always = for_all(&parameters, &parts, |_| true);
-        let speaks_of = always.speaks_of();
-        Ok(Definition {
-            name,
-            words,
-            parameters,
-            slots,
-            parts,
-            always,
-            speaks_of,
-            after,
-            is_of_step,
-        })
+        let always = match is_of_step {
+            true => Vec::new(),
+            false => for_all(&parameters, &parts, |_| true)
+                .map(|part| Part::new(part, &self.functions))
+                .collect(),
+        };
+        Ok(Definition { name, words, parameters, slots, parts, always, after, is_of_step })
     }
 }
 
@@ -201,20 +199,19 @@ impl Definition {
     /// Returns the formula for all elements that the parameters could be that are none of an action's.
     fn for_all_but(&self, action: &Action) -> Formula {
         let is_open = |name: &str| !action.parameters.iter().any(|(known, _)| known == name);
-        for_all(&self.parameters, &self.parts, is_open)
+        Formula::And(for_all(&self.parameters, &self.parts, is_open).collect())
     }
 }
 
-/// Returns all parts, for all elements that those parameters could be that are open.
+/// Returns each part, for all elements that those parameters could be that are open.
 fn for_all(
     parameters: &[(String, Option<SortId>)],
     parts: &[(Formula, String)],
     is_open: impl Fn(&str) -> bool,
-) -> Formula {
+) -> impl Iterator<Item = Formula> {
     let open = parameters.iter().enumerate().filter(|(_, (name, _))| is_open(name));
     let variables: Vec<_> = open.filter_map(|(slot, (_, sort))| Some((slot, (*sort)?))).collect();
-    let parts = parts.iter().map(|(part, _)| part.clone());
-    Formula::And(parts.map(|part| nested::for_all(variables.clone(), part)).collect())
+    parts.iter().map(move |(part, _)| nested::for_all(variables.clone(), part.clone()))
 }
 
 /// Returns the texts of the parts of a conjunction, whatever is named before it.

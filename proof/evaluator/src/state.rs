@@ -1,9 +1,13 @@
 //! A state: the elements of each sort, and the value of each function.
 
-use crate::formula::{Formula, FunctionId, SortId, bit, bit_of_sort};
+use crate::again::{FALLS, RISES, Touched};
+use crate::formula::{FunctionId, SortId, bit, bit_of_sort};
 use crate::page::{Definition, Page};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Of more changes than these, all formulas are judged whole.
+const MOST_TOUCHED: usize = 64;
 
 /// The number of an element of its sort.
 pub type Element = i64;
@@ -29,8 +33,12 @@ pub struct State {
     live: Vec<Vec<Element>>,
     /// Room for bound variables.
     bound: Vec<i64>,
-    /// The functions and sorts that may have changed since all conjuncts and goals were judged.
+    /// The functions and sorts that have changed since all conjuncts and goals were judged.
     touched: u128,
+    /// What of them has; `None` if that is too much, or has moved.
+    changed: Option<Vec<Touched>>,
+    /// The functions and sorts that have changed since all assumptions were judged.
+    touched_since_assumed: u128,
 }
 
 /// A state, and what a step changes in it.
@@ -61,6 +69,21 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Finds which elements these arguments of a function are where it has its value at a place.
+    pub(crate) fn arguments(
+        &self,
+        function: FunctionId,
+        place: usize,
+        arguments: &[usize],
+        elements: &mut [Element],
+    ) {
+        let rooms = self.rooms(function);
+        for (argument, element) in arguments.iter().zip(elements) {
+            let step: usize = rooms[argument + 1..].iter().product();
+            *element = (place / step % rooms[*argument]) as Element;
+        }
+    }
+
     pub(crate) fn rooms(&self, function: FunctionId) -> &'a [usize] {
         &self.state.rooms_of[function]
     }
@@ -84,6 +107,8 @@ impl State {
             live: vec![Vec::new(); sorts],
             bound: Vec::new(),
             touched: u128::MAX,
+            changed: None,
+            touched_since_assumed: u128::MAX,
             page,
         };
         state.make_room();
@@ -95,8 +120,24 @@ impl State {
         &self.page
     }
 
+    /// Notes what has changed, if a formula that is judged speaks of it.
+    fn touch(&mut self, bit: u128, what: Touched) {
+        self.touched_since_assumed |= bit;
+        if self.page.judged & bit == 0 {
+            return;
+        }
+        self.touched |= bit;
+        if let Some(changed) = &mut self.changed {
+            changed.push(what);
+            if changed.len() > MOST_TOUCHED {
+                self.changed = None;
+            }
+        }
+    }
+
     /// Makes the tables as large as `rooms` says, with what is in them.
     fn make_room(&mut self) {
+        self.changed = None;
         for (id, function) in self.page.functions.iter().enumerate() {
             let rooms: Box<[usize]> =
                 function.arguments.iter().map(|sort| self.rooms[*sort]).collect();
@@ -136,7 +177,7 @@ impl State {
         let element = self.elements[sort] as Element;
         self.elements[sort] += 1;
         self.live[sort].push(element);
-        self.touched |= bit_of_sort(sort);
+        self.touch(bit_of_sort(sort), Touched::Live(sort, element));
         element
     }
 
@@ -144,12 +185,18 @@ impl State {
     pub fn set_live(&mut self, sort: &str, element: Element, is_live: bool) {
         let sort = self.sort(sort);
         let at = self.live[sort].iter().position(|other| *other == element);
-        match (at, is_live) {
-            (Some(at), false) => _ = self.live[sort].swap_remove(at),
-            (None, true) => self.live[sort].push(element),
+        let what = match (at, is_live) {
+            (Some(at), false) => {
+                self.live[sort].swap_remove(at);
+                Touched::Aside(sort)
+            }
+            (None, true) => {
+                self.live[sort].push(element);
+                Touched::Live(sort, element)
+            }
             _ => return,
-        }
-        self.touched |= bit_of_sort(sort);
+        };
+        self.touch(bit_of_sort(sort), what);
     }
 
     /// Returns the live elements of a sort.
@@ -186,8 +233,10 @@ impl State {
     }
 
     fn put(&mut self, function: FunctionId, place: usize, value: i64) {
-        if std::mem::replace(&mut self.tables[function][place], value) != value {
-            self.touched |= bit(function);
+        let old = std::mem::replace(&mut self.tables[function][place], value);
+        if old != value {
+            let change = if value > old { RISES } else { FALLS };
+            self.touch(bit(function), Touched::Value(function, place, change));
         }
     }
 
@@ -230,15 +279,44 @@ impl State {
         }
     }
 
-    /// Returns whether a formula may have another value than when all were last judged.
-    #[must_use]
-    pub fn may_differ(&self, definition: &Definition) -> bool {
-        self.touched & definition.speaks_of != 0
-    }
-
-    /// Notes that all formulas have been judged that may differ.
+    /// Notes that all formulas hold.
     pub fn all_judged(&mut self) {
         self.touched = 0;
+        self.changed.get_or_insert_default().clear();
+    }
+
+    /// Returns whether all assumptions hold that may have another value than when they were last judged.
+    ///
+    /// # Errors
+    ///
+    /// The assumption that does not hold, the part of it, and for which parameters.
+    pub fn assumes(&mut self) -> Result<(), (usize, String)> {
+        let (page, touched) = (self.page.clone(), self.touched_since_assumed);
+        for (place, assumption) in page.assumptions.iter().enumerate() {
+            if assumption.always.iter().any(|part| part.speaks_of & touched != 0) {
+                self.holds(assumption).map_err(|part| (place, part))?;
+            }
+        }
+        self.touched_since_assumed = 0;
+        Ok(())
+    }
+
+    /// Returns whether a formula holds in this state, whatever its parameters are, if it held when all were last judged.
+    ///
+    /// # Errors
+    ///
+    /// The part that does not hold, and for which parameters.
+    pub fn still_holds(&mut self, definition: &Definition) -> Result<(), String> {
+        let view = |view: &View<'_>, definition: &Definition, bound: &mut [i64]| {
+            let Self { touched, changed, .. } = view.state;
+            let mut parts = definition.always.iter().filter(|part| part.speaks_of & touched != 0);
+            parts.all(|part| part.holds(view, changed.as_deref(), bound))
+        };
+        if self.with_parameters(definition, &[], view, &[]) {
+            Ok(())
+        } else {
+            self.holds(definition)
+        }
     }
 
     /// Returns whether a formula holds in this state, whatever its parameters are.
@@ -247,7 +325,10 @@ impl State {
     ///
     /// The part that does not hold, and for which parameters.
     pub fn holds(&mut self, definition: &Definition) -> Result<(), String> {
-        self.holds_for(definition, &definition.always, &[], &[])
+        let always = |view: &View<'_>, bound: &mut [i64]| {
+            definition.always.iter().all(|part| part.holds(view, None, bound))
+        };
+        self.holds_for(definition, always, &[], &[])
     }
 
     /// Returns whether a goal holds of a step of an action: a parameter is the action's of that name, and every
@@ -267,19 +348,20 @@ impl State {
         parameters: &[(&str, i64)],
         changes: &[Change],
     ) -> Result<(), String> {
-        self.holds_for(goal, &goal.after[action], parameters, changes)
+        let after = |view: &View<'_>, bound: &mut [i64]| goal.after[action].is_true(view, bound);
+        self.holds_for(goal, after, parameters, changes)
     }
 
     fn holds_for(
         &mut self,
         definition: &Definition,
-        formula: &Formula,
+        is_true: impl Fn(&View<'_>, &mut [i64]) -> bool,
         parameters: &[(&str, i64)],
         changes: &[Change],
     ) -> Result<(), String> {
         let known = |parameter: &String| parameters.iter().any(|(name, _)| name == parameter);
         let judge = |view: &View<'_>, definition: &Definition, bound: &mut [i64]| {
-            if formula.is_true(view, bound) {
+            if is_true(view, bound) {
                 return Ok(());
             }
             let all = definition.parameters.iter().enumerate();

@@ -81,6 +81,7 @@ fn written(action: &str) -> Result<Page, String> {
     for (place, body) in NESTED.iter().enumerate() {
         let text = format!("; nested\n(define-fun |nested {place}| () Bool\n{body})\n");
         write(&format!("assumption/{place}.smt2"), &text);
+        write(&format!("conjunct/z{place}.smt2"), &text);
     }
     write("goal/kept.smt2", KEPT);
     write("goal/later.smt2", LATER);
@@ -178,14 +179,7 @@ fn however_quantifiers_nest_a_formula_has_the_value_of_its_text() {
     // Every state in which a time is 0 or 1.
     for bits in 0..1_u32 << 7 {
         let bit = |place: usize| bits >> place & 1 == 1;
-        for place in 0..2_usize {
-            let node = place as i64;
-            state.set("ends", &[node], bit(place).into());
-            (0..2).for_each(|token| {
-                state.set("has", &[node, token], bit(2 + 2 * place + token as usize).into())
-            });
-        }
-        state.set("now", &[], bit(6).into());
+        set_all(&mut state, bits);
         let (now, ends) = (bit(6), |node: usize| bit(node));
         let has = |node: usize, token: usize| bit(2 + 2 * node + token);
         let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
@@ -207,6 +201,92 @@ fn however_quantifiers_nest_a_formula_has_the_value_of_its_text() {
         }
     }
     assert!(seen.iter().all(|seen| *seen == [true; 2]), "{seen:?}");
+}
+
+/// Sets the values of a state by the bits of a number: each time to 0 or 1.
+fn set_all(state: &mut State, bits: u32) {
+    let bit = |place: usize| i64::from(bits >> place & 1 == 1);
+    for place in 0..2_usize {
+        let node = place as i64;
+        state.set("ends", &[node], bit(place));
+        (0..2).for_each(|token| {
+            state.set("has", &[node, token], bit(2 + 2 * place + token as usize))
+        });
+    }
+    state.set("now", &[], bit(6));
+}
+
+#[test]
+fn a_formula_that_held_is_judged_for_what_has_changed() {
+    let mut state = state();
+    let page = state.page().clone();
+    let formulas: Vec<_> = page.conjuncts.iter().chain(page.goals.iter().skip(1)).collect();
+    assert_eq!(formulas.len(), 2 + NESTED.len());
+    let mut broken = 0;
+    // From each state to each one that differs in two values at most.
+    for bits in 0..1_u32 << 7 {
+        for (first, second) in
+            (0..7).flat_map(|first| (0..=first).map(move |second| (first, second)))
+        {
+            set_all(&mut state, bits);
+            let held: Vec<_> = formulas.iter().filter(|one| state.holds(one).is_ok()).collect();
+            state.all_judged();
+            set_all(&mut state, bits ^ (1 << first | 1 << second));
+            for formula in held {
+                let result = state.holds(formula);
+                assert_eq!(state.still_holds(formula), result, "{bits:07b} {first} {second}");
+                broken += usize::from(result.is_err());
+            }
+        }
+    }
+    assert!(broken > 1000, "{broken}");
+}
+
+#[test]
+fn a_formula_that_held_is_judged_for_elements_that_come_and_go() {
+    let mut state = state();
+    let page = state.page().clone();
+    let formulas: Vec<_> = page.conjuncts.iter().chain(page.goals.iter().skip(1)).collect();
+    let mut broken = 0;
+    for bits in 0..1_u32 << 7 {
+        set_all(&mut state, bits);
+        for (sort, element) in ["Node", "Token"].into_iter().flat_map(|sort| [(sort, 0), (sort, 1)])
+        {
+            for is_live in [false, true] {
+                let held: Vec<_> = formulas.iter().filter(|one| state.holds(one).is_ok()).collect();
+                state.all_judged();
+                state.set_live(sort, element, is_live);
+                for formula in held {
+                    let result = state.holds(formula);
+                    assert_eq!(state.still_holds(formula), result, "{bits:07b} {sort} {element}");
+                    broken += usize::from(result.is_err());
+                }
+            }
+        }
+    }
+    assert!(broken > 100, "{broken}");
+}
+
+#[test]
+fn what_has_not_changed_is_not_judged_again() {
+    let mut state = state();
+    let page = state.page().clone();
+    let single = &page.conjuncts[0];
+    state.set("has", &[0, 0], 1);
+    state.set("has", &[0, 1], 1);
+    state.all_judged();
+    // It does not hold of the first master, of which nothing has changed since.
+    state.set("has", &[1, 0], 1);
+    assert_eq!(state.still_holds(single), Ok(()));
+    // What falls can do no harm.
+    state.set("has", &[0, 1], 0);
+    state.set("has", &[0, 1], 1);
+    state.all_judged();
+    state.set("has", &[1, 0], 0);
+    assert_eq!(state.still_holds(single), Ok(()));
+    state.set("has", &[0, 0], 0);
+    state.set("has", &[0, 0], 1);
+    assert!(state.still_holds(single).is_err());
 }
 
 #[test]

@@ -76,23 +76,18 @@ impl Steps {
         let goals = page.goals.iter().filter(|goal| !goal.is_of_step).map(|goal| ("goal", goal));
         let conjuncts = page.conjuncts.iter().map(|conjunct| ("conjunct", conjunct));
         for (kind, definition) in conjuncts.chain(goals) {
-            if self.state.may_differ(definition) {
-                self.holds(kind, definition)?;
-            }
+            let result = self.state.still_holds(definition);
+            debug_assert_eq!(result, self.state.holds(definition), "{kind} {}", definition.name);
+            result.map_err(|part| broken(&page, kind, definition, &part))?;
         }
         self.state.all_judged();
         Ok(None)
     }
 
-    fn holds(&mut self, kind: &str, definition: &Definition) -> Result<(), String> {
-        let result = self.state.holds(definition);
-        result.map_err(|part| broken(self.page(), kind, definition, &part))
-    }
-
     pub(super) fn judge_assumptions(&mut self) -> Result<(), String> {
-        let page = self.state.page().clone();
-        let mut assumptions = page.assumptions.iter();
-        assumptions.try_for_each(|assumption| self.holds("assumption", assumption))
+        self.state.assumes().map_err(|(place, part)| {
+            broken(self.page(), "assumption", &self.page().assumptions[place], &part)
+        })
     }
 
     /// Lets time go by.
