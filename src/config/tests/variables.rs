@@ -91,7 +91,7 @@ fn named(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn visit(path: &Path, seen: &mut impl FnMut(&Path, &str)) {
-    let skipped = ["target", ".git", "corpus", "found", "broken"];
+    let skipped = ["target", ".git", "corpus", "kept", "found", "broken"];
     if path.file_name().is_some_and(|name| skipped.iter().any(|skip| name == *skip)) {
         return;
     }
