@@ -3,11 +3,12 @@
 //! A method that can open every drawer makes one room of all rooms; so does a question that is asked in all
 //! of them.
 
-use crate::shipped;
 use crate::source::{Token, files, tokens};
+use crate::{read, root, shipped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Methods of the coordinator. This bound may be lowered and never raised.
 const MOST_METHODS: usize = 60;
@@ -32,6 +33,12 @@ const CALLS: [&str; 17] = [
     "won",
     "won_without_masters",
 ];
+
+/// What exclusion rests on, as `scripts/lines` counts it.
+const EXCLUSION: [&str; 4] = ["quorum", "wire", "master", "lock"];
+
+/// What locks import of waiters: those to whom they report, and what these answer.
+const IMPORTED: [&str; 4] = ["NextHolder", "Refused", "Waiters", "left_at"];
 
 /// The questions whose answer is the kind of a lock.
 const QUESTIONS: [&str; 6] = ["as_reader", "as_writer", "downgraded", "more", "slot", "slots"];
@@ -132,6 +139,40 @@ fn owners_call_each_other_by_few_names() -> io::Result<()> {
         );
     }
     assert_eq!(calls(&core, "core/src/waiting", "locks"), BTreeSet::new(), "waiters ask by steps");
+    Ok(())
+}
+
+#[test]
+fn exclusion_rests_on_no_waiter() -> io::Result<()> {
+    let mut imported = BTreeSet::new();
+    for (path, tokens) in core()? {
+        let is_in = |room: &&&str| path.starts_with(Path::new("core/src").join(room));
+        let Some(room) = EXCLUSION.iter().find(is_in) else { continue };
+        let starts = tokens.windows(3).enumerate().filter(|(_, three)| {
+            three[0].text == "crate" && three[1].text == "::" && three[2].text == "waiting"
+        });
+        for (at, _) in starts {
+            assert_eq!(*room, "lock", "{}: imports waiters", path.display());
+            let names = tokens[at + 3..].iter().take_while(|token| token.text != ";");
+            imported.extend(names.filter(|token| token.is_word()).map(|token| token.text.clone()));
+        }
+    }
+    assert_eq!(imported, IMPORTED.map(str::to_owned).into());
+    Ok(())
+}
+
+/// The bound in SAFETY.md is not far above what `scripts/lines` counts there.
+#[test]
+fn safety_says_how_much_exclusion_rests_on() -> io::Result<()> {
+    let counted = Command::new(root().join("scripts/lines")).output()?.stdout;
+    let counted = String::from_utf8_lossy(&counted).into_owned();
+    let line = counted.lines().find_map(|line| line.strip_prefix("exclusion rests on "));
+    let lines: usize = line.and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0);
+    let safety = read("SAFETY.md").replace(',', "");
+    let bound =
+        safety.split("is less than ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
+    let bound: usize = bound.unwrap_or(0);
+    assert!(lines < bound && bound <= lines + 100, "{lines} lines, and SAFETY says {bound}");
     Ok(())
 }
 
