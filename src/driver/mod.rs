@@ -292,8 +292,7 @@ impl Driver {
         acted
     }
 
-    /// Lets time pass in the machine. The driver sees work that has become due since it last
-    /// slept when it is to sleep again.
+    /// Lets time pass in the machine. Work that is due since the last sleep is seen at the next.
     fn expire(&mut self) {
         let now = self.now;
         if now >= self.rests_until && self.machine.poll_timeout().is_some_and(|at| at <= now) {
