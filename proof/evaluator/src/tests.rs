@@ -229,7 +229,8 @@ fn a_formula_that_held_is_judged_for_what_has_changed() {
             (0..7).flat_map(|first| (0..=first).map(move |second| (first, second)))
         {
             set_all(&mut state, bits);
-            let held: Vec<_> = formulas.iter().filter(|formula| state.holds(formula).is_ok()).collect();
+            let held: Vec<_> =
+                formulas.iter().filter(|formula| state.holds(formula).is_ok()).collect();
             state.all_judged();
             set_all(&mut state, bits ^ (1 << first | 1 << second));
             for formula in held {
@@ -253,7 +254,8 @@ fn a_formula_that_held_is_judged_for_elements_that_come_and_go() {
         for (sort, element) in ["Node", "Token"].into_iter().flat_map(|sort| [(sort, 0), (sort, 1)])
         {
             for is_live in [false, true] {
-                let held: Vec<_> = formulas.iter().filter(|formula| state.holds(formula).is_ok()).collect();
+                let held: Vec<_> =
+                    formulas.iter().filter(|formula| state.holds(formula).is_ok()).collect();
                 state.all_judged();
                 state.set_live(sort, element, is_live);
                 for formula in held {

@@ -45,7 +45,7 @@ fn accepted(story: &Story) -> Vec<Violation> {
         if write.token < *seen {
             let (resource, by, token) = (&write.resource, &write.by, write.token);
             let text = format!("{resource}: the store accepts {token} of {by} after {seen}");
-            violations.push(Violation::new(write.at, Kind::Store, text));
+            violations.push(Violation::new(write.at, Kind::Accepted, text));
         }
         *seen = write.token.max(*seen);
     }
@@ -66,7 +66,7 @@ fn refused(story: &Story) -> Vec<Violation> {
     let violation = |write: &crate::chaos::story::Write| {
         let (resource, by, token) = (&write.resource, &write.by, write.token);
         let text = format!("{resource}: the store refuses {token} of {by}, who holds the lock");
-        Violation::new(write.at, Kind::Store, text)
+        Violation::new(write.at, Kind::Refused, text)
     };
     wrong.map(violation).collect()
 }

@@ -34,7 +34,10 @@ pub(crate) const REDIALLED: Duration = Duration::from_millis(2500);
 pub(crate) enum Kind {
     Overlap,
     FenceOrder,
-    Store,
+    /// The store accepts a smaller token after a greater one.
+    Accepted,
+    /// It refuses a client that holds the lock.
+    Refused,
     Orphan,
     Unavailable,
     Lost,
