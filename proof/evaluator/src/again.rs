@@ -12,22 +12,22 @@ use crate::state::{Element, View};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Touched {
     /// A function has another value at a place, which is greater or smaller.
-    Value(FunctionId, usize, Change),
+    Value(FunctionId, usize, Directions),
     /// An element is live, and was not.
     Live(SortId, Element),
     /// An element was live, and is not.
     Aside(SortId),
 }
 
-/// A direction in which a value changes, as a bit of a set.
-pub(crate) type Change = u8;
+/// The directions in which a value changes, as bits.
+pub(crate) type Directions = u8;
 
-pub(crate) const RISES: Change = 1;
-pub(crate) const FALLS: Change = 2;
-const BOTH: Change = RISES | FALLS;
+pub(crate) const RISES: Directions = 1;
+pub(crate) const FALLS: Directions = 2;
+const BOTH: Directions = RISES | FALLS;
 
 /// Returns the directions that do the same to what is negated.
-const fn turned(harmful: Change) -> Change {
+const fn turned(harmful: Directions) -> Directions {
     harmful >> 1 | (harmful & 1) << 1
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Part {
 #[derive(Debug)]
 struct Use {
     function: FunctionId,
-    harmful: Change,
+    harmful: Directions,
     /// The places of those of its arguments that are variables of the formula.
     arguments: Box<[usize]>,
     /// The formula of these.
@@ -74,7 +74,7 @@ struct Reading {
     harmed_by_more: u128,
     harmed_by_fewer: u128,
     /// Each place of a function, with its arguments.
-    uses: Vec<(FunctionId, Change, Box<[Formula]>)>,
+    uses: Vec<(FunctionId, Directions, Box<[Formula]>)>,
 }
 
 impl Reading {
@@ -97,7 +97,7 @@ impl Reading {
     }
 
     /// Reads a part of a formula, which may become false as the value of that part changes in a harmful direction.
-    fn inner(&mut self, part: &Formula, harmful: Change) {
+    fn inner(&mut self, part: &Formula, harmful: Directions) {
         match part {
             Formula::Number(_) | Formula::Bound(_) => {}
             Formula::Before(function, arguments) | Formula::After(function, arguments) => {
@@ -138,8 +138,8 @@ impl Reading {
         &mut self,
         (slot, sort): (Slot, SortId),
         body: &Formula,
-        harmful: Change,
-        by_more: Change,
+        harmful: Directions,
+        by_more: Directions,
     ) {
         self.inner.push(slot);
         if harmful & by_more != 0 {
