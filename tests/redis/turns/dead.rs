@@ -14,6 +14,9 @@ use tokio::task::JoinHandle;
 /// On a busy machine.
 pub(crate) const LATE: Duration = Duration::from_millis(1_500);
 
+/// Longer than any round trip to a master.
+const APART: Duration = Duration::from_millis(300);
+
 async fn client(masters: &Masters) -> Redlock {
     masters.builder().operation_timeout(900 * MS).ttl(LONG).connect().await.unwrap()
 }
@@ -55,7 +58,7 @@ async fn a_first_that_is_stopped_or_killed_holds_up_no_waiter() {
 
 /// To the next in order, and without a pause.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn forgotten_scripts_and_a_restart_of_the_lists_master_cost_no_place() {
+async fn forgotten_scripts_and_the_loss_of_the_lists_master_cost_no_place() {
     let masters = Masters::start(5);
     let clients = join_all([(); 5].map(|()| client(&masters))).await;
     let mut guard = clients[0].acquire("r").fair().await.unwrap();
@@ -63,6 +66,8 @@ async fn forgotten_scripts_and_a_restart_of_the_lists_master_cost_no_place() {
     for (place, redlock) in clients[1..].iter().enumerate() {
         waiters.push(waiter(redlock));
         first = stand(&masters, place + 1).await;
+        // Waiters that come within a round trip of each other may change places where the list moves.
+        tokio::time::sleep(APART).await;
     }
     for (round, waiter) in waiters.into_iter().enumerate() {
         if round == 1 {
@@ -75,15 +80,17 @@ async fn forgotten_scripts_and_a_restart_of_the_lists_master_cost_no_place() {
                 lost.is_some() && values.iter().filter(|value| **value == lost).count() >= 3
             })
             .await;
-            masters[first].restart();
+            // While it comes back, two masters have a list, and an order is not promised.
+            masters[first].kill();
             stand(&masters, 3).await;
         }
         let flush = cmd("SCRIPT").arg("FLUSH").to_owned();
         for server in masters.iter() {
-            witness::ask::<()>(server, &flush).await.unwrap();
+            let flushed = witness::ask::<()>(server, &flush).await;
+            assert!(flushed.is_ok() || round > 0, "{flushed:?}");
         }
         let released = Instant::now();
-        // A restart soon after a win by the fewest masters may have cost the lock itself.
+        // Its loss soon after a win by the fewest masters may have cost the lock itself.
         drop(guard.release().await);
         let (next, got) = tokio::time::timeout(LONG, waiter).await.unwrap().unwrap();
         let took = got - released;
@@ -92,5 +99,6 @@ async fn forgotten_scripts_and_a_restart_of_the_lists_master_cost_no_place() {
         guard = next;
     }
     guard.release().await.unwrap();
+    masters[first].restart();
     witness::eventually_no_keys(&masters, 2 * SOON).await;
 }
