@@ -156,17 +156,16 @@ impl Part {
     pub(crate) fn new(formula: Formula, functions: &[Function]) -> Self {
         let mut reading = Reading::default();
         reading.whole(&formula);
-        let Reading { mut variables, inner, harmed_by_more, harmed_by_fewer, uses } = reading;
+        let Reading { mut variables, inner, mut harmed_by_more, harmed_by_fewer, uses } = reading;
         // What `let` has given a name may stand in two places, with the quantifiers in it.
-        let many = |slot: Slot| variables.iter().filter(|(other, _)| *other == slot).count() > 1;
-        let many: Vec<Slot> =
-            variables.iter().map(|(slot, _)| *slot).filter(|slot| many(*slot)).collect();
-        let (mut more, mut narrowed) = (harmed_by_more, Vec::new());
+        let bound: Vec<Slot> =
+            inner.into_iter().chain(variables.iter().map(|(slot, _)| *slot)).collect();
         variables.retain(|(slot, sort)| {
-            let is_of_one = !many.contains(slot) && !inner.contains(slot);
-            more |= if is_of_one { 0 } else { bit_of_sort(*sort) };
+            let is_of_one = bound.iter().filter(|other| *other == slot).count() == 1;
+            harmed_by_more |= if is_of_one { 0 } else { bit_of_sort(*sort) };
             is_of_one
         });
+        let mut narrowed = Vec::new();
         let mut narrow = |named: Box<[(Slot, SortId)]>| {
             let new = Narrowed { formula: without(&formula, &named), variables: named };
             let known = narrowed.iter().position(|other| *other == new);
@@ -201,7 +200,6 @@ impl Part {
             }
         }
         let speaks_of = formula.speaks_of();
-        let harmed_by_more = more;
         Self { formula, speaks_of, uses: read, fresh, harmed_by_more, harmed_by_fewer, narrowed }
     }
 
