@@ -85,18 +85,19 @@ fn phrases(line: &str, phrases: &[&str]) -> usize {
     phrases.iter().map(|phrase| occurrences(line, phrase).count()).sum()
 }
 
-/// Counts the clauses that begin with one of these words, but for questions.
+/// Counts the clauses that begin with a word, behind one of these ends of another, but for questions.
+fn clauses(line: &str, word: &str, ends: &[&str]) -> usize {
+    let starts = occurrences(line, word).filter(|at| {
+        let is_first = *at == 0 || ends.iter().any(|end| line[..*at].ends_with(end));
+        let sentence = line[*at..].split(". ").next().unwrap_or_default();
+        is_first && line[at + word.len()..].starts_with(' ') && !sentence.contains('?')
+    });
+    starts.count()
+}
+
+/// Counts the clauses that begin with one of these words, and not behind a comma.
 fn beginnings(line: &str, words: &[&str]) -> usize {
-    let begins = |word: &&str| {
-        let starts = occurrences(line, word).filter(|at| {
-            let is_first =
-                *at == 0 || [". ", "; ", ": "].iter().any(|end| line[..*at].ends_with(end));
-            let sentence = line[*at..].split(". ").next().unwrap_or_default();
-            is_first && line[at + word.len()..].starts_with(' ') && !sentence.contains('?')
-        });
-        starts.count()
-    };
-    words.iter().map(begins).sum()
+    words.iter().map(|word| clauses(line, word, &[". ", "; ", ": "])).sum()
 }
 
 /// Counts the sentences that end in one of these words.
@@ -131,24 +132,12 @@ fn rustdoc(raw: &str) -> String {
 
 /// Counts each *who* that begins a clause, except in a question.
 fn headless(prose: &str) -> usize {
-    let paragraphs = prose.lines().map(|line| {
-        let starts = occurrences(line, "who").filter(|at| {
-            let begins =
-                *at == 0 || [". ", "; ", ": ", ", "].iter().any(|end| line[..*at].ends_with(end));
-            let rest = &line[at + 3..];
-            let sentence = rest.split(". ").next().unwrap_or(rest);
-            begins && rest.starts_with(' ') && !sentence.contains('?')
-        });
-        starts.count()
-    });
-    paragraphs.sum()
+    prose.lines().map(|line| clauses(line, "who", &[". ", "; ", ": ", ", "])).sum()
 }
 
 fn counts(texts: &[Text]) -> Vec<usize> {
     let sum = |of: &dyn Fn(&Text) -> usize| texts.iter().map(of).sum();
-    let phrases = |all: &[&str]| {
-        sum(&|text| all.iter().map(|phrase| occurrences(&text.prose, phrase).count()).sum())
-    };
+    let phrases = |all: &[&str]| sum(&|text| phrases(&text.prose, all));
     let named = |count: &dyn Fn(&Text, &str) -> usize| {
         sum(&|text| NO_NAMES.iter().map(|name| count(text, name)).sum())
     };
