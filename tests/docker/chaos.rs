@@ -170,13 +170,8 @@ async fn clients_at_odds_exclude_each_other_after_stops_of_any_length() {
 /// The most runs without a safeguard: by chance, or on a slow machine, a short run may find nothing.
 const MOST_RUNS: usize = 8;
 
-/// Plays the same chaos without a safeguard until it has found enough.
-async fn find(spoiled: Spoiled, is_enough: impl Fn(&[Outcome]) -> bool) {
-    _ = find_with(spoiled, Clocks::Shared, is_enough).await;
-}
-
-/// Does the same with such clocks, and returns what was played.
-async fn find_with(
+/// Plays the same chaos without a safeguard, or with such clocks, until it has found enough. Returns what was played.
+async fn find(
     spoiled: Spoiled,
     clocks: Clocks,
     is_enough: impl Fn(&[Outcome]) -> bool,
@@ -199,13 +194,13 @@ fn found(played: &[Outcome], kind: Kind) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_rollback_the_same_chaos_finds_orphans() {
-    find(Spoiled::Rollback, |played| found(played, Kind::Orphan) > 5).await;
+    find(Spoiled::Rollback, Clocks::Shared, |played| found(played, Kind::Orphan) > 5).await;
 }
 
 /// Two quorums may share no master, and then neither learns of the other's fencing tokens.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quorum_of_two_in_five_masters_overlaps_in_the_same_chaos() {
-    find(Spoiled::Quorum, |played| {
+    find(Spoiled::Quorum, Clocks::Shared, |played| {
         let of_the_store = found(played, Kind::Accepted) + found(played, Kind::Refused);
         found(played, Kind::Overlap) > 5 && found(played, Kind::FenceOrder) + of_the_store > 0
     })
@@ -229,7 +224,7 @@ async fn clocks_as_a2_allows_them_cost_neither_exclusion_nor_order() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quorum_set_forward_lets_two_hold_and_the_store_refuses_the_first() {
-    let played = find_with(Spoiled::Nothing, Clocks::Forward, |played| {
+    let played = find(Spoiled::Nothing, Clocks::Forward, |played| {
         found(played, Kind::Overlap) > 0 && found(played, Kind::Refused) > 0
     })
     .await;
@@ -251,12 +246,12 @@ async fn a_quorum_set_back_lets_no_two_hold() {
 /// A lock with a bare quorum, since other masters were down when it was won.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_master_set_forward_is_enough_for_two_holders() {
-    find_with(Spoiled::Nothing, Clocks::One, |played| found(played, Kind::Overlap) > 0).await;
+    find(Spoiled::Nothing, Clocks::One, |played| found(played, Kind::Overlap) > 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clocks_beyond_the_drift_let_two_hold() {
-    find_with(Spoiled::Nothing, Clocks::Fast, |played| found(played, Kind::Overlap) > 0).await;
+    find(Spoiled::Nothing, Clocks::Fast, |played| found(played, Kind::Overlap) > 0).await;
 }
 
 #[test]
