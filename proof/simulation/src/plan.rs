@@ -6,7 +6,7 @@ use super::clock::{Time, millis, nanos};
 use super::flaw::Flaw;
 use super::misfortunes;
 use super::odds;
-use super::seed::Rng;
+use super::seed::{Rng, Seed};
 use super::setup::Setup;
 use super::warm;
 use quorumlock_core::coordinator::KeepAlive;
@@ -245,6 +245,9 @@ pub(super) fn draw(setup: &Setup, rng: &mut Rng) -> Vec<(Time, Act)> {
     if setup.is_warm {
         warm::draw(setup, &mut acts, rng);
     }
+    if setup.flaw.is_none() && setup.faults_per_mille > 0 {
+        detach_early(setup, &mut acts);
+    }
     acts.sort_by_key(|(at, _)| *at);
     acts
 }
@@ -294,6 +297,24 @@ fn hand_over(setup: &Setup, seat: usize, dice: u64) -> Act {
     let to = dice as usize % setup.seats();
     let after = millis([0, 0, 5, 100, 250, 700, 2_500, 5_000][(dice >> 32) as usize % 8]);
     Act::Detach { seat, dice, to, after }
+}
+
+/// Lets some callers detach what they have just won, while the answer of one master is held up: the value names that
+/// master, and its report counts for nothing where the value is adopted.
+fn detach_early(setup: &Setup, acts: &mut Vec<(Time, Act)>) {
+    let mut before = Vec::new();
+    for &(at, ref act) in acts.iter() {
+        let Act::Detach { seat, dice, .. } = *act else { continue };
+        let Some(at) = at.checked_sub(nanos(millis(100))) else { continue };
+        let mut rng = Seed(dice).rng();
+        let node = rng.within(0..setup.masters as u64) as usize;
+        let direction = Some(Direction::ToClient);
+        let cut = Fault::Cuts { seat: Some(seat), node, direction, span: millis(150) };
+        let asked = Asked { keep_alive: None, ..asked(setup, seat, &mut rng) };
+        before.push((at, Act::Fault(cut)));
+        before.push((at, Act::Acquire { seat, asked }));
+    }
+    acts.append(&mut before);
 }
 
 fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
