@@ -4,36 +4,17 @@
 use super::Detached;
 use crate::fencing::FencingToken;
 use crate::kind::{Detachable, Kind};
-use quorumlock_core::coordinator::wire::{Millis, Token};
+use quorumlock_core::coordinator::wire::{Millis, Token, millis};
 use quorumlock_core::coordinator::{DetachedFences, DetachedLock, KeepAlive, Keys};
-use serde_core::de::value::UnitDeserializer;
-use serde_core::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_core::ser::{Serialize, SerializeStruct, Serializer};
-use std::cell::Cell;
-use std::fmt;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The version of what is written. A reader refuses any other, whatever else it finds.
-struct Version;
-
-impl Version {
-    const NUMBER: u64 = 1;
-}
-
-impl Serialize for Version {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::NUMBER.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Version {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let is_ours = u64::deserialize(deserializer)? == Self::NUMBER;
-        is_ours.then_some(Self).ok_or_else(|| D::Error::custom(""))
-    }
-}
+const VERSION: u64 = 1;
+const OTHER_VERSION: &str = "another version of quorumlock has written it";
 
 /// A keep-alive without an end, as it is written: some formats have no greater numbers.
 const FOREVER: u64 = i64::MAX as u64;
@@ -43,80 +24,31 @@ const MOST_KEYS: usize = 64;
 const MOST_MASTERS: usize = 64;
 const LONGEST_TEXT: usize = 64 * 8192;
 
-/// Declares the value as it is written, with its fields in their order, and how they are read again.
-macro_rules! wire {
-    ($($field:ident: $type:ty,)+) => {
-        struct Wire {
-            $($field: $type,)+
-        }
+const NO_FENCES: &str = "fences, fencing_token and greatest_asked do not go together";
 
-        const FIELDS: &[&str] = &[$(stringify!($field)),+];
-
-        impl Serialize for Wire {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let mut fields = serializer.serialize_struct("Detached", FIELDS.len())?;
-                $(fields.serialize_field(stringify!($field), &self.$field)?;)+
-                fields.end()
-            }
-        }
-
-        impl<'de> Visitor<'de> for Fields<'_> {
-            type Value = Wire;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a lock that was detached")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Wire, A::Error> {
-                $(let mut $field = None;)+
-                while let Some(key) = map.next_key::<String>()? {
-                    match &*key {
-                        $(stringify!($field) => {
-                            let value = self.read(stringify!($field), map.next_value::<$type>())?;
-                            if $field.replace(value).is_some() {
-                                return Err(self.problem(
-                                    concat!(stringify!($field), " of a detached lock is there twice"),
-                                ));
-                            }
-                        })+
-                        _ => return Err(self.problem("a detached lock has a field that is not known")),
-                    }
-                }
-                Ok(Wire {
-                    $($field: match $field {
-                        Some(value) => value,
-                        // Only what is optional can be read from nothing.
-                        None => <$type>::deserialize(UnitDeserializer::<A::Error>::new())
-                            .map_err(|_| self.problem(concat!("missing in a detached lock: ", stringify!($field))))?,
-                    },)+
-                })
-            }
-
-            // Formats without names write the fields in their order.
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Wire, A::Error> {
-                $(let $field = self.read(stringify!($field), seq.next_element::<$type>())?;)+
-                Ok(Wire {
-                    $($field: $field.ok_or_else(|| self.unread(stringify!($field)))?,)+
-                })
-            }
-        }
-    };
-}
-
-wire! {
-    version: Version,
+/// The value as it is written. Formats without names write the fields in this order.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Detached", deny_unknown_fields)]
+struct Wire {
+    #[serde(deserialize_with = "version")]
+    version: u64,
     resource: String,
     keys: Vec<String>,
     fences: Option<Vec<String>>,
     token: String,
     label: Option<String>,
-    fencing_token: Option<u64>,
-    greatest_asked: Option<u64>,
+    fencing_token: Option<NonZeroU64>,
+    greatest_asked: Option<NonZeroU64>,
     ttl_ms: u64,
     lock_delay_ms: u64,
     at_least_ms: Option<u64>,
     keep_alive_ms: Option<u64>,
     unsettled: Vec<String>,
+}
+
+fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let version = u64::deserialize(deserializer).ok().filter(|version| *version == VERSION);
+    version.ok_or_else(|| D::Error::custom(OTHER_VERSION))
 }
 
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
@@ -125,22 +57,22 @@ impl<K: Kind> Serialize for Detached<K> {
         let lock = self.lock();
         let texts = |keys: &Keys| keys.iter().map(|key| key.to_string()).collect::<Vec<_>>();
         let wire = Wire {
-            version: Version,
+            version: VERSION,
             resource: self.resource.to_string(),
             keys: texts(&lock.keys),
             fences: lock.fenced.as_ref().map(|fenced| texts(&fenced.fences)),
             token: lock.token.to_string(),
             label: lock.label.as_deref().map(str::to_owned),
-            fencing_token: lock.fenced.as_ref().map(|fenced| fenced.number.get()),
-            greatest_asked: lock.fenced.as_ref().map(|fenced| fenced.greatest.get()),
-            ttl_ms: millis(lock.ttl),
-            lock_delay_ms: millis(lock.life) - millis(lock.ttl),
+            fencing_token: lock.fenced.as_ref().map(|fenced| fenced.number),
+            greatest_asked: lock.fenced.as_ref().map(|fenced| fenced.greatest),
+            ttl_ms: millis(lock.ttl.span()),
+            lock_delay_ms: millis(lock.life.span()) - millis(lock.ttl.span()),
             // Rounded up: the keys stay no shorter.
-            at_least_ms: lock.at_least.map(|span| millis(Millis::rounded_up(span))),
+            at_least_ms: lock.at_least.map(|span| millis(Millis::rounded_up(span).span())),
             keep_alive_ms: lock.keep_alive.map(|keep_alive| match keep_alive {
                 KeepAlive::FOREVER => FOREVER,
                 // Rounded down: no deadline is moved beyond the end.
-                limited => u64::try_from(limited.max_hold().as_millis()).unwrap_or(FOREVER),
+                limited => millis(limited.max_hold()),
             }),
             unsettled: lock.unsettled.iter().map(ToString::to_string).collect(),
         };
@@ -148,132 +80,83 @@ impl<K: Kind> Serialize for Detached<K> {
     }
 }
 
-fn millis(span: Millis) -> u64 {
-    u64::try_from(span.span().as_millis()).unwrap_or(u64::MAX)
-}
-
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<'de, K: Detachable> Deserialize<'de> for Detached<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let problem = Cell::new(None);
-        let wire = deserializer.deserialize_struct("Detached", FIELDS, Fields(&problem));
-        // What serde says by itself is left out: it may show the token.
-        let other = "this is not a detached lock: it may have been cut off, or serialized twice";
-        let wire =
-            wire.map_err(|_| D::Error::custom(problem.take().as_deref().unwrap_or(other)))?;
-        wire.into_detached().map_err(D::Error::custom)
+        let wire = Wire::deserialize(deserializer).map_err(|error| problem(&error.to_string()));
+        wire.and_then(Wire::into_detached).map_err(|problem| {
+            D::Error::custom(format_args!("a detached lock cannot be read: {problem}"))
+        })
     }
 }
 
-/// Reads the fields, and notes the problem if there is one.
-struct Fields<'a>(&'a Cell<Option<String>>);
-
-impl Fields<'_> {
-    fn problem<E: Error>(&self, problem: impl Into<String>) -> E {
-        self.0.set(Some(problem.into()));
-        E::custom("")
-    }
-
-    fn unread<E: Error>(&self, field: &str) -> E {
-        self.problem(match field {
-            "version" => "another version of quorumlock has detached this lock".into(),
-            _ => format!("{field} of a detached lock cannot be read"),
-        })
-    }
-
-    fn read<T, E: Error>(&self, field: &str, value: Result<T, E>) -> Result<T, E> {
-        value.map_err(|_| self.unread(field))
+/// Repeats what serde says, but for values and unknown names: the token may be among them.
+fn problem(text: &str) -> String {
+    match text.split('`').collect::<Vec<_>>()[..] {
+        ["missing field ", field, ..] => format!("{field} is missing"),
+        ["duplicate field ", field, ..] => format!("{field} is there twice"),
+        ["unknown field ", ..] => "it has a field that is not known".into(),
+        _ if text.starts_with(OTHER_VERSION) => OTHER_VERSION.into(),
+        _ => "it was cut off, or serialized twice, or a field has a wrong value".into(),
     }
 }
 
 impl Wire {
     /// Checks all that can be checked without a client. The rest is checked when it is adopted.
-    fn into_detached<K: Detachable>(self) -> Result<Detached<K>, &'static str> {
-        let (resource, keys) = (self.resource, keys(self.keys)?);
-        let number = self.fencing_token.map(FencingToken::try_from).transpose();
-        let number = number.map_err(|_| "fencing_token of a detached lock is no such number")?;
-        let fences = self.fences.map(self::keys).transpose()?;
-        let greatest = self.greatest_asked.map(FencingToken::try_from).transpose();
-        let greatest = greatest.ok().filter(|greatest| *greatest >= number);
-        let greatest = greatest.ok_or("greatest_asked of a detached lock is no such number")?;
-        let fenced = match (fences, number, greatest) {
-            (Some(fences), Some(number), Some(greatest)) if fences.len() == keys.len() => {
-                let fences = Arc::new(fences);
-                let numbers =
-                    NonZeroU64::new(number.as_u64()).zip(NonZeroU64::new(greatest.as_u64()));
-                numbers.map(|(number, greatest)| DetachedFences { fences, number, greatest })
-            }
+    fn into_detached<K: Detachable>(self) -> Result<Detached<K>, String> {
+        let keys = keys(self.keys)?;
+        let fenced = match (self.fences, self.fencing_token, self.greatest_asked) {
             (None, None, None) => None,
-            _ => {
-                return Err(
-                    "a detached lock has a fence for each key, a fencing_token and greatest_asked, or none",
-                );
+            (Some(fences), Some(number), Some(greatest)) => {
+                let fences = Arc::new(self::keys(fences)?);
+                Some(DetachedFences { fences, number, greatest })
             }
+            _ => return Err(NO_FENCES.into()),
         };
-        if fenced.is_some() != K::IS_FENCED {
-            return Err(match K::IS_FENCED {
-                true => "this detached lock has no fencing token: read it as a Detached",
-                false => "this detached lock has a fencing token: read it as a FencedDetached",
-            });
+        let fits = |DetachedFences { fences, number, greatest }: &DetachedFences| {
+            let is_token = FencingToken::try_from(greatest.get()).is_ok();
+            fences.len() == keys.len() && number <= greatest && is_token
+        };
+        let life_ms = self.ttl_ms.saturating_add(self.lock_delay_ms);
+        let token = u128::from_str_radix(&self.token, 16).map(Token::new).unwrap_or(Token::new(0));
+        let checks = [
+            (fenced.as_ref().is_none_or(fits), NO_FENCES),
+            (fenced.is_some() || !K::IS_FENCED, "it has no fencing token: read it as a Detached"),
+            (
+                fenced.is_none() || K::IS_FENCED,
+                "it has a fencing token: read it as a FencedDetached",
+            ),
+            (self.label.iter().all(|label| label.len() <= LONGEST_TEXT), "label is too long"),
+            (life_ms <= i64::MAX as u64, "ttl_ms and lock_delay_ms are too long"),
+            (self.unsettled.len() <= MOST_MASTERS, "unsettled has too many masters"),
+            (token.to_string() == self.token, "token is missing, or is none"),
+        ];
+        if let Some((_, problem)) = checks.into_iter().find(|(is_right, _)| !is_right) {
+            return Err(problem.into());
         }
-        let label = self.label.map(Arc::<str>::from);
-        if label.as_deref().is_some_and(|label| label.len() > LONGEST_TEXT) {
-            return Err("label of a detached lock is too long");
-        }
-        if !is_named(&keys, &resource) {
-            return Err("resource of a detached lock is not that of its keys");
-        }
-        let ttl_ms = self.ttl_ms;
-        let life_ms =
-            ttl_ms.checked_add(self.lock_delay_ms).filter(|life| *life <= i64::MAX as u64);
-        let life_ms = life_ms.ok_or("ttl_ms and lock_delay_ms of a detached lock are too long")?;
-        let keep_alive = self.keep_alive_ms.map(|left| match left {
-            FOREVER => KeepAlive::FOREVER,
-            left => KeepAlive::at_most(Duration::from_millis(left)),
-        });
-        if self.unsettled.len() > MOST_MASTERS {
-            return Err("unsettled of a detached lock has too many masters");
-        }
+        let number = fenced.as_ref().map(|fenced| FencingToken::of_win(fenced.number));
         let lock = DetachedLock {
             keys,
-            token: token(&self.token).ok_or("token of a detached lock is missing, or is none")?,
-            label,
-            ttl: Duration::from_millis(ttl_ms).into(),
+            token,
+            label: self.label.map(Arc::from),
+            ttl: Duration::from_millis(self.ttl_ms).into(),
             life: Duration::from_millis(life_ms).into(),
             at_least: self.at_least_ms.map(Duration::from_millis),
-            keep_alive,
+            // So many milliseconds as are written for it have no end.
+            keep_alive: self.keep_alive_ms.map(Duration::from_millis).map(KeepAlive::at_most),
             unsettled: self.unsettled.into_iter().map(Arc::from).collect(),
             fenced,
         };
-        let kind = K::won_with(number, None);
-        Ok(Detached::new(resource.into(), Box::new(lock), kind))
+        Ok(Detached::new(self.resource.into(), Box::new(lock), K::won_with(number, None)))
     }
 }
 
 /// Reads keys: at least one, none twice, and not so many that no client would have them.
-fn keys(names: Vec<String>) -> Result<Keys, &'static str> {
+fn keys(names: Vec<String>) -> Result<Keys, String> {
     let count = names.len();
     if count > MOST_KEYS || names.iter().any(|name| name.len() > LONGEST_TEXT) {
-        return Err("keys of a detached lock are too many, or too long");
+        return Err("keys are too many, or too long".into());
     }
     let keys = Keys::several(names.into_iter().map(Arc::from));
-    keys.filter(|keys| keys.len() == count).ok_or("keys of a detached lock are none, or one twice")
-}
-
-/// Returns whether `resource` is what these keys lock: their names behind one and the same prefix. The
-/// client that adopts them knows which prefix that has to be.
-fn is_named(keys: &Keys, resource: &str) -> bool {
-    const BETWEEN: &str = ", ";
-    let bytes = keys.iter().map(|key| key.len()).sum::<usize>() + BETWEEN.len() * (keys.len() - 1);
-    let Some(prefixes) = bytes.checked_sub(resource.len()) else { return false };
-    let Some(prefix) = keys.first().get(..prefixes / keys.len()) else { return false };
-    let names: Option<Vec<&str>> = keys.iter().map(|key| key.strip_prefix(prefix)).collect();
-    names.is_some_and(|names| names.join(BETWEEN) == resource)
-}
-
-/// Reads the 32 digits of a token.
-fn token(digits: &str) -> Option<Token> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let is_token = digits.len() == Token::DIGITS && digits.bytes().all(is_digit);
-    is_token.then(|| u128::from_str_radix(digits, 16).ok().map(Token::new)).flatten()
+    keys.filter(|keys| keys.len() == count).ok_or("keys are none, or one twice".into())
 }

@@ -93,19 +93,25 @@ async fn a_value_is_of_the_resource_that_its_keys_lock() {
     let detached = redlock.acquire_all(["a", "b"]).await.unwrap().detach().await.unwrap();
     let good = serde_json::to_value(detached).unwrap();
     assert_eq!(good["resource"], "a, b");
-    for wrong in ["the-bank", "", "a", "a, c", "app:a, app:c", "b, a", "x, app:a, app:b", "ä, b"] {
+    for wrong in [
+        "the-bank",
+        "",
+        "a",
+        "a, c",
+        "app:a, app:c",
+        "b, a",
+        "x, app:a, app:b",
+        "ä, b",
+        // Behind another prefix it is another resource.
+        "app:a, app:b",
+        "p:a, p:b",
+        "pp:a, pp:b",
+    ] {
         let mut value = good.clone();
         value["resource"] = json!(wrong);
-        let error = serde_json::from_value::<Detached>(value).unwrap_err().to_string();
-        assert_eq!(error, "resource of a detached lock is not that of its keys", "{wrong}");
-    }
-    // Behind another prefix it is another resource, and this client refuses that.
-    for other in ["app:a, app:b", "p:a, p:b", "pp:a, pp:b"] {
-        let mut value = good.clone();
-        value["resource"] = json!(other);
-        let Ok(read) = serde_json::from_value::<Detached>(value) else { continue };
+        let read = serde_json::from_value::<Detached>(value).unwrap();
         let refused = redlock.adopt(read).await.unwrap_err();
-        assert!(matches!(refused.kind, AdoptErrorKind::InvalidSetting(_)), "{other}: {refused}");
+        assert!(matches!(refused.kind, AdoptErrorKind::InvalidSetting(_)), "{wrong}: {refused}");
     }
     let guard = redlock.adopt(serde_json::from_value::<Detached>(good).unwrap()).await.unwrap();
     assert_eq!(guard.resource(), "a, b");
