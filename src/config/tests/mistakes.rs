@@ -64,10 +64,12 @@ fn an_unknown_key_says_which_one_was_meant() {
         ("MAX_TTL", "did you mean max_ttl?"),
         ("operation_timout", "did you mean operation_timeout?"),
         ("key-prefx", "did you mean key_prefix?"),
-        ("drift", "write drift_rate_ppm and drift_constant"),
-        ("backoff", "write backoff_base and backoff_cap"),
-        ("fencing_window", "write fencing_window_back and fencing_window_ahead"),
-        ("node", "nodes has all of them"),
+        ("drift", "did you mean drift_constant?"),
+        ("backoff", "did you mean backoff_cap?"),
+        ("fencing_window", "did you mean fencing_window_back?"),
+        ("node", "did you mean nodes?"),
+        ("credentials", "did you mean credentials_file?"),
+        ("tls_config", "did you mean tls_ca_file?"),
         ("flavour", "it is misspelt, or of another version"),
     ] {
         let text = format!("line 1: {key}: unknown key: {hint}");

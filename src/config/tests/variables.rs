@@ -13,11 +13,11 @@ fn refusal(name: &str, value: &str) -> String {
 fn a_misspelt_variable_is_refused_with_the_one_that_was_meant() {
     for (name, hint) in [
         ("QUORUMLOCK_TLL", "did you mean QUORUMLOCK_TTL?"),
-        ("QUORUMLOCK_NODE", "nodes has all of them"),
+        ("QUORUMLOCK_NODE", "did you mean QUORUMLOCK_NODES?"),
         ("QUORUMLOCK_NODS", "did you mean QUORUMLOCK_NODES?"),
         ("QUORUMLOCK_ttl", "did you mean QUORUMLOCK_TTL?"),
         ("QUORUMLOCK_CONFIGS", "did you mean QUORUMLOCK_CONFIG?"),
-        ("QUORUMLOCK_DRIFT", "write QUORUMLOCK_DRIFT_RATE_PPM and QUORUMLOCK_DRIFT_CONSTANT"),
+        ("QUORUMLOCK_DRIFT", "did you mean QUORUMLOCK_DRIFT_CONSTANT?"),
         ("QUORUMLOCK_FLAVOUR", "it is misspelt, or of another version"),
     ] {
         assert_eq!(refusal(name, "x"), format!("{name}: unknown setting: {hint}"));
