@@ -26,7 +26,6 @@
 #![doc = include_str!("../docs/quorumlock.toml")]
 //! ```
 
-mod apply;
 mod deserialize;
 mod environment;
 mod file;
@@ -38,6 +37,7 @@ pub use node_address::NodeAddress;
 
 use crate::RestartGuard;
 use crate::builder::RedlockBuilder;
+use crate::failure::ConfigError;
 use std::path::PathBuf;
 use std::time::Duration;
 use toml::Value;
@@ -58,17 +58,19 @@ macro_rules! settings {
             /// Every key, in the order of the fields.
             const KEYS: &[&str] = &[$(stringify!($key)),+];
 
-            /// Sets a key; returns `None` if it is unknown. The error says what is wrong with the
-            /// value, and never shows it.
-            fn set(&mut self, key: &str, value: Value) -> Option<Result<(), String>> {
-                $(if key == stringify!($key) {
-                    return Some($read(value).map(|value| self.$key = Some(value)));
-                })+
-                None
-            }
-
-            fn is_set(&self, key: &str) -> bool {
-                $((key == stringify!($key) && self.$key.is_some()))||+
+            /// Sets what `name` says in its source, which writes a key as `spelt` does. The error
+            /// says what is wrong with the value, and never shows it.
+            fn set(
+                &mut self,
+                name: &str,
+                spelt: fn(&str) -> String,
+                value: Result<Value, &str>,
+            ) -> Result<(), ConfigError> {
+                let set = match name {
+                    $(_ if name == spelt(stringify!($key)) => value::fill(&mut self.$key, value, $read),)+
+                    _ => Err(unknown::problem(name, spelt)),
+                };
+                set.map_err(|problem| ConfigError::new(unknown::shown(name), problem))
             }
 
             /// Returns what `self` has set, and what `below` has where `self` has nothing. Lists
@@ -87,15 +89,31 @@ macro_rules! settings {
             pub fn or(self, below: Self) -> Self {
                 Self { $($key: self.$key.or(below.$key)),+ }
             }
+        }
 
-            /// Hands what is set to a builder.
+        impl RedlockBuilder {
+            /// Takes over what `config` has set; methods that are called after it take precedence.
+            /// Its masters are added to those already named, as [`nodes`](Self::nodes) and
+            /// [`joint_with`](Self::joint_with) do. The files that `tls_ca_file` and similar keys
+            /// name are read by [`connect`](RedlockBuilder::connect), which reports what is wrong
+            /// with them. They take precedence over an earlier [`tls_config`](Self::tls_config).
+            ///
+            /// ```
+            /// # fn main() -> Result<(), quorumlock::ConfigError> {
+            /// use quorumlock::{Config, Redlock};
+            ///
+            /// let builder = Redlock::builder().config(Config::from_env()?).label("worker-7");
+            /// # drop(builder);
+            /// # Ok(()) }
+            /// ```
+            #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
             #[allow(clippy::redundant_closure_call, reason = "some keys name a method instead")]
-            pub(crate) fn apply(self, mut builder: RedlockBuilder) -> RedlockBuilder {
-                $(if let Some(value) = self.$key {
-                    let apply: fn(RedlockBuilder, $type) -> RedlockBuilder = $apply;
-                    builder = apply(builder, value);
+            pub fn config(mut self, config: Config) -> Self {
+                $(if let Some(value) = config.$key {
+                    let apply: fn(Self, $type) -> Self = $apply;
+                    self = apply(self, value);
                 })+
-                builder
+                self
             }
         }
     };
@@ -125,7 +143,7 @@ settings! {
     #[non_exhaustive]
     Config {
         /// The masters: [`nodes`](crate::RedlockBuilder::nodes).
-        nodes: Vec<NodeAddress> = value::nodes => RedlockBuilder::nodes;
+        nodes: Vec<NodeAddress> = value::addresses => RedlockBuilder::nodes;
         /// A second list, while one list takes over from the other:
         /// [`joint_with`](crate::RedlockBuilder::joint_with).
         joint_with: Vec<NodeAddress> = value::addresses => RedlockBuilder::joint_with;
@@ -187,14 +205,14 @@ settings! {
         credentials_file: PathBuf = value::path => RedlockBuilder::credentials_file;
         /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
         /// platform's. Needs the feature `tls`, as do the next two.
-        tls_ca_file: PathBuf = value::pem
+        tls_ca_file: PathBuf = value::path
             => |mut to, ca| { to.tls_files.ca = Some(ca); to };
         /// A PEM file with the certificate that is presented to `rediss://` masters, and those it
         /// rests on. All three files are read anew for each connection.
-        tls_cert_file: PathBuf = value::pem
+        tls_cert_file: PathBuf = value::path
             => |mut to, cert| { to.tls_files.cert = Some(cert); to };
         /// A PEM file with the private key of that certificate, without a passphrase.
-        tls_key_file: PathBuf = value::pem
+        tls_key_file: PathBuf = value::path
             => |mut to, key| { to.tls_files.key = Some(key); to };
     }
 }

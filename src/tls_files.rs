@@ -17,12 +17,11 @@ pub(crate) struct TlsFiles {
     pub(crate) key: Option<PathBuf>,
 }
 
-pub(crate) const NO_TLS: &str = "is for masters with TLS: enable the feature \"tls\" of quorumlock";
-
 impl TlsFiles {
     /// Returns `None` if no file is named.
     #[cfg(not(feature = "tls"))]
     pub(crate) fn read(&self) -> Result<Option<TlsConfig>, InvalidSetting> {
+        const NO_TLS: &str = "is for masters with TLS: enable the feature \"tls\" of quorumlock";
         let named =
             [("tls_ca_file", &self.ca), ("tls_cert_file", &self.cert), ("tls_key_file", &self.key)];
         match named.into_iter().find(|(_, file)| file.is_some()) {

@@ -1,7 +1,8 @@
 //! Settings from the environment.
 
-use super::{Config, unknown};
+use super::Config;
 use crate::failure::ConfigError;
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use toml::Value;
@@ -10,16 +11,12 @@ use toml::Value;
 const PREFIX: &str = "QUORUMLOCK_";
 
 /// The variable that names the file which [`Config::load`] reads.
-const FILE: &str = "CONFIG";
+const FILE: &str = "QUORUMLOCK_CONFIG";
 
-/// Variables that are not settings, but passed to a command that runs under a lock, or used by this
-/// repository's own tests and scripts.
+/// How variables begin that are not settings, but passed to a command that runs under a lock, or used
+/// by this repository's own tests and scripts.
 const OTHERS: &str =
-    "RESOURCE FENCING_TOKEN SLOT DEADLINE SEED SEEDS MINUTES FUZZ SCHEDULES SERVERS";
-const OTHERS_BEGIN: [&str; 4] = ["RESOURCE_", "SEED_", "CHAOS_", "DOCKER_"];
-
-/// Kubernetes sets these for every service whose name begins with `quorumlock`.
-const OF_SERVICES: [&str; 3] = ["_SERVICE_HOST", "_SERVICE_PORT", "_PORT"];
+    "RESOURCE FENCING_TOKEN SLOT DEADLINE SEED MINUTES FUZZ SCHEDULES SERVERS CHAOS_ DOCKER_";
 
 impl Config {
     /// Reads the environment: each key in capitals behind `QUORUMLOCK_`, such as
@@ -94,8 +91,7 @@ pub(super) fn load(
 ) -> Result<Config, ConfigError> {
     match read(vars)? {
         (_, Some(file)) if file.is_empty() => {
-            let problem = "is empty: name a file, or unset it";
-            Err(ConfigError::new(Some(&spelt("config")), problem))
+            Err(ConfigError::new(Some(FILE), "is empty: name a file, or unset it"))
         }
         (config, Some(file)) => Ok(config.or(Config::from_file(file)?)),
         (config, None) => Ok(config),
@@ -106,48 +102,25 @@ pub(super) fn load(
 fn read(
     vars: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
 ) -> Result<(Config, Option<OsString>), ConfigError> {
-    let mut config = Config::default();
-    let mut file = None;
-    let mut problems = Vec::new();
-    for (name, value) in vars {
+    let ours = vars.into_iter().filter_map(|(name, value)| {
         // A name that is not text is none of ours.
-        let Some(name) = name.as_ref().to_str() else { continue };
-        let Some(rest) = name.strip_prefix(PREFIX) else { continue };
-        if rest == FILE {
-            file = Some(value.as_ref().to_owned());
-        } else if let Err(problem) = set(&mut config, rest, value.as_ref()) {
-            let shown = unknown::shown(rest).map(|_| name);
-            problems.push(ConfigError::new(shown, problem));
-        }
-    }
+        let rest = name.as_ref().to_str()?.strip_prefix(PREFIX)?;
+        (!is_of_others(rest)).then(|| (format!("{PREFIX}{rest}"), value.as_ref().to_owned()))
+    });
     // The environment has no order: of several problems, the same one is always reported.
-    match problems.into_iter().min_by(|a, b| a.key.cmp(&b.key)) {
-        Some(problem) => Err(problem),
-        None => Ok((config, file)),
+    let mut ours: BTreeMap<String, OsString> = ours.collect();
+    let file = ours.remove(FILE);
+    let mut config = Config::default();
+    for (name, value) in ours {
+        config.set(&name, spelt, value.to_str().map(Value::from).ok_or("is not UTF-8"))?;
     }
-}
-
-fn set(config: &mut Config, name: &str, value: &OsStr) -> Result<(), String> {
-    let Some(key) = Config::KEYS.iter().find(|key| key.to_ascii_uppercase() == name) else {
-        return if is_of_others(name) { Ok(()) } else { Err(unknown_variable(name)) };
-    };
-    let text = value.to_str().ok_or("is not UTF-8")?;
-    config.set(key, Value::from(text)).unwrap_or(Ok(()))
+    Ok((config, file))
 }
 
 fn is_of_others(name: &str) -> bool {
-    // With `_` in front, so that it is also found at the very beginning.
-    let behind = format!("_{name}");
-    let of_a_service =
-        |mark: &&str| behind.ends_with(*mark) || behind.contains(&format!("{mark}_"));
-    OTHERS.split(' ').any(|other| other == name)
-        || OTHERS_BEGIN.iter().any(|begin| name.starts_with(begin))
-        || OF_SERVICES.iter().any(of_a_service)
-}
-
-fn unknown_variable(name: &str) -> String {
-    let known = [Config::KEYS, &["config"]].concat();
-    format!("unknown setting{}", unknown::hint(name, &known, spelt))
+    // Kubernetes sets some for every service whose name begins with `quorumlock`.
+    OTHERS.split(' ').any(|begin| name.starts_with(begin))
+        || name.split('_').any(|part| part == "SERVICE" || part == "PORT")
 }
 
 fn spelt(key: &str) -> String {

@@ -1,16 +1,15 @@
 //! Settings from a file.
 
-use super::{Config, unknown};
+use super::Config;
 use crate::failure::ConfigError;
-use serde_core::de::Deserialize;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::Path;
-use toml::Value;
-use toml::de::{DeTable, ValueDeserializer};
+use toml::{Spanned, Value};
 
 /// The longest file. A longer one is something else, and may have no end, such as `/dev/zero`.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: usize = 1 << 20;
 
 impl Config {
     /// Reads a TOML file. The files that `credentials_file`, `tls_ca_file` and similar keys name are looked for next to
@@ -35,10 +34,9 @@ impl Config {
         let text = read(path).map_err(unreadable)?;
         let mut config = Self::from_toml(&text).map_err(|error| error.of(path.to_owned()))?;
         if let Some(folder) = path.parent() {
-            let Self { tls_ca_file, tls_cert_file, tls_key_file, credentials_file, .. } =
-                &mut config;
-            let named = [tls_ca_file, tls_cert_file, tls_key_file, credentials_file];
-            for file in named.into_iter().flatten() {
+            let tls =
+                [&mut config.tls_ca_file, &mut config.tls_cert_file, &mut config.tls_key_file];
+            for file in tls.into_iter().chain([&mut config.credentials_file]).flatten() {
                 *file = folder.join(&*file);
             }
         }
@@ -66,7 +64,7 @@ impl Config {
     /// Those of [`from_file`](Self::from_file).
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
-        let table = DeTable::parse(text).map_err(|error| {
+        let table = toml::from_str::<BTreeMap<String, Spanned<Value>>>(text).map_err(|error| {
             // Its message says what is expected; its Display would show the line, too.
             let problem = ConfigError::new(None, format!("not valid TOML: {}", error.message()));
             match error.span() {
@@ -74,33 +72,20 @@ impl Config {
                 None => problem,
             }
         })?;
-        // Sorted by position: the table has them sorted by name.
-        let mut entries: Vec<_> = table.into_inner().into_iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
         let mut config = Self::default();
-        for (key, value) in entries {
-            let at = line(key.span().start);
-            let name = key.get_ref();
-            let value = Value::deserialize(ValueDeserializer::from(value));
-            // A number beyond 64 bits, which no key takes.
-            let value = value.unwrap_or(Value::Float(f64::INFINITY));
-            let set = config.set(name, value).unwrap_or_else(|| Err(unknown_key(name)));
-            set.map_err(|problem| ConfigError::new(unknown::shown(name), problem).on(at))?;
-        }
-        Ok(config)
+        let set = table.into_iter().map(|(key, value)| {
+            let at = line(value.span().start);
+            let set = config.set(&key, str::to_owned, Ok(value.into_inner()));
+            set.map_err(|problem| problem.on(at))
+        });
+        // The table has its keys sorted by name.
+        set.filter_map(Result::err).min_by_key(|problem| problem.line).map_or(Ok(config), Err)
     }
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    let length = File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(length).unwrap_or(u64::MAX) > LONGEST {
-        return Err(io::Error::other("it is longer than 1 MiB, which no configuration is"));
-    }
-    let no_text = |_| io::Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8");
-    String::from_utf8(bytes).map_err(no_text)
-}
-
-pub(super) fn unknown_key(name: &str) -> String {
-    format!("unknown key{}", unknown::hint(name, Config::KEYS, str::to_owned))
+    let text = io::read_to_string(File::open(path)?.take(LONGEST as u64 + 1))?;
+    let is_short = text.len() <= LONGEST;
+    let problem = "it is longer than 1 MiB, which no configuration is";
+    is_short.then_some(text).ok_or_else(|| io::Error::other(problem))
 }

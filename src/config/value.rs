@@ -9,16 +9,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 use toml::Value;
 
-const DURATION: &str = "write it like \"10s\" or \"500ms\"";
-
-/// Reads a list of masters, at least one.
-pub(super) fn nodes(value: Value) -> Result<Vec<NodeAddress>, String> {
-    let nodes = addresses(value)?;
-    if nodes.is_empty() {
-        let problem = "there is none: name the masters, five usually, such as redis://10.0.0.1";
-        return Err(problem.to_owned());
+/// Fills a field with what `read` makes of a value, unless it is filled.
+pub(super) fn fill<T>(
+    field: &mut Option<T>,
+    value: Result<Value, &str>,
+    read: fn(Value) -> Result<T, String>,
+) -> Result<(), String> {
+    if field.is_some() {
+        return Err("it is set twice: keep one of them".to_owned());
     }
-    Ok(nodes)
+    *field = Some(read(value?)?);
+    Ok(())
 }
 
 /// Reads a list of masters, which may be empty.
@@ -41,14 +42,10 @@ pub(super) fn addresses(value: Value) -> Result<Vec<NodeAddress>, String> {
 }
 
 pub(super) fn span(value: Value) -> Result<Duration, String> {
-    match value.as_str().map(str::trim) {
-        Some(text) if text.parse::<f64>().is_err() => humantime::parse_duration(text)
-            .map_err(|_| format!("is not a duration, or too long: {DURATION}")),
-        None if !value.is_integer() && !value.is_float() => {
-            Err(format!("is not a duration: {DURATION}, in quotes"))
-        }
-        _ => Err(format!("a bare number has no unit: {DURATION}")),
-    }
+    let span = value.as_str().and_then(|text| humantime::parse_duration(text.trim()).ok());
+    span.ok_or_else(|| {
+        "is not a duration with a unit, or too long: write it like \"10s\" or \"500ms\"".to_owned()
+    })
 }
 
 pub(super) fn ppm(value: Value) -> Result<u32, String> {
@@ -84,16 +81,6 @@ pub(super) fn text(value: Value) -> Result<String, String> {
 pub(super) fn path(value: Value) -> Result<PathBuf, String> {
     match text(value)? {
         path if path.is_empty() => Err("is empty: name a file, or leave it out".to_owned()),
-        path => Ok(path.into()),
-    }
-}
-
-pub(super) fn pem(value: Value) -> Result<PathBuf, String> {
-    if !cfg!(feature = "tls") {
-        return Err(crate::tls_files::NO_TLS.to_owned());
-    }
-    match text(value)? {
-        path if path.is_empty() => Err("is empty: name a PEM file, or leave it out".to_owned()),
         path => Ok(path.into()),
     }
 }

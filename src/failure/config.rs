@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// assert_eq!((error.line, error.key.as_deref()), (Some(2), Some("ttl")));
 /// assert_eq!(
 ///     error.to_string(),
-///     "line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""
+///     "line 2: ttl: is not a duration with a unit, or too long: write it like \"10s\" or \"500ms\""
 /// );
 /// ```
 #[derive(Clone, PartialEq, Eq)]

@@ -20,8 +20,7 @@ fn lines(first: bool) -> Vec<(&'static str, String)> {
         "tls_ca_file" | "tls_cert_file" | "tls_key_file" => format!("\"/{list}.pem\""),
         _ => format!("{span:?}"),
     };
-    let keys = Config::KEYS.iter().copied().filter(|key| usable(key));
-    keys.map(|key| (key, format!("{key} = {}\n", value(key)))).collect()
+    Config::KEYS.iter().map(|key| (*key, format!("{key} = {}\n", value(key)))).collect()
 }
 
 fn of<'a>(lines: impl IntoIterator<Item = &'a (&'static str, String)>) -> Config {

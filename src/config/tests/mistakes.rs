@@ -13,19 +13,19 @@ fn refusal(text: &str) -> String {
 
 #[test]
 fn a_value_that_can_not_be_read_says_what_to_write() {
-    let unit = r#"write it like "10s" or "500ms""#;
+    let unit = r#"is not a duration with a unit, or too long: write it like "10s" or "500ms""#;
     let like = r#"write it like "redis://10.0.0.1:6379" or "unix:///run/redis.sock""#;
     for (line, text) in [
-        ("ttl = 10", format!("ttl: a bare number has no unit: {unit}")),
-        ("ttl = 0", format!("ttl: a bare number has no unit: {unit}")),
-        ("ttl = 2.5", format!("ttl: a bare number has no unit: {unit}")),
-        ("ttl = \"10\"", format!("ttl: a bare number has no unit: {unit}")),
-        ("ttl = \"10 parsecs\"", format!("ttl: is not a duration, or too long: {unit}")),
-        ("ttl = \"\"", format!("ttl: is not a duration, or too long: {unit}")),
-        ("ttl = \"99999999999999999999s\"", format!("ttl: is not a duration, or too long: {unit}")),
-        ("ttl = true", format!("ttl: is not a duration: {unit}, in quotes")),
-        ("ttl = 1979-05-27", format!("ttl: is not a duration: {unit}, in quotes")),
-        ("ttl = { secs = 10 }", format!("ttl: is not a duration: {unit}, in quotes")),
+        ("ttl = 10", format!("ttl: {unit}")),
+        ("ttl = 0", format!("ttl: {unit}")),
+        ("ttl = 2.5", format!("ttl: {unit}")),
+        ("ttl = \"10\"", format!("ttl: {unit}")),
+        ("ttl = \"10 parsecs\"", format!("ttl: {unit}")),
+        ("ttl = \"\"", format!("ttl: {unit}")),
+        ("ttl = \"99999999999999999999s\"", format!("ttl: {unit}")),
+        ("ttl = true", format!("ttl: {unit}")),
+        ("ttl = 1979-05-27", format!("ttl: {unit}")),
+        ("ttl = { secs = 10 }", format!("ttl: {unit}")),
         ("drift_rate_ppm = \"1 %\"", "drift_rate_ppm: is not a whole number of parts per million: 10000 are 1 %".into()),
         ("drift_rate_ppm = -1", "drift_rate_ppm: is not a whole number of parts per million: 10000 are 1 %".into()),
         ("drift_rate_ppm = 1e4", "drift_rate_ppm: is not a whole number of parts per million: 10000 are 1 %".into()),
@@ -35,8 +35,6 @@ fn a_value_that_can_not_be_read_says_what_to_write() {
         ("wake_ups = 1", "wake_ups: is neither true nor false".into()),
         ("key_prefix = 7", "key_prefix: is not a string: put it in quotes".into()),
         ("label = [\"a\"]", "label: is not a string: put it in quotes".into()),
-        ("nodes = []", "nodes: there is none: name the masters, five usually, such as redis://10.0.0.1".into()),
-        ("nodes = \" , \"", "nodes: there is none: name the masters, five usually, such as redis://10.0.0.1".into()),
         ("nodes = 3", r#"nodes: is not a list: write it like ["redis://10.0.0.1", …]"#.into()),
         ("nodes = [\"redis://a\", 7]", "nodes: node 2 of 2: is not a string: put the address in quotes".into()),
         ("nodes = [\"redis://a\", \"redis://\"]", format!("nodes: node 2 of 2: the address has no host: {like}")),
@@ -70,6 +68,7 @@ fn an_unknown_key_says_which_one_was_meant() {
         ("node", "did you mean nodes?"),
         ("credentials", "did you mean credentials_file?"),
         ("tls_config", "did you mean tls_ca_file?"),
+        ("QUORUMLOCK_TTL", "did you mean ttl?"),
         ("flavour", "it is misspelt, or of another version"),
     ] {
         let text = format!("line 1: {key}: unknown key: {hint}");
@@ -87,11 +86,11 @@ fn an_unknown_key_says_which_one_was_meant() {
 fn the_first_mistake_is_reported_with_its_line() {
     assert_eq!(
         refusal("acquire_timeout = \"1s\"\n\n# a comment\nttl = 1\njoint_with = 2\n"),
-        r#"line 4: ttl: a bare number has no unit: write it like "10s" or "500ms""#
+        r#"line 4: ttl: is not a duration with a unit, or too long: write it like "10s" or "500ms""#
     );
     assert_eq!(
         refusal("\r\nacquire_timeout = 1\r\n"),
-        r#"line 2: acquire_timeout: a bare number has no unit: write it like "10s" or "500ms""#
+        r#"line 2: acquire_timeout: is not a duration with a unit, or too long: write it like "10s" or "500ms""#
     );
     let error = Config::from_toml("\n[lock]\nttl = \"1s\"").unwrap_err();
     assert_eq!((error.line, error.key.as_deref(), error.file), (Some(2), Some("lock"), None));
@@ -127,7 +126,10 @@ fn a_file_that_can_not_be_read_is_named() {
         ("", ": cannot be read: Is a directory (os error 21)"),
         ("bytes", ": cannot be read: stream did not contain valid UTF-8"),
         ("longer", ": cannot be read: it is longer than 1 MiB, which no configuration is"),
-        ("wrong", ", line 2: ttl: a bare number has no unit: write it like \"10s\" or \"500ms\""),
+        (
+            "wrong",
+            ", line 2: ttl: is not a duration with a unit, or too long: write it like \"10s\" or \"500ms\"",
+        ),
     ] {
         let error = Config::from_file(path(name)).unwrap_err();
         assert_eq!(error.file, Some(path(name)));
@@ -141,7 +143,10 @@ fn in_another_format_a_mistake_names_its_key() {
         Config::deserialize(MapDeserializer::<_, Error>::new([(key, value)].into_iter()))
     };
     for (refused, text) in [
-        (read("ttl", 10), r#"ttl: a bare number has no unit: write it like "10s" or "500ms""#),
+        (
+            read("ttl", 10),
+            r#"ttl: is not a duration with a unit, or too long: write it like "10s" or "500ms""#,
+        ),
         (read("tll", 10), "tll: unknown key: did you mean ttl?"),
         (read("ttl", u64::MAX), "ttl: its value cannot be read"),
         (

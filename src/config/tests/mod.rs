@@ -28,7 +28,6 @@ fn addresses<const N: usize>(urls: [&str; N]) -> Option<Vec<NodeAddress>> {
     Some(urls.iter().map(|url| url.parse().unwrap()).collect())
 }
 
-/// Checks whether a key can be used: any but those of TLS, or all if TLS is compiled in.
-fn usable(key: &str) -> bool {
-    cfg!(feature = "tls") || !key.starts_with("tls_")
+fn is_set(config: &Config, key: &str) -> bool {
+    !format!("{config:?}").contains(&format!(" {key}: None"))
 }
