@@ -24,8 +24,6 @@ const MOST_KEYS: usize = 64;
 const MOST_MASTERS: usize = 64;
 const LONGEST_TEXT: usize = 64 * 8192;
 
-const NO_FENCES: &str = "fences, fencing_token and greatest_asked do not go together";
-
 /// The value as it is written. Formats without names write the fields in this order.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Detached", deny_unknown_fields)]
@@ -105,14 +103,10 @@ impl Wire {
     /// Checks all that can be checked without a client. The rest is checked when it is adopted.
     fn into_detached<K: Detachable>(self) -> Result<Detached<K>, String> {
         let keys = keys(self.keys)?;
-        let fenced = match (self.fences, self.fencing_token, self.greatest_asked) {
-            (None, None, None) => None,
-            (Some(fences), Some(number), Some(greatest)) => {
-                let fences = Arc::new(self::keys(fences)?);
-                Some(DetachedFences { fences, number, greatest })
-            }
-            _ => return Err(NO_FENCES.into()),
-        };
+        let fences = self.fences.map(self::keys).transpose()?.map(Arc::new);
+        let fenced = fences.zip(self.fencing_token).zip(self.greatest_asked);
+        let fenced =
+            fenced.map(|((fences, number), greatest)| DetachedFences { fences, number, greatest });
         let fits = |DetachedFences { fences, number, greatest }: &DetachedFences| {
             let is_token = FencingToken::try_from(greatest.get()).is_ok();
             fences.len() == keys.len() && number <= greatest && is_token
@@ -120,10 +114,16 @@ impl Wire {
         let life_ms = self.ttl_ms.saturating_add(self.lock_delay_ms);
         let token = u128::from_str_radix(&self.token, 16).map(Token::new).unwrap_or(Token::new(0));
         let checks = [
-            (fenced.as_ref().is_none_or(fits), NO_FENCES),
-            (fenced.is_some() || !K::IS_FENCED, "it has no fencing token: read it as a Detached"),
             (
-                fenced.is_none() || K::IS_FENCED,
+                fenced.as_ref().is_none_or(fits),
+                "fences, fencing_token and greatest_asked do not go together",
+            ),
+            (
+                fenced.is_some() || !K::IS_FENCED,
+                "its fences, fencing_token or greatest_asked are missing: read it as a Detached",
+            ),
+            (
+                self.fencing_token.is_none() || K::IS_FENCED,
                 "it has a fencing token: read it as a FencedDetached",
             ),
             (self.label.iter().all(|label| label.len() <= LONGEST_TEXT), "label is too long"),
