@@ -58,11 +58,9 @@ impl Config {
     /// # Errors
     ///
     /// Those of [`from_env`](Self::from_env).
-    pub fn from_vars<K, V>(vars: impl IntoIterator<Item = (K, V)>) -> Result<Self, ConfigError>
-    where
-        K: AsRef<OsStr>,
-        V: AsRef<OsStr>,
-    {
+    pub fn from_vars(
+        vars: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    ) -> Result<Self, ConfigError> {
         Ok(read(vars)?.0)
     }
 

@@ -2,11 +2,13 @@
 
 use super::Config;
 use crate::failure::ConfigError;
-use std::collections::BTreeMap;
+use serde_core::de::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
-use toml::{Spanned, Value};
+use toml::Value;
+use toml::de::{DeTable, ValueDeserializer};
 
 /// The longest file. A longer one is something else, and may have no end, such as `/dev/zero`.
 const LONGEST: usize = 1 << 20;
@@ -29,10 +31,10 @@ impl Config {
     /// contents.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
-        let unreadable =
-            |error| ConfigError::new(None, format!("cannot be read: {error}")).of(path.to_owned());
-        let text = read(path).map_err(unreadable)?;
-        let mut config = Self::from_toml(&text).map_err(|error| error.of(path.to_owned()))?;
+        let unreadable = |error| ConfigError::new(None, format!("cannot be read: {error}"));
+        let config = read(path).map_err(unreadable).and_then(|text| Self::from_toml(&text));
+        let in_file = |problem| ConfigError { file: Some(path.to_owned()), ..problem };
+        let mut config = config.map_err(in_file)?;
         if let Some(folder) = path.parent() {
             let tls =
                 [&mut config.tls_ca_file, &mut config.tls_cert_file, &mut config.tls_key_file];
@@ -63,20 +65,22 @@ impl Config {
     ///
     /// Those of [`from_file`](Self::from_file).
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
-        let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
-        let table = toml::from_str::<BTreeMap<String, Spanned<Value>>>(text).map_err(|error| {
+        let on = |at: Range<usize>, problem| {
+            let line = 1 + text.bytes().take(at.start).filter(|byte| *byte == b'\n').count();
+            ConfigError { line: Some(line), ..problem }
+        };
+        let table = DeTable::parse(text).map_err(|error| {
             // Its message says what is expected; its Display would show the line, too.
             let problem = ConfigError::new(None, format!("not valid TOML: {}", error.message()));
-            match error.span() {
-                Some(span) => problem.on(line(span.start)),
-                None => problem,
-            }
+            on(error.span().unwrap_or_default(), problem)
         })?;
         let mut config = Self::default();
-        let set = table.into_iter().map(|(key, value)| {
-            let at = line(value.span().start);
-            let set = config.set(&key, str::to_owned, Ok(value.into_inner()));
-            set.map_err(|problem| problem.on(at))
+        let set = table.into_inner().into_iter().map(|(key, value)| {
+            // Numbers of more than 64 bits cannot be read, and the error would show them.
+            let value = Value::deserialize(ValueDeserializer::from(value));
+            let value = value.map_err(|_| "its value cannot be read");
+            let set = config.set(key.get_ref(), str::to_owned, value);
+            set.map_err(|problem| on(key.span(), problem))
         });
         // The table has its keys sorted by name.
         set.filter_map(Result::err).min_by_key(|problem| problem.line).map_or(Ok(config), Err)

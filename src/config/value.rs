@@ -33,10 +33,8 @@ pub(super) fn addresses(value: Value) -> Result<Vec<NodeAddress>, String> {
         _ => return Err("is not a list: write it like [\"redis://10.0.0.1\", …]".to_owned()),
     };
     let parsed = items.iter().enumerate().map(|(at, item)| {
-        let at_node = |problem: &str| format!("node {} of {}: {problem}", at + 1, items.len());
-        let address = item.as_str().ok_or("is not a string: put the address in quotes");
-        let address = address.map_err(at_node)?;
-        address.parse::<NodeAddress>().map_err(|error| at_node(&error.problem))
+        let address = item.as_str().unwrap_or_default().parse::<NodeAddress>();
+        address.map_err(|error| format!("node {} of {}: {}", at + 1, items.len(), error.problem))
     });
     parsed.collect()
 }
@@ -49,11 +47,8 @@ pub(super) fn span(value: Value) -> Result<Duration, String> {
 }
 
 pub(super) fn ppm(value: Value) -> Result<u32, String> {
-    let ppm = match value {
-        Value::String(text) => text.trim().parse().ok(),
-        Value::Integer(number) => u32::try_from(number).ok(),
-        _ => None,
-    };
+    let ppm = value.as_integer().or_else(|| value.as_str()?.trim().parse().ok());
+    let ppm = ppm.and_then(|ppm| u32::try_from(ppm).ok());
     ppm.ok_or_else(|| "is not a whole number of parts per million: 10000 are 1 %".to_owned())
 }
 

@@ -33,16 +33,6 @@ impl ConfigError {
     pub(crate) fn new(key: Option<&str>, problem: impl Into<String>) -> Self {
         Self { file: None, line: None, key: key.map(str::to_owned), problem: problem.into() }
     }
-
-    pub(crate) const fn on(mut self, line: usize) -> Self {
-        self.line = Some(line);
-        self
-    }
-
-    pub(crate) fn of(mut self, file: PathBuf) -> Self {
-        self.file = Some(file);
-        self
-    }
 }
 
 impl fmt::Display for ConfigError {
