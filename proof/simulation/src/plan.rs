@@ -299,8 +299,8 @@ fn hand_over(setup: &Setup, seat: usize, dice: u64) -> Act {
     Act::Detach { seat, dice, to, after }
 }
 
-/// Lets some callers detach what they have just won, while the answer of one master is held up: the value names that
-/// master, and its report counts for nothing where the value is adopted.
+/// Lets some callers detach what they have just won, while the SET for one master or its answer is held up: the value
+/// names that master, and its report counts for nothing where the value is adopted.
 fn detach_early(setup: &Setup, acts: &mut Vec<(Time, Act)>) {
     let mut before = Vec::new();
     for &(at, ref act) in acts.iter() {
@@ -308,7 +308,8 @@ fn detach_early(setup: &Setup, acts: &mut Vec<(Time, Act)>) {
         let Some(at) = at.checked_sub(nanos(millis(100))) else { continue };
         let mut rng = Seed(dice).rng();
         let node = rng.within(0..setup.masters as u64) as usize;
-        let direction = Some(Direction::ToClient);
+        let direction = *rng.pick(&[Direction::ToMaster, Direction::ToClient]);
+        let direction = Some(direction);
         let cut = Fault::Cuts { seat: Some(seat), node, direction, span: millis(150) };
         let asked = Asked { keep_alive: None, ..asked(setup, seat, &mut rng) };
         before.push((at, Act::Fault(cut)));

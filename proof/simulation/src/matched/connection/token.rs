@@ -236,8 +236,9 @@ impl Token {
                 changes.push(self.steps.state.to("old", BOTH, 0));
                 "set_nothing"
             }
-            // What was queued behind the first command has not left, either.
-            false if self.is("current") && is_unsent() => "unsent",
+            // What was queued behind the first command has not left, either. A client that has not adopted what it
+            // set here before forgets it as well: that was not its only command.
+            false if self.is("current") && !self.is("again") && is_unsent() => "unsent",
             false => return Ok(()),
         };
         self.tick(now)?;
