@@ -9,7 +9,6 @@ use crate::kind::Permitted;
 use crate::redlock::Redlock;
 use crate::resource::{IntoResource, Pool, Resources};
 use quorumlock_core::coordinator::Slots;
-use quorumlock_core::quorum::slots::MOST;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +64,7 @@ impl Redlock {
     #[doc(alias("acquire_many", "rate_limit"))]
     pub fn semaphore(&self, name: impl IntoResource, permits: usize) -> Semaphore {
         let (resource, options) = (name.into_resource(), self.options());
-        let count = u8::try_from(permits).unwrap_or(MOST).min(MOST);
+        let count = u8::try_from(permits).unwrap_or(Slots::MOST).min(Slots::MOST);
         let names = (0..count).map(|slot| options.slot(&resource, slot));
         let slots = Slots::new(options.slots_channel(&resource), names);
         Semaphore { redlock: self.clone(), pool: Arc::new(Pool { resource, permits, slots }) }

@@ -4,7 +4,7 @@ use super::Options;
 use super::names::{LONGEST_RESOURCE, RESERVED};
 use crate::failure::InvalidSetting;
 use crate::report::Escaped;
-use quorumlock_core::quorum::slots::MOST;
+use quorumlock_core::coordinator::Slots;
 use std::sync::Arc;
 
 impl Options {
@@ -33,7 +33,7 @@ impl Options {
             return self.check_resource(name).is_ok().then_some((name, None));
         };
         let (slot, name) = own.strip_prefix("slot:")?.split_once(':')?;
-        let slot = slot.parse().ok().filter(|slot| *slot < MOST)?;
+        let slot = slot.parse().ok().filter(|slot| *slot < Slots::MOST)?;
         // A number has other spellings, too: `+1`, `01`.
         let is_ours = self.check_resource(name).is_ok() && *self.slot(name, slot) == *key;
         is_ours.then_some((name, Some(slot)))

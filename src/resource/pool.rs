@@ -3,7 +3,6 @@
 use crate::failure::InvalidSetting;
 use crate::options::Options;
 use quorumlock_core::coordinator::Slots;
-use quorumlock_core::quorum::slots::MOST;
 use std::sync::Arc;
 
 /// As a semaphore was created.
@@ -20,7 +19,9 @@ impl Pool {
         options.check_resource(&self.resource)?;
         let problem = match self.permits {
             0 => "must be at least 1".to_owned(),
-            more if more > usize::from(MOST) => format!("{more} are more than {MOST}"),
+            more if more > usize::from(Slots::MOST) => {
+                format!("{more} are more than {}", Slots::MOST)
+            }
             _ => return Ok(()),
         };
         Err(InvalidSetting::new("permits", problem))

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::lock::remaining::Reported;
-use crate::lock::{Round, RoundKind, acquire, extend, inspect};
+use crate::lock::{Round, RoundKind, acquire, extend, force_release};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
@@ -82,11 +82,8 @@ impl Coordinator {
                 acquire::answer(reply)
             }
             Some(RoundKind::Extend { .. }) => extend::answer(reply),
-            Some(RoundKind::Inspect { .. }) => return locks.inspected(cx, id, node, reply),
-            Some(RoundKind::Look { .. }) => return locks.looked(cx, id, node, reply),
-            Some(RoundKind::InTheWay(_)) => return locks.found_in_the_way(cx, id, node, reply),
-            Some(RoundKind::Messages(_)) => return locks.counted(cx, id, node, reply),
-            Some(RoundKind::ForceRelease { .. }) => inspect::deleted(reply),
+            Some(RoundKind::Question(_)) => return locks.hear(cx, id, node, reply),
+            Some(RoundKind::ForceRelease { .. }) => force_release::deleted(reply),
             // The answers of a release come from the ledger.
             Some(RoundKind::Release { .. }) | None => return,
         };
@@ -161,12 +158,8 @@ impl Coordinator {
             Some(RoundKind::Acquire { .. }) => locks.judge_acquire(cx, waiters, id),
             Some(RoundKind::Extend { .. }) => locks.judge_extension(cx, waiters, id),
             Some(RoundKind::Release { .. }) => locks.judge_release(cx, id),
-            Some(RoundKind::Inspect { .. } | RoundKind::ForceRelease { .. }) => {
-                locks.judge_heard(cx, id);
-            }
-            Some(RoundKind::Look { .. }) => locks.judge_look(cx, id),
-            Some(RoundKind::InTheWay(_)) => locks.judge_in_the_way(cx, id),
-            Some(RoundKind::Messages(_)) => locks.judge_messages(cx, id),
+            Some(RoundKind::ForceRelease { .. }) => locks.judge_force_release(cx, id),
+            Some(RoundKind::Question(_)) => locks.judge_question(cx, id),
             None => {}
         }
         self.go_on();

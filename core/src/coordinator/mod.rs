@@ -18,22 +18,20 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use crate::lock::{
-    Adopted, Beside, DetachedFences, DetachedLock, Mark, NotAdopted, SHARED, Seen, StoredValue,
-    readers_in,
-};
+pub use crate::lock::{Adopted, DetachedFences, DetachedLock, NotAdopted};
 pub use crate::master::{
     Agreement, CLUSTER, Difference, Epoch, Fault, FaultKind, Introduction, Masters, Persistence,
     RestartGuard, Role, SENTINEL, ServerFacts, SharedSettings, TOO_MANY_CLIENTS, restart_guard,
 };
 #[cfg(any(test, feature = "testing"))]
 pub use crate::master::{Judged, Rule};
+pub use crate::questions::{Beside, Mark, Seen, StoredValue, readers_in};
 pub use crate::shared::{
     AcquireRequest, Action, AtLeast, AttemptId, Event, Extended, Failure, FailureKind, IdleEnd,
     Invariant, KeepAlive, Keys, Label, NotExtended, Observation, Owner, Random, ReadWrite, Release,
     RequestId, Rest, RoundId, Settings, Slots, WATCHED, Waitlist, Watching, label, round_timeout,
 };
-pub use crate::wire;
+pub use crate::wire::{self, SHARED};
 
 use crate::lock::Locks;
 use crate::quorum::Instant;

@@ -1,7 +1,8 @@
 //! What callers ask for, through the driver.
 
 use super::Coordinator;
-use crate::lock::{Asker, Beside, DetachedLock, Mark, NotAdopted, Purpose};
+use crate::lock::{Asker, DetachedLock, NotAdopted, Purpose};
+use crate::questions::{Beside, Mark};
 use crate::quorum::Instant;
 use crate::report::LossReason;
 use crate::shared::{AcquireRequest, AttemptId, Event, Keys, RequestId};
@@ -196,7 +197,7 @@ impl Coordinator {
         value: impl Into<Mark>,
     ) {
         self.cx.now = now;
-        self.locks.force_release(&mut self.cx, request, key, readers, value.into());
+        self.locks.force_release(&mut self.cx, request, key, readers, &value.into());
     }
 
     /// Asks the processes of these holders to give `key` back: in their mailboxes, where messages on `channel`

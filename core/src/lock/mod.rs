@@ -3,15 +3,12 @@
 
 pub(crate) mod acquire;
 mod adopt;
-pub(crate) mod ask;
 pub(crate) mod attempt;
 mod detach;
 pub(crate) mod downgrade;
 pub(crate) mod extend;
-pub(crate) mod in_the_way;
-pub(crate) mod inspect;
+pub(crate) mod force_release;
 mod keeper;
-mod look;
 mod probe;
 pub(crate) mod purpose;
 pub(crate) mod release;
@@ -19,22 +16,19 @@ pub(crate) mod remaining;
 pub(crate) mod round;
 mod staying;
 mod top_up;
-mod unpaid;
 mod wanted;
 pub(crate) mod warm;
 
 pub use adopt::{Adopted, NotAdopted};
 pub use detach::{DetachedFences, DetachedLock};
-pub use inspect::{Beside, Mark, SHARED, Seen, StoredValue, readers_in};
 
 pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
-pub(crate) use inspect::holders_in;
 pub(crate) use purpose::{Asker, Change, Purpose};
 pub(crate) use round::{Answers, Round, RoundKind};
 
 use crate::shared::{AttemptId, RequestId, Table};
+use crate::shelf::Unpaid;
 use std::collections::BTreeMap;
-use unpaid::Unpaid;
 
 /// The locks of this client.
 #[derive(Default)]

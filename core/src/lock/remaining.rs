@@ -1,11 +1,11 @@
 //! The key that refused an attempt: its remaining life, which bounds the pause before the next
 //! attempt, and its holder, for the error.
 
-use super::{Attempt, Locks, SHARED, Stage};
+use super::{Attempt, Locks, Stage};
 use crate::obstacle::Obstacle;
 use crate::quorum::NodeSet;
 use crate::shared::{AttemptId, Owner, RoundId};
-use crate::wire::{DONE, NEXT, Reply};
+use crate::wire::{DONE, NEXT, Reply, SHARED};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -3,15 +3,14 @@
 //! A round belongs to the coordinator, not to the caller's future. A round that was won ends when
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
-use super::ask::Messages;
-use super::in_the_way::Question;
-use super::look::Lives;
 use super::probe::HeldBack;
 use super::remaining::Holders;
-use super::{Locks, Purpose, Seen, StoredValue, acquire, extend, inspect, release};
+use super::{Locks, Purpose, acquire, extend, force_release, release};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
+use crate::master::{PendingReply, Session};
 use crate::obstacle::Obstacle;
+use crate::questions::Question;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Invariant, RequestId, RoundId, Timer};
@@ -29,17 +28,10 @@ pub(crate) enum RoundKind {
     Extend { attempt: AttemptId, extension: Extension, purpose: Option<Purpose> },
     /// Our key has not expired at any node before the `deadline`. It was `gone` before that at these nodes.
     Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
-    /// What each node has `seen`, and how many are `waiting`.
-    Inspect { request: RequestId, seen: Vec<Seen>, waiting: Vec<Option<u64>> },
     /// The deletion of a key, whichever client holds it.
     ForceRelease { request: RequestId, tally: Tally },
-    /// What is under the keys that have refused an acquire. Boxed: it is rare.
-    InTheWay(Box<Question>),
-    /// Messages for holders, sent by hand.
-    Messages(Messages),
-    /// A look at so many keys, and what each node has said of the first ones. If one node is asked `alone`,
-    /// what it says is the answer.
-    Look { request: RequestId, keys: usize, lives: Vec<Lives>, alone: bool },
+    /// What decides nothing.
+    Question(Box<dyn Question>),
 }
 
 impl RoundKind {
@@ -87,6 +79,30 @@ impl Locks {
     pub(crate) fn new_round(&mut self, cx: &Cx, kind: RoundKind, timeout: Duration) -> Round {
         let room = self.rooms.pop().unwrap_or_default();
         Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), room)
+    }
+
+    /// Sends these commands to each node that is `asked` and takes them, and lets the round run. Any other node is done.
+    pub(crate) fn ask_each(
+        &mut self,
+        cx: &mut Cx,
+        kind: RoundKind,
+        commands: &[Vec<u8>],
+        asked: impl Fn(usize, &Session) -> bool,
+    ) -> RoundId {
+        let mut round = self.new_round(cx, kind, cx.masters.settings.operation_timeout);
+        let id: RoundId = self.rounds.reserve();
+        let len = commands.iter().map(Vec::len).sum();
+        for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
+            if !asked(node, session) {
+                round.record(node, Answer::Outstanding, cx.now);
+            } else if let Err(reason) = session.admits(len) {
+                round.record(node, Answer::Refused(reason), cx.now);
+            } else {
+                commands.iter().for_each(|command| session.push(PendingReply::Vote(id), command));
+            }
+        }
+        self.open_round(cx, id, round);
+        id
     }
 
     /// Lets a round run, whose commands have left: until it is closed, or its time is over.
@@ -215,13 +231,10 @@ impl Round {
                     gone.insert(node);
                 }
             }
-            RoundKind::Inspect { seen, .. } => {
-                if let Some(slot) = seen.get_mut(node) {
-                    *slot = Err(answer.clone());
-                }
+            RoundKind::ForceRelease { tally, .. } => {
+                _ = tally.record(node, force_release::vote(&answer));
             }
-            RoundKind::ForceRelease { tally, .. } => _ = tally.record(node, inspect::vote(&answer)),
-            RoundKind::Look { .. } | RoundKind::InTheWay(_) | RoundKind::Messages(_) => {}
+            RoundKind::Question(_) => {}
         }
         if matches!(answer, Answer::Refused(Refusal::Held { .. })) {
             self.refused.insert(node);
@@ -231,24 +244,6 @@ impl Round {
         }
         if let Some(slot) = self.answers.get_mut(node) {
             *slot = (answer, now);
-        }
-    }
-
-    /// Notes what an inspection has found on `node`, and how many wait there.
-    pub(crate) fn find(
-        &mut self,
-        node: usize,
-        found: Option<StoredValue>,
-        counted: Option<u64>,
-        now: Instant,
-    ) {
-        let is_first = self.outstanding.contains(node);
-        self.record(node, if found.is_some() { Answer::Taken } else { Answer::Vacant }, now);
-        if let RoundKind::Inspect { seen, waiting, .. } = &mut self.kind
-            && let (Some(slot), Some(count)) = (seen.get_mut(node), waiting.get_mut(node))
-            && is_first
-        {
-            (*slot, *count) = (Ok(found), counted);
         }
     }
 
@@ -380,12 +375,13 @@ impl Round {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quorum::Membership;
 
     #[test]
     fn the_first_answer_of_a_node_is_its_only_one() {
         let began = Instant::from_nanos(0);
-        let kind =
-            RoundKind::Inspect { request: RequestId(1), seen: Vec::new(), waiting: Vec::new() };
+        let tally = Tally::new(Membership::of(1).expect("one is a membership"));
+        let kind = RoundKind::ForceRelease { request: RequestId(1), tally };
         let mut round = Round::new(kind, began, Duration::from_secs(1), 1, Vec::new());
         round.record(0, Answer::Vacant, began);
         round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));

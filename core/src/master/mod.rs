@@ -223,11 +223,10 @@ impl Masters {
         Some(Fault::unfit(format!("the same server as {twin}: each master counts once{alike}")))
     }
 
-    /// Asks the process that reads this mailbox at `node` to give `key` back.
-    pub(crate) fn ask(&mut self, node: usize, mailbox: Mailbox, key: &str, pending: PendingReply) {
+    /// Returns the command that asks the process which reads this mailbox at `node` to give `key` back.
+    pub(crate) fn asking(&mut self, node: usize, mailbox: Mailbox, key: &str) -> Vec<u8> {
         let (channel, message) = (wire::mailbox(mailbox), format!("ask {key}"));
-        let session = &mut self.sessions[node];
-        session.push(pending, self.packer.publish(&session.channels, &channel, &message));
+        self.packer.publish(&self.sessions[node].channels, &channel, &message).to_vec()
     }
 
     /// Notifies the waiters for `key` at `node` once more that it is free, and calls the next of them by what it

@@ -20,7 +20,6 @@ pub mod lease;
 pub mod line;
 pub mod membership;
 pub mod readiness;
-pub mod slots;
 pub mod standing;
 pub mod tally;
 pub mod terms;

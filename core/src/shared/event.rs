@@ -2,9 +2,10 @@
 
 use super::{AttemptId, Invariant, Keys, Observation, RequestId};
 use crate::escape::OneLine;
-use crate::lock::{Adopted, DetachedLock, NotAdopted, Seen};
+use crate::lock::{Adopted, DetachedLock, NotAdopted};
 use crate::master::Epoch;
 use crate::obstacle::Obstacle;
+use crate::questions::Seen;
 use crate::quorum::{Instant, Membership, NodeSet};
 use crate::report::{Answer, LossReason, NodeReport, Refusal, UnknownCause};
 use std::num::NonZeroU64;

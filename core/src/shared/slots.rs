@@ -1,7 +1,6 @@
 //! The slots of a semaphore, each of them an ordinary lock.
 
 use super::Keys;
-use crate::quorum::slots::MOST;
 use std::sync::Arc;
 
 /// The slots of a semaphore. A permit is the lock on any one of them.
@@ -13,10 +12,13 @@ pub struct Slots {
 }
 
 impl Slots {
+    /// The most permits that a semaphore has.
+    pub const MOST: u8 = 64;
+
     /// Creates the slots of these keys, 64 at most. A release announces its slot on `channel`, by its
     /// number.
     pub fn new(channel: Arc<str>, keys: impl IntoIterator<Item = Arc<str>>) -> Arc<Self> {
-        let names: Vec<Arc<str>> = keys.into_iter().take(MOST.into()).collect();
+        let names: Vec<Arc<str>> = keys.into_iter().take(Self::MOST.into()).collect();
         let key = |(slot, name): (usize, &Arc<str>)| {
             Keys::announced_on(name.clone(), channel.clone(), slot.to_string().into())
         };
@@ -47,6 +49,6 @@ impl Slots {
 
     /// Returns how many permits there are.
     pub fn permits(&self) -> u8 {
-        u8::try_from(self.names.len()).unwrap_or(MOST)
+        u8::try_from(self.names.len()).unwrap_or(Self::MOST)
     }
 }

@@ -14,6 +14,9 @@
 #[cfg(test)]
 mod tests;
 mod turn;
+mod unpaid;
+
+pub(crate) use unpaid::Unpaid;
 
 use crate::quorum::{Instant, Nanos};
 use crate::shared::{AttemptId, Label};

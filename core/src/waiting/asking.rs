@@ -10,8 +10,8 @@
 //! the lock would have been free anyway. The acquire asks again after a second.
 
 use super::Waiters;
-use crate::lock::{Beside, holders_in};
 use crate::master::PendingReply;
+use crate::questions::{Beside, holders_in};
 use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, Lately, RequestId, Waitlist};
 use crate::wire::{self, Reply};
@@ -54,7 +54,8 @@ impl Waiters {
         }
         for (mailbox, token) in holders {
             if own != Some(mailbox) && self.asked.note(cx.now, &token) {
-                cx.masters.ask(node, mailbox, key, PendingReply::Ask);
+                let message = cx.masters.asking(node, mailbox, key);
+                cx.masters.sessions[node].push(PendingReply::Ask, &message);
             }
         }
     }

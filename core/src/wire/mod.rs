@@ -20,7 +20,7 @@ pub use resp::pack;
 pub use token::{Mailbox, Token};
 pub use waitlist::{CALL, SEEK, WAIT};
 
-use crate::lock::Beside;
+use crate::questions::Beside;
 use crate::shared::Waitlist;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,6 +85,9 @@ pub const LOOK: &str = include_str!("scripts/look.lua").trim_ascii_end();
 /// The mark is no token: no extension, no adoption and no release finds the lock any more. A master
 /// without memory refuses it only until the script has written, so the life is shortened first there.
 pub const SHORTEN: &str = include_str!("scripts/shorten.lua").trim_ascii_end();
+
+/// The value under a key that readers hold.
+pub const SHARED: &str = "quorumlock:shared";
 
 /// The beginning of the value of a key whose work has ended well; what was there before follows.
 pub const DONE: &str = "quorumlock:done:";

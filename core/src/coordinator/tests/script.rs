@@ -44,7 +44,7 @@
 
 use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
-use crate::lock::Beside;
+use crate::questions::Beside;
 use crate::quorum::Nanos;
 use crate::shared::AtLeast;
 use crate::shared::{

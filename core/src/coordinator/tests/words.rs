@@ -1,7 +1,8 @@
 //! Commands and events as words, and words as the replies of a master.
 
-use crate::lock::{NotAdopted, Seen, StoredValue};
+use crate::lock::NotAdopted;
 use crate::obstacle::Obstacle;
+use crate::questions::{Seen, StoredValue};
 use crate::report::{LossReason, NodeReport};
 use crate::shared::{AttemptId, Event, FailureKind, NotExtended, Release};
 use crate::wire::{self, Reply};

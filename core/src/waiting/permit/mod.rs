@@ -18,6 +18,7 @@
 mod listed;
 mod pool;
 mod queue;
+mod slots;
 
 pub(crate) use pool::Semaphores;
 
@@ -26,11 +27,11 @@ use super::contention::SILENCE_PER_PAUSE;
 use super::waitlist::Entry;
 use super::{Step, Waiters};
 use crate::lock::Attempt;
-use crate::quorum::slots::order;
 use crate::quorum::{Backoff, Instant, Nanos};
 use crate::shared::{AcquireRequest, Cx, Event, Failure, RequestId};
 use crate::wire::waitlist::slot_in_message;
 use pool::{Phase, Pool, Seeker};
+use slots::order;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-//! Inspecting a lock that is held, and taking it away from its holder.
+//! Inspecting a lock that is held.
 
-use super::{Locks, RoundKind};
-use crate::master::PendingReply;
-use crate::quorum::{Tally, Verdict, Vote};
-use crate::report::{Answer, Refusal, UnknownCause};
-use crate::shared::{Cx, Event, Owner, RequestId, RoundId, Waitlist};
+use super::Question;
+use crate::lock::Locks;
+use crate::quorum::Membership;
+use crate::report::{Answer, NodeReport, UnknownCause};
+use crate::shared::{Cx, Event, Owner, RequestId, Waitlist};
 use crate::wire::{self, Mailbox, Reply, Token};
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct StoredValue {
     pub value: Mark,
     /// The remaining life of the key; `None` if it does not expire.
     pub remaining: Option<Duration>,
-    /// If the value is the [`SHARED`] mark: the readers, as far as the node may tell.
+    /// If the value is the [`SHARED`](wire::SHARED) mark: the readers, as far as the node may tell.
     pub readers: Vec<StoredValue>,
 }
 
@@ -41,13 +41,14 @@ impl StoredValue {
     }
 }
 
-/// The value under a key that readers hold.
-pub const SHARED: &str = "quorumlock:shared";
-
 impl Mark {
     /// Returns the mark as text. All of ours are text.
     pub fn as_text(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
     }
 
     /// Returns whether the key is only kept for the waiter that is next in turn, and held by no client.
@@ -105,6 +106,13 @@ impl fmt::Display for Mark {
 /// One node's answer about a key.
 pub type Seen = Result<Option<StoredValue>, Answer>;
 
+/// What the nodes have under a key that have answered, and how many wait there.
+struct Inspection {
+    request: RequestId,
+    found: Vec<Option<Option<StoredValue>>>,
+    waiting: Option<u64>,
+}
+
 impl Locks {
     /// Asks every node for the value under `key`, and for its readers and how many wait, which is
     /// `beside` it.
@@ -115,79 +123,29 @@ impl Locks {
         key: &str,
         beside: Option<&Beside>,
     ) {
-        let nodes = cx.masters.sessions.len();
-        let seen = vec![Err(Answer::Outstanding); nodes];
-        let kind = RoundKind::Inspect { request, seen, waiting: vec![None; nodes] };
-        self.ask_all(cx, kind, &wire::inspect(key, beside));
+        let found = vec![None; cx.masters.sessions.len()];
+        let question = Inspection { request, found, waiting: None };
+        self.ask(cx, question, &[wire::inspect(key, beside)], |_, _| true);
     }
+}
 
-    /// Deletes `key` wherever its value is `value`, also if the work of that holder has ended well since. With
-    /// the key of its `readers`, removes the reader `value` instead, and no other.
-    pub(crate) fn force_release(
-        &mut self,
-        cx: &mut Cx,
-        request: RequestId,
-        key: &str,
-        readers: Option<&str>,
-        value: Mark,
-    ) {
-        let tally = Tally::new(cx.masters.settings.membership);
-        let command = match readers {
-            Some(readers) => wire::delete_reader(key, readers, &value.0),
-            None => wire::take_away(key, &value.0),
+impl Question for Inspection {
+    fn hear(&mut self, node: usize, reply: &Reply) -> Option<Answer> {
+        let value = match seen(reply) {
+            Ok(value) => value,
+            Err(answer) => return Some(answer),
         };
-        self.ask_all(cx, RoundKind::ForceRelease { request, tally }, &command);
+        let answer = if value.is_some() { Answer::Taken } else { Answer::Vacant };
+        self.waiting = self.waiting.max(waiting_in(reply));
+        *self.found.get_mut(node)? = Some(value);
+        Some(answer)
     }
 
-    /// Sends one command to every node that takes it. For the other nodes, the reason is their
-    /// answer.
-    fn ask_all(&mut self, cx: &mut Cx, kind: RoundKind, command: &[u8]) {
-        let timeout = cx.masters.settings.operation_timeout;
-        let mut round = self.new_round(cx, kind, timeout);
-        let id: RoundId = self.rounds.reserve();
-        for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
-            match session.admits(command.len()) {
-                Ok(()) => session.push(PendingReply::Vote(id), command),
-                Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
-            }
-        }
-        self.open_round(cx, id, round);
-        self.judge_heard(cx, id);
-    }
-
-    /// Handles a node's answer to an inspection.
-    pub(crate) fn inspected(&mut self, cx: &mut Cx, id: RoundId, node: usize, reply: &Reply) {
-        // The node may have forgotten the holder: its answer counts for nothing.
-        let seen = match cx.masters.sessions[node].warming_up(cx.now) {
-            Some(remaining) => Err(Answer::Refused(Refusal::WarmingUp { remaining })),
-            None => seen(reply),
-        };
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        match seen {
-            Ok(found) => round.find(node, found, waiting_in(reply), cx.now),
-            Err(answer) => round.record(node, answer, cx.now),
-        }
-        self.judge_heard(cx, id);
-    }
-
-    /// Reports the result once all nodes are done. Both kinds wait for all of them: every node
-    /// that is reached has to be inspected, or has to have its key deleted.
-    pub(crate) fn judge_heard(&mut self, cx: &mut Cx, id: RoundId) {
-        let Some(round) = self.take_complete(cx, id) else { return };
-        match round.kind {
-            RoundKind::Inspect { request, seen, waiting } => {
-                let nodes = cx.masters.names().cloned().zip(seen).collect();
-                let waiting = waiting.into_iter().flatten().max();
-                cx.events.push(Event::Inspected { request, nodes, waiting });
-            }
-            RoundKind::ForceRelease { request, ref tally } => {
-                let reports = round.reports(cx.masters.names());
-                let won = tally.verdict() == Verdict::Won;
-                let result = if won { Ok(reports) } else { Err(reports) };
-                cx.events.push(Event::ForceReleased { request, result });
-            }
-            _ => {}
-        }
+    fn result(self: Box<Self>, _: Membership, reports: Vec<NodeReport>) -> Event {
+        let seen =
+            |(report, found): (NodeReport, Option<_>)| (report.node, found.ok_or(report.answer));
+        let nodes = reports.into_iter().zip(self.found).map(seen).collect();
+        Event::Inspected { request: self.request, nodes, waiting: self.waiting }
     }
 }
 
@@ -243,23 +201,6 @@ pub fn readers_in(reply: &Reply) -> Vec<StoredValue> {
         _ => None,
     };
     parts.chunks(2).filter_map(reader).collect()
-}
-
-/// Reads a master's reply to a forced release.
-pub(crate) fn deleted(reply: &Reply) -> Answer {
-    match reply {
-        Reply::Int(0) => Answer::Vacant,
-        Reply::Int(_) => Answer::Deleted,
-        other => unknown(other),
-    }
-}
-
-/// Returns how an answer to a forced release counts.
-pub(crate) const fn vote(answer: &Answer) -> Vote {
-    match answer {
-        Answer::Deleted | Answer::Vacant => Vote::Granted,
-        _ => Vote::Unknown,
-    }
 }
 
 fn unknown(reply: &Reply) -> Answer {

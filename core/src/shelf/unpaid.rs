@@ -22,12 +22,12 @@ const MOST: usize = 1 << 10;
 
 /// The locks that are not kept warm, and until when.
 #[derive(Default)]
-pub(super) struct Unpaid(BTreeMap<Arc<str>, Instant>);
+pub(crate) struct Unpaid(BTreeMap<Arc<str>, Instant>);
 
 impl Unpaid {
     /// Notes that another process has asked for an idle hold of `key`, which `guards` had without the masters.
     /// Returns whether the lock is not kept warm for a while.
-    pub(super) fn asked(&mut self, now: Instant, key: &Arc<str>, guards: u32) -> bool {
+    pub(crate) fn asked(&mut self, now: Instant, key: &Arc<str>, guards: u32) -> bool {
         if guards >= FEWEST {
             return false;
         }
@@ -45,7 +45,7 @@ impl Unpaid {
     }
 
     /// Returns whether the lock is not kept warm now.
-    pub(super) fn has(&mut self, now: Instant, key: &str) -> bool {
+    pub(crate) fn has(&mut self, now: Instant, key: &str) -> bool {
         if self.0.is_empty() {
             return false;
         }

@@ -1,14 +1,13 @@
 //! The order in which a client tries the slots of a semaphore.
 
-/// The most permits that a semaphore has.
-pub const MOST: u8 = 64;
+use crate::shared::Slots;
 
 /// Returns the slots `0..permits` in the order in which this client tries them: the one that it had
 /// last, then the others by a weight of their own for each client. So clients spread over the slots
 /// from the start, and later find their own again.
 #[must_use]
-pub fn order(client: u64, last: Option<u8>, permits: u8) -> Vec<u8> {
-    let mut slots: Vec<u8> = (0..permits.min(MOST)).collect();
+pub(super) fn order(client: u64, last: Option<u8>, permits: u8) -> Vec<u8> {
+    let mut slots: Vec<u8> = (0..permits.min(Slots::MOST)).collect();
     slots.sort_by_key(|slot| (Some(*slot) != last, weight(client, *slot)));
     slots
 }
