@@ -14,6 +14,7 @@ pub mod obstacle;
 mod questions;
 pub mod quorum;
 pub mod report;
+mod routing;
 mod shared;
 pub mod shelf;
 pub mod status;

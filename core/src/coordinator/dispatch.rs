@@ -1,9 +1,9 @@
 //! The masters' answers, and what the coordinator does with them.
 
 use super::Coordinator;
-use crate::lock::remaining::Reported;
 use crate::lock::{Round, RoundKind, acquire, extend, force_release};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
+use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{Cx, Event, IdleEnd, RoundId};

@@ -12,7 +12,7 @@ mod keeper;
 mod probe;
 pub(crate) mod purpose;
 pub(crate) mod release;
-pub(crate) mod remaining;
+
 pub(crate) mod round;
 mod staying;
 mod top_up;

@@ -4,13 +4,13 @@
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
 use super::probe::HeldBack;
-use super::remaining::Holders;
 use super::{Locks, Purpose, acquire, extend, force_release, release};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::master::{PendingReply, Session};
 use crate::obstacle::Obstacle;
 use crate::questions::Question;
+use crate::questions::remaining::Holders;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Invariant, RequestId, RoundId, Timer};

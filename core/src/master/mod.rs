@@ -7,8 +7,7 @@ pub(crate) mod barrier;
 mod departure;
 mod fault;
 pub(crate) mod fencing;
-pub(crate) mod first_node;
-pub(crate) mod laggards;
+
 pub(crate) mod ledger;
 pub mod restart_guard;
 pub(crate) mod session;
@@ -47,7 +46,7 @@ pub struct Masters {
     /// The rounds that ask for votes, and how many may do so at a time.
     pub(crate) window: Window,
     /// Those that are slow to answer.
-    laggards: NodeSet,
+    pub(crate) laggards: NodeSet,
     /// How long a master that has started does not vote: for longer than the settings say while
     /// other clients have other numbers.
     pub(crate) quarantine: Duration,

@@ -1,8 +1,8 @@
 //! What is under the keys that have refused an acquire, for its error.
 
 use super::Question;
+use super::remaining::{Holders, Reported};
 use crate::lock::Locks;
-use crate::lock::remaining::{Holders, Reported};
 use crate::obstacle::Obstacle;
 use crate::quorum::{Membership, NodeSet};
 use crate::report::{Answer, NodeReport};

@@ -5,6 +5,7 @@ mod by_hand;
 mod in_the_way;
 mod inspect;
 mod look;
+pub(crate) mod remaining;
 
 pub use inspect::{Beside, Mark, Seen, StoredValue, readers_in};
 

@@ -3,10 +3,10 @@
 use super::unheard::Unheard;
 use super::waitlist::{Entry, LACKING};
 use crate::lock::Begun;
-use crate::master::first_node::Standing;
 use crate::obstacle::Obstacle;
 use crate::quorum::{Backoff, Clocks, Instant, backoff};
 use crate::report::{Answer, NodeReport};
+use crate::routing::first_node::Standing;
 use crate::shared::{AttemptId, Failure, RoundId, Settings};
 use std::time::Duration;
 

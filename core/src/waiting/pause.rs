@@ -1,7 +1,7 @@
 //! The pause before the next attempt: what shortens it, and what observers see of it.
 
 use super::{Phase, Waiters};
-use crate::lock::remaining::Reported;
+use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, FailureKind, Observation, RequestId, Timer, Watching};
 

@@ -3,11 +3,11 @@
 use super::redial::REDIAL_BASE;
 use super::{RECONFIRM, State};
 use crate::master::agreement::{Answered, Introduction, Outcome, Report};
-use crate::master::laggards::Trips;
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{ClockDrift, Instant, agreement};
 use crate::report::Refusal;
+use crate::routing::laggards::Trips;
 use crate::shared::RoundId;
 use crate::wire::Reply;
 use std::time::Duration;

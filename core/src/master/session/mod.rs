@@ -33,13 +33,13 @@ pub use server_facts::{Persistence, Role, ServerFacts};
 pub(crate) use standing::Part;
 
 use super::agreement::Report;
-use super::first_node::hash;
 use super::ledger::Ledger;
 use super::{Debt, Fault};
 use crate::quorum::Instant;
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::standing::Start;
 use crate::report::{Answer, Refusal};
+use crate::routing::first_node::hash;
 use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
 use crate::wire::waitlist::{Called, Says};
 use crate::wire::{self, Login, Reply, Token};

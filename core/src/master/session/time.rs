@@ -1,11 +1,11 @@
 //! The timed work of one master.
 
 use super::{State, TIMEOUTS_BEFORE_REPLACEMENT};
-use crate::master::laggards::Trips;
 use crate::master::{Fault, Session, Wake};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{Instant, LONGEST_SILENCE};
 use crate::report::Span;
+use crate::routing::laggards::Trips;
 use crate::shared::Random;
 use crate::wire::Packer;
 use std::time::Duration;

@@ -11,7 +11,7 @@
 //! that is slow, down or far away decides nothing alone, and delays nothing by more than that
 //! moment.
 
-use super::Masters;
+use crate::master::Masters;
 use crate::quorum::{Instant, NodeSet};
 use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::{AcquireRequest, Settings};

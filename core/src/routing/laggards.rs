@@ -4,7 +4,7 @@
 //! Each client judges by the questions about its settings, so it may differ from others for a while, or for good if
 //! its way to a master is another one. A laggard votes as ever.
 
-use super::{Masters, Session};
+use crate::master::{Masters, Session};
 use crate::quorum::{Instant, NodeSet};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The key that refused an attempt: its remaining life, which bounds the pause before the next
 //! attempt, and its holder, for the error.
 
-use super::{Attempt, Locks, Stage};
+use crate::lock::{Attempt, Locks, Stage};
 use crate::obstacle::Obstacle;
 use crate::quorum::NodeSet;
 use crate::shared::{AttemptId, Owner, RoundId};
