@@ -30,16 +30,12 @@ lint-packages:
 	@scripts/step 360 "packages" scripts/package
 
 test: ## show every guarantee once, in minutes; needs only cargo and redis-server, which it installs if needed
-	@scripts/step 60 "redis-server" scripts/redis-server
+	@scripts/step 60 "redis-server" scripts/install redis-server
 	@scripts/test
 
 verify: ## run every test that there is, and short forms of the model, the proof and chaos; installs what it needs if CI is set
-	@scripts/step 60 "redis-server" scripts/redis-server
-	@scripts/step 30 "sqlite3" scripts/sqlite3
-	@scripts/step 60 "postgresql" scripts/postgresql
-	@scripts/step 60 "browser" scripts/browser
-	@scripts/step 30 "faketime" scripts/faketime
-	@scripts/step 120 "python" scripts/python
+	@scripts/step 60 "redis-server" scripts/install redis-server
+	@[ -z "$${CI+set}" ] || scripts/step 240 "tools" scripts/install sqlite3 postgresql chromium faketime python
 	@scripts/verify
 
 night: ## run the long forms of all that looks for faults, in ten hours or so, and print one summary

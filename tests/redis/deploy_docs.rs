@@ -282,7 +282,7 @@ async fn the_unit_starts_a_server_with_the_file() {
 fn kubernetes_takes_the_manifest() {
     let checker = root().join("target/python/bin/kubernetes-validate");
     if !checker.exists() {
-        let how = "target/python/bin/kubernetes-validate (CI=1 scripts/python)";
+        let how = "target/python/bin/kubernetes-validate (scripts/install python)";
         return not_tested("docs/deploy/kubernetes.yaml", how);
     }
     let check = |file: &Path| {

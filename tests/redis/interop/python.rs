@@ -20,13 +20,13 @@ fn interpreter() -> PathBuf {
     root().join("target/python/bin/python")
 }
 
-/// Checks whether `scripts/python` has run. If not: a failure if `CI` is set, else a line that says
+/// Checks whether `scripts/install python` has run. If not: a failure if `CI` is set, else a line that says
 /// so.
 pub(crate) fn is_ready() -> bool {
     let ready = interpreter().exists();
     if !ready {
         assert!(std::env::var_os("CI").is_none(), "CI is set, and there is no target/python");
-        eprintln!("no target/python here (CI=1 scripts/python): nothing was tested");
+        eprintln!("no target/python here (scripts/install python): nothing was tested");
     }
     ready
 }

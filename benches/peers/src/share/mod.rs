@@ -35,7 +35,7 @@ const ASIDE: Duration = Duration::from_secs(3);
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let mut options = Options::from_args(args)?;
     if !python().exists() && options.leave_out(POTTERY) {
-        eprintln!("NOT MEASURED: {POTTERY}: there is no target/python (CI=1 scripts/python)");
+        eprintln!("NOT MEASURED: {POTTERY}: there is no target/python (scripts/install python)");
     }
     let kind = &Kind::all()[0];
     let field = Field::start(kind);

@@ -127,5 +127,5 @@ fn spawn(folder: &TempDir) -> Child {
     command.args(["--appendonly", "yes", "--appendfsync", "always"]);
     command.arg("--dir").arg(folder.path()).current_dir(folder.path());
     command.stdin(Stdio::null()).stdout(Stdio::null());
-    command.spawn().expect("there is no redis-server; scripts/redis-server installs it")
+    command.spawn().expect("there is no redis-server; `scripts/install redis-server` installs it")
 }
