@@ -164,8 +164,7 @@ impl RedlockBuilder {
     /// Sets for how long a lock that is kept alive may be held, from the start of the attempt that
     /// won. It must be at least the ttl. A longer time suits longer work, but a task that hangs
     /// keeps others out for as long. Default: 1 h. Can be set per call:
-    /// [`keep_alive_for`](crate::Acquire::keep_alive_for),
-    /// [`keep_alive_forever`](crate::Acquire::keep_alive_forever).
+    /// [`keep_alive_for`](crate::Acquire::keep_alive_for). [`Duration::MAX`] has no end.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
         self.options.max_hold = max_hold;
         self
@@ -303,7 +302,7 @@ impl RedlockBuilder {
     }
 
     /// Sets whether waiters are served in order of arrival, across processes: as if each acquire of
-    /// one resource said [`fair`](crate::Acquire::fair). Calls cannot take it back. It does not apply to several
+    /// one resource said [`fair`](crate::Acquire::fair). It does not apply to several
     /// resources that are locked together, to permits, to readers and writers of an [`RwLock`](crate::RwLock), nor
     /// to candidates of an election. Set it in all clients of a resource, with `waitlist` and `wake_ups`. Default:
     /// `false`.

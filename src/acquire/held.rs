@@ -59,9 +59,9 @@ pub trait Exclusive: Held {}
 ///
 /// ```
 /// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.acquire("printer").fair().fenced();
-/// let _ = redlock.acquire("printer").fenced().fair();
-/// let _ = redlock.reentrant().acquire("printer").fair();
+/// let _ = redlock.acquire("printer").fair(true).fenced();
+/// let _ = redlock.acquire("printer").fenced().fair(true);
+/// let _ = redlock.reentrant().acquire("printer").fair(true);
 /// let _ = redlock.semaphore("import", 10).acquire();
 /// let _ = redlock.acquire_all(["a", "b"]);
 /// # }
@@ -72,25 +72,25 @@ pub trait Exclusive: Held {}
 ///
 /// ```compile_fail,E0599
 /// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.semaphore("import", 10).acquire().fair();
+/// let _ = redlock.semaphore("import", 10).acquire().fair(true);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0599
 /// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.acquire_all(["a", "b"]).fair();
+/// let _ = redlock.acquire_all(["a", "b"]).fair(true);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0599
 /// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.rw_lock("table:7").write().fair();
+/// let _ = redlock.rw_lock("table:7").write().fair(true);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0599
 /// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.rw_lock("table:7").read().fair();
+/// let _ = redlock.rw_lock("table:7").read().fair(true);
 /// # }
 /// ```
 pub trait Queued: Exclusive {}

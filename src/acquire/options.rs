@@ -53,16 +53,10 @@ impl<G: Held> Acquire<G> {
 
     /// Sets the time for which to keep trying while another holder has the lock or too few masters
     /// answer. Attempts begin no later than that; the last one may take an operation timeout
-    /// longer. Default: the builder's [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout);
-    /// zero for `try_acquire`.
+    /// longer. With [`Duration::MAX`], it tries until the lock is won, outages included. Default: the
+    /// builder's [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout); zero for `try_acquire`.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
-        self.terms.timeout = Some(Nanos::of(timeout));
-        self
-    }
-
-    /// Keeps trying until the lock is won, however long that takes, outages included.
-    pub const fn no_timeout(mut self) -> Self {
-        self.terms.timeout = None;
+        self.terms.timeout = Nanos::of(timeout);
         self
     }
 
@@ -90,16 +84,10 @@ impl<G: Held> Acquire<G> {
 
     /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), for at most this long from the
     /// start of the attempt that wins. Even [`Guard::extend`] does not move the deadline beyond
-    /// that. At least the ttl.
+    /// that. At least the ttl. [`Duration::MAX`] has no end: a task that then hangs while it holds the guard
+    /// keeps all others out until its process ends.
     pub const fn keep_alive_for(mut self, span: Duration) -> Self {
         self.terms.keep_alive = Some(KeepAlive::at_most(span));
-        self
-    }
-
-    /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), without an end. A task that
-    /// hangs while it holds the guard keeps all others out until its process ends.
-    pub const fn keep_alive_forever(mut self) -> Self {
-        self.terms.keep_alive = Some(KeepAlive::FOREVER);
         self
     }
 
@@ -169,7 +157,7 @@ impl<G: Exclusive> Acquire<G> {
 
 impl<G: Queued> Acquire<G> {
     /// Queues fairly: waiters are served in order of arrival, across all processes that ask for the
-    /// lock with `fair()`.
+    /// lock with `fair(true)`.
     ///
     /// Before its first attempt, the acquire asks at one master, which keeps a
     /// [list](crate::RedlockBuilder::waitlist) of the lock's waiters: one round trip more, also for a free lock. Only
@@ -183,7 +171,7 @@ impl<G: Queued> Acquire<G> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let masters = quorumlock::embedded::Masters::start(3)?;
     /// # let redlock = masters.builder().connect().await?;
-    /// let guard = redlock.acquire("printer").fair().await?;
+    /// let guard = redlock.acquire("printer").fair(true).await?;
     /// // waiters that arrive in the meantime are served in their order
     /// guard.release().await?;
     /// # Ok(()) }
@@ -197,13 +185,13 @@ impl<G: Queued> Acquire<G> {
     /// first is in the list. Where a client has no list, it polls, as it would without this option.
     ///
     /// All clients of the resource should ask for it: a client that does not may get in between. The builder's
-    /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls.
+    /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls, which `fair(false)` takes back for one of them.
     ///
     /// [`Queued`] names the guards that have it. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
     /// timeout of zero) is refused, and not made, where others wait. The masters' user needs the rights to sorted
     /// sets that the page on permissions lists.
-    pub const fn fair(mut self) -> Self {
-        self.terms.fair = true;
+    pub const fn fair(mut self, fair: bool) -> Self {
+        self.terms.fair = fair;
         self
     }
 

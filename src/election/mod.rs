@@ -114,7 +114,10 @@ impl Election {
 
     fn acquire(&self, candidate: &str) -> Acquire<FencedGuard> {
         let acquire = self.redlock.acquire(self.name.clone()).ttl(self.ttl);
-        let acquire = acquire.lock_delay(self.lock_delay).no_timeout().keep_alive_forever();
+        let acquire = acquire
+            .lock_delay(self.lock_delay)
+            .timeout(Duration::MAX)
+            .keep_alive_for(Duration::MAX);
         acquire.candidate(candidate).fenced()
     }
 
