@@ -7,7 +7,7 @@ mod terms;
 
 pub use future::AcquireFuture;
 pub(crate) use future::Asking;
-pub use held::{All, Exclusive, Fenceable, Held, Queued};
+pub use held::{All, Exclusive, Fenceable, Held};
 pub(crate) use terms::Terms;
 
 use crate::guard::Guard;

@@ -1,6 +1,6 @@
 //! Nested acquisitions: all code that goes through one re-entrant handle shares its holds.
 
-use crate::acquire::{Acquire, Asking, Exclusive, Held, Queued};
+use crate::acquire::{Acquire, Asking, Exclusive, Held};
 use crate::failure::{Lost, ReentrantError};
 use crate::guard::{Guard, Lease};
 use crate::kind::{Fenced, Kind, Unfenced, sealed::Sealed};
@@ -227,8 +227,6 @@ impl<K: Kind> Held for ReentrantGuard<K> {
 }
 
 impl<K: Kind> Exclusive for ReentrantGuard<K> {}
-
-impl<K: Kind> Queued for ReentrantGuard<K> {}
 
 impl<K: Kind> Door<K> {
     /// Returns the door to `resource`; creates it if no caller is using it.

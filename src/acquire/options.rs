@@ -1,6 +1,7 @@
 //! The options of an acquisition, each for the guards that can have it.
 
-use super::{Acquire, Exclusive, Fenceable, Held, Queued};
+use super::{Acquire, Exclusive, Fenceable, Held};
+use crate::kind::Detachable;
 #[cfg(doc)]
 use crate::{guard::Guard, redlock::Redlock};
 use quorumlock_core::coordinator::{KeepAlive, Label};
@@ -155,7 +156,8 @@ impl<G: Exclusive> Acquire<G> {
     }
 }
 
-impl<G: Queued> Acquire<G> {
+/// For one resource: [`All`](crate::kind::All) yields the guard of another type.
+impl<G: Held<Guard = G, Kind: Detachable>> Acquire<G> {
     /// Queues fairly: waiters are served in order of arrival, across all processes that ask for the
     /// lock with `fair(true)`.
     ///
@@ -187,7 +189,7 @@ impl<G: Queued> Acquire<G> {
     /// All clients of the resource should ask for it: a client that does not may get in between. The builder's
     /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls, which `fair(false)` takes back for one of them.
     ///
-    /// [`Queued`] names the guards that have it. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
+    /// [`Detachable`] has the kinds of lock for which there is this option. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
     /// timeout of zero) is refused, and not made, where others wait. The masters' user needs the rights to sorted
     /// sets that the page on permissions lists.
     pub const fn fair(mut self, fair: bool) -> Self {
@@ -235,7 +237,7 @@ impl<G: Queued> Acquire<G> {
     /// - **Refused** beside a lock-delay, a [`min_hold`](Self::min_hold) or [`fair`](Self::fair), whose locks are
     ///   not kept warm. Nor is a lock that was [adopted](Redlock::adopt).
     ///
-    /// [`Queued`] names the guards that have it. The builder's
+    /// [`Detachable`] has the kinds of lock for which there is this option. The builder's
     /// [`keep_warm`](crate::RedlockBuilder::keep_warm) sets it for all calls that it suits. Zero, the default, is for
     /// locks whose keys are deleted by their release.
     pub const fn keep_warm(mut self, span: Duration) -> Self {
