@@ -264,8 +264,9 @@ impl RedlockBuilder {
     /// process, a worker's name. At most 512 bytes without control characters, and not ending like
     /// the term of an election (`;term=7`). It excludes no client and proves nothing, and is never a
     /// secret: keys, `MONITOR`, errors and logs show it. Default: the host's name and the number of
-    /// the process, such as `web-3:4711`; an empty label is the same as
-    /// [`no_label`](Self::no_label). Can be set [per call](crate::Acquire::label).
+    /// the process, such as `web-3:4711`; with an empty
+    /// one, no client learns from the masters which host and process holds a lock. Can be set
+    /// [per call](crate::Acquire::label).
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder().label("worker-7");
@@ -273,16 +274,6 @@ impl RedlockBuilder {
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.options.label = Some(label.into().into());
         self
-    }
-
-    /// Lets locks have no label, so that no client learns from the masters which host and process holds
-    /// them. Default: see [`label`](Self::label).
-    ///
-    /// ```
-    /// let builder = quorumlock::Redlock::builder().no_label();
-    /// ```
-    pub fn no_label(self) -> Self {
-        self.label("")
     }
 
     /// Sets whether a release notifies the waiters in other processes, which then ask one master

@@ -55,7 +55,7 @@ async fn every_kind_of_acquire_learns_the_holder() {
 async fn of_several_resources_each_that_is_held_is_named_with_its_holder() {
     let masters = Masters::start_in_memory(3).unwrap();
     let (holder, other) = (client(&masters, "web-1").await, client(&masters, "web-2").await);
-    let third = builder(&masters).no_label().connect().await.unwrap();
+    let third = builder(&masters).label("").connect().await.unwrap();
     let _b = holder.acquire("b").await.unwrap();
     for error in [
         other.try_acquire_all(["a", "b"]).await.unwrap_err(),
