@@ -7,13 +7,13 @@ mod terms;
 
 pub use future::AcquireFuture;
 pub(crate) use future::Asking;
-pub use held::{All, Exclusive, Fenceable, Held, Queued};
+pub use held::{All, Exclusive, Fenceable, Held};
 pub(crate) use terms::Terms;
 
 use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::redlock::Redlock;
-use crate::resource::{IntoResource, IntoResources, Resources};
+use crate::resource::Resources;
 use quorumlock_core::coordinator::Label;
 use std::fmt;
 use std::future::IntoFuture;
@@ -96,7 +96,13 @@ impl Redlock {
     ///
     /// `resource` is the key in Redis, after the prefix if one is configured. It must have 1 to
     /// 4096 bytes and not contain `quorumlock:`. [`acquire_all`](Self::acquire_all) locks several
-    /// together.
+    /// together. A number is no name, since the same number may stand for an order and for an account:
+    ///
+    /// ```compile_fail,E0277
+    /// # fn example(redlock: quorumlock::Redlock, id: u64) {
+    /// let _ = redlock.acquire(id); // write format!("orders:{id}")
+    /// # }
+    /// ```
     ///
     /// Waiters in this process queue in order of arrival, without traffic; a release passes the
     /// lock on to the next one in one round trip. Between processes, waiters are notified of a
@@ -117,13 +123,13 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     #[doc(alias = "lock")]
-    pub fn acquire(&self, resource: impl IntoResource) -> Acquire {
+    pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire {
         let timeout = self.options().acquire_timeout;
-        Acquire::new(self.clone(), Resources::one(resource.into_resource()), timeout)
+        Acquire::new(self.clone(), Resources::one(resource), timeout)
     }
 
     /// Acquires several resources together, at most 64: all or nothing, under one guard with one
-    /// deadline. Their order does not matter. Otherwise as [`acquire`](Self::acquire); there is no
+    /// deadline. Order and repetition do not matter. Otherwise as [`acquire`](Self::acquire); there is no
     /// [fair](Acquire::fair) order, since several resources have no list in common.
     ///
     /// ```no_run
@@ -133,9 +139,9 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     #[doc(alias = "multilock")]
-    pub fn acquire_all(&self, resources: impl IntoResources) -> Acquire<All> {
+    pub fn acquire_all(&self, resources: impl IntoIterator<Item: AsRef<str>>) -> Acquire<All> {
         let timeout = self.options().acquire_timeout;
-        Acquire::new(self.clone(), resources.into_resources(), timeout)
+        Acquire::new(self.clone(), Resources::several(resources), timeout)
     }
 
     /// Makes one attempt and does not wait while another holder has the lock. Makes no attempt at
@@ -160,15 +166,14 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     #[doc(alias = "try_lock")]
-    pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire {
-        let resource = Resources::one(resource.into_resource());
-        Acquire::new(self.clone(), resource, Duration::ZERO)
+    pub fn try_acquire(&self, resource: impl AsRef<str>) -> Acquire {
+        Acquire::new(self.clone(), Resources::one(resource), Duration::ZERO)
     }
 
     /// Makes one attempt to acquire several resources together, and does not wait. See
     /// [`acquire_all`](Self::acquire_all) and [`try_acquire`](Self::try_acquire).
-    pub fn try_acquire_all(&self, resources: impl IntoResources) -> Acquire<All> {
-        Acquire::new(self.clone(), resources.into_resources(), Duration::ZERO)
+    pub fn try_acquire_all(&self, resources: impl IntoIterator<Item: AsRef<str>>) -> Acquire<All> {
+        Acquire::new(self.clone(), Resources::several(resources), Duration::ZERO)
     }
 }
 

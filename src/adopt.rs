@@ -99,15 +99,9 @@ impl<K: Kind> Adopt<K> {
         self
     }
 
-    /// Same as [`keep_alive`](Self::keep_alive), for at most this long.
+    /// Same as [`keep_alive`](Self::keep_alive), for at most this long; [`Duration::MAX`] has no end.
     pub const fn keep_alive_for(mut self, span: Duration) -> Self {
         self.keep_alive = Some(KeepAlive::at_most(span));
-        self
-    }
-
-    /// Same as [`keep_alive`](Self::keep_alive), without an end.
-    pub const fn keep_alive_forever(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::FOREVER);
         self
     }
 

@@ -164,8 +164,7 @@ impl RedlockBuilder {
     /// Sets for how long a lock that is kept alive may be held, from the start of the attempt that
     /// won. It must be at least the ttl. A longer time suits longer work, but a task that hangs
     /// keeps others out for as long. Default: 1 h. Can be set per call:
-    /// [`keep_alive_for`](crate::Acquire::keep_alive_for),
-    /// [`keep_alive_forever`](crate::Acquire::keep_alive_forever).
+    /// [`keep_alive_for`](crate::Acquire::keep_alive_for). [`Duration::MAX`] has no end.
     pub const fn max_hold(mut self, max_hold: Duration) -> Self {
         self.options.max_hold = max_hold;
         self
@@ -265,8 +264,9 @@ impl RedlockBuilder {
     /// process, a worker's name. At most 512 bytes without control characters, and not ending like
     /// the term of an election (`;term=7`). It excludes no client and proves nothing, and is never a
     /// secret: keys, `MONITOR`, errors and logs show it. Default: the host's name and the number of
-    /// the process, such as `web-3:4711`; an empty label is the same as
-    /// [`no_label`](Self::no_label). Can be set [per call](crate::Acquire::label).
+    /// the process, such as `web-3:4711`; with an empty
+    /// one, no client learns from the masters which host and process holds a lock. Can be set
+    /// [per call](crate::Acquire::label).
     ///
     /// ```
     /// let builder = quorumlock::Redlock::builder().label("worker-7");
@@ -274,16 +274,6 @@ impl RedlockBuilder {
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.options.label = Some(label.into().into());
         self
-    }
-
-    /// Lets locks have no label, so that no client learns from the masters which host and process holds
-    /// them. Default: see [`label`](Self::label).
-    ///
-    /// ```
-    /// let builder = quorumlock::Redlock::builder().no_label();
-    /// ```
-    pub fn no_label(self) -> Self {
-        self.label("")
     }
 
     /// Sets whether a release notifies the waiters in other processes, which then ask one master
@@ -303,7 +293,7 @@ impl RedlockBuilder {
     }
 
     /// Sets whether waiters are served in order of arrival, across processes: as if each acquire of
-    /// one resource said [`fair`](crate::Acquire::fair). Calls cannot take it back. It does not apply to several
+    /// one resource said [`fair`](crate::Acquire::fair). It does not apply to several
     /// resources that are locked together, to permits, to readers and writers of an [`RwLock`](crate::RwLock), nor
     /// to candidates of an election. Set it in all clients of a resource, with `waitlist` and `wake_ups`. Default:
     /// `false`.

@@ -197,8 +197,7 @@ settings! {
         key_prefix: String = value::text => RedlockBuilder::key_prefix;
         /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
         lock_delay: Duration = value::span => RedlockBuilder::lock_delay;
-        /// [`label`](crate::RedlockBuilder::label); an empty one is
-        /// [`no_label`](crate::RedlockBuilder::no_label).
+        /// [`label`](crate::RedlockBuilder::label).
         label: String = value::text => RedlockBuilder::label;
         /// A file with the user and the password for all masters, which may change:
         /// [`credentials_file`](crate::RedlockBuilder::credentials_file).

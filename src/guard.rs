@@ -37,6 +37,9 @@ use tokio::sync::oneshot;
 ///
 /// A guard is not bound to a task or a thread: send it to where the work is.
 ///
+/// It dereferences to its [`Lease`], as a `String` does to `str`: the lease is the part that reads, and functions that
+/// only look take a `&Lease`. A guard adds what ends or prolongs the lock.
+///
 /// Bind it to a name, such as `guard` or `_guard`. `let _ = redlock.acquire("r").await?;` drops the
 /// guard at the end of that line, and the lock is free again. rustc finds that with this lint:
 ///

@@ -15,7 +15,6 @@ use crate::failure::InvalidSetting;
 use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, OneLine, Span};
-use crate::resource::IntoResource;
 pub use error::InspectError;
 use judge::judge;
 pub use node::{NodeInspection, NodeState};
@@ -54,8 +53,8 @@ impl Redlock {
     /// # Cancel safety
     ///
     /// Safe: it changes nothing.
-    pub async fn inspect(&self, resource: impl IntoResource) -> Result<Inspection, InspectError> {
-        let resource = resource.into_resource();
+    pub async fn inspect(&self, resource: impl AsRef<str>) -> Result<Inspection, InspectError> {
+        let resource: Arc<str> = resource.as_ref().into();
         self.options().check_resource(&resource)?;
         let key = self.options().key(&resource);
         let readers = self.options().beside(&resource).readers;

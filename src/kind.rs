@@ -3,14 +3,14 @@
 //!
 //! | [`Acquire`](crate::Acquire) of | from | options beside those of all |
 //! |---|---|---|
-//! | [`Guard`](crate::Guard), [`FencedGuard`](crate::FencedGuard) | [`Redlock::acquire`](crate::Redlock::acquire) | `min_hold`, `fair`, `fenced` |
+//! | [`Guard`](crate::Guard), [`FencedGuard`](crate::FencedGuard) | [`Redlock::acquire`](crate::Redlock::acquire) | `min_hold`, `fair`, `keep_warm`, `fenced` |
 //! | [`All`], [`All<FencedGuard>`](All) | [`Redlock::acquire_all`](crate::Redlock::acquire_all) | `min_hold`, `fenced` |
-//! | [`ReentrantGuard`](crate::ReentrantGuard) | [`Reentrant::acquire`](crate::Reentrant::acquire) | `min_hold`, `fair` |
+//! | [`ReentrantGuard`](crate::ReentrantGuard) | [`Reentrant::acquire`](crate::Reentrant::acquire) | `min_hold`, `fair`, `keep_warm` |
 //! | [`Permit`](crate::Permit) | [`Semaphore::acquire`](crate::Semaphore::acquire) | `min_hold` |
 //! | [`WriteGuard`](crate::WriteGuard) | [`RwLock::write`](crate::RwLock::write) | `fenced` |
 //! | [`ReadGuard`](crate::ReadGuard) | [`RwLock::read`](crate::RwLock::read) | |
 
-pub use crate::acquire::{All, Exclusive, Fenceable, Held, Queued};
+pub use crate::acquire::{All, Exclusive, Fenceable, Held};
 
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
@@ -32,13 +32,51 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
     fn won_with(token: Option<FencingToken>, slot: Option<u8>) -> Self;
 }
 
-/// The kinds of lock that [`Guard::detach`](crate::Guard::detach) gives away: [`Unfenced`] and
-/// [`Fenced`].
+/// The kinds of lock that one client holds at a time, and that have a key to themselves: [`Unfenced`] and
+/// [`Fenced`]. [`Guard::detach`](crate::Guard::detach) gives such a lock away, and on one resource it can be
+/// [`fair`](crate::Acquire::fair) and [kept warm](crate::Acquire::keep_warm).
 ///
 /// ```compile_fail,E0277
 /// # async fn example(redlock: quorumlock::Redlock) {
 /// let permit = redlock.semaphore("import", 10).acquire().await.unwrap();
 /// let _ = permit.detach().await; // a permit is not `Detachable`
+/// # }
+/// ```
+///
+/// ```
+/// # fn example(redlock: quorumlock::Redlock) {
+/// let _ = redlock.acquire("printer").fair(true).fenced();
+/// let _ = redlock.acquire("printer").fenced().fair(true);
+/// let _ = redlock.reentrant().acquire("printer").fair(true);
+/// let _ = redlock.semaphore("import", 10).acquire();
+/// let _ = redlock.acquire_all(["a", "b"]);
+/// # }
+/// ```
+///
+/// The permits of a semaphore are not given in order of arrival, and several resources have no list
+/// in common. In a read-write lock, writers come first:
+///
+/// ```compile_fail,E0599
+/// # fn example(redlock: quorumlock::Redlock) {
+/// let _ = redlock.semaphore("import", 10).acquire().fair(true);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # fn example(redlock: quorumlock::Redlock) {
+/// let _ = redlock.acquire_all(["a", "b"]).fair(true);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # fn example(redlock: quorumlock::Redlock) {
+/// let _ = redlock.rw_lock("table:7").write().fair(true);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # fn example(redlock: quorumlock::Redlock) {
+/// let _ = redlock.rw_lock("table:7").read().fair(true);
 /// # }
 /// ```
 pub trait Detachable: Kind {}

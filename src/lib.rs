@@ -145,7 +145,6 @@ pub use redis;
 pub use redlock::Redlock;
 pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantGuard};
 pub use released::Released;
-pub use resource::{IntoResource, IntoResources};
 pub use rw_lock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, PermitLease, Semaphore};
 pub use status::{NodeStanding, NodeStatus, Status};

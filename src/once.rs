@@ -3,10 +3,9 @@
 use crate::acquire::Acquire;
 use crate::failure::{AcquireError, InvalidSetting, Lost, OnceError};
 use crate::guard::{Guard, Lease};
-use crate::kind::{All, Fenced, Kind, Unfenced};
+use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
 use crate::released::Released;
-use crate::resource::IntoResources;
 use crate::run::{ended, under};
 use std::time::Duration;
 
@@ -43,7 +42,7 @@ use std::time::Duration;
 #[must_use = "nothing is asked before `run`"]
 #[derive(Clone, Debug)]
 pub struct Once<K: Kind = Unfenced> {
-    inner: Acquire<All<Guard<K>>>,
+    inner: Acquire<Guard<K>>,
 }
 
 /// The outcome of a [`Once::run`] that has not failed.
@@ -62,8 +61,8 @@ impl Redlock {
     /// `period` is at most [`max_ttl`](crate::RedlockBuilder::max_ttl), half a minute unless configured
     /// otherwise, since a key stays that long: it ends what several hosts start at the same time. For a job
     /// of each hour or night, see the cookbook.
-    pub fn once(&self, resource: impl IntoResources, period: Duration) -> Once {
-        Once { inner: self.try_acquire_all(resource).min_hold(period) }
+    pub fn once(&self, resource: impl AsRef<str>, period: Duration) -> Once {
+        Once { inner: self.try_acquire(resource).min_hold(period) }
     }
 }
 
@@ -128,7 +127,7 @@ impl<K: Kind> Once<K> {
     }
 
     /// Returns the acquisition, with a keeper.
-    fn acquire(self) -> Result<Acquire<All<Guard<K>>>, AcquireError> {
+    fn acquire(self) -> Result<Acquire<Guard<K>>, AcquireError> {
         if self.inner.terms().stays_closed() {
             return Ok(self.inner.kept_alive());
         }

@@ -1,12 +1,12 @@
 //! Nested acquisitions: all code that goes through one re-entrant handle shares its holds.
 
-use crate::acquire::{Acquire, Asking, Exclusive, Held, Queued};
+use crate::acquire::{Acquire, Asking, Exclusive, Held};
 use crate::failure::{Lost, ReentrantError};
 use crate::guard::{Guard, Lease};
 use crate::kind::{Fenced, Kind, Unfenced, sealed::Sealed};
 use crate::redlock::Redlock;
 use crate::released::Released;
-use crate::resource::{IntoResource, Resources};
+use crate::resource::Resources;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -143,7 +143,7 @@ impl<K: Kind> Reentrant<K> {
     /// # Cancel safety
     ///
     /// Same as for [`Acquire`]. A caller that waited behind it then becomes the outermost.
-    pub fn acquire(&self, resource: impl IntoResource) -> Acquire<ReentrantGuard<K>> {
+    pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire<ReentrantGuard<K>> {
         self.acquire_within(resource, self.redlock.options().acquire_timeout)
     }
 
@@ -152,17 +152,16 @@ impl<K: Kind> Reentrant<K> {
     /// resource, which may then be the one to join.
     ///
     /// See [`acquire`](Self::acquire) for errors and cancel safety.
-    pub fn try_acquire(&self, resource: impl IntoResource) -> Acquire<ReentrantGuard<K>> {
+    pub fn try_acquire(&self, resource: impl AsRef<str>) -> Acquire<ReentrantGuard<K>> {
         self.acquire_within(resource, Duration::ZERO)
     }
 
     fn acquire_within(
         &self,
-        resource: impl IntoResource,
+        resource: impl AsRef<str>,
         timeout: Duration,
     ) -> Acquire<ReentrantGuard<K>> {
-        let resource = Resources::one(resource.into_resource());
-        Acquire::within(self.redlock.clone(), resource, timeout, self.doors.clone())
+        Acquire::within(self.redlock.clone(), Resources::one(resource), timeout, self.doors.clone())
     }
 }
 
@@ -228,8 +227,6 @@ impl<K: Kind> Held for ReentrantGuard<K> {
 }
 
 impl<K: Kind> Exclusive for ReentrantGuard<K> {}
-
-impl<K: Kind> Queued for ReentrantGuard<K> {}
 
 impl<K: Kind> Door<K> {
     /// Returns the door to `resource`; creates it if no caller is using it.

@@ -6,55 +6,12 @@ pub(crate) use pool::Pool;
 
 use crate::options::Options;
 use quorumlock_core::coordinator::Keys;
-use std::borrow::Cow;
 use std::slice;
 use std::sync::Arc;
 
-/// The name of one resource: a `&str`, a `String`, an `Arc<str>`, a `Box<str>`, a `Cow<str>`.
-///
-/// Sealed, so that other types that name a resource may be added later. A number is no name, since
-/// the same number may stand for an order and for an account:
-///
-/// ```compile_fail,E0277
-/// # fn example(redlock: quorumlock::Redlock, id: u64) {
-/// redlock.inspect(id); // write format!("orders:{id}")
-/// # }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not name a resource to lock",
-    label = "not the name of a resource",
-    note = "a name is a string; for an integer, say what it numbers: `format!(\"orders:{{id}}\")`",
-    note = "`acquire_all` locks several resources together"
-)]
-pub trait IntoResource: IntoResources {
-    #[doc(hidden)]
-    fn into_resource(self) -> Arc<str>;
-}
-
-/// The names of the resources to lock: one, or an array, a slice or a `Vec` of names for several
-/// that are locked together. Order and repetition do not matter.
-///
-/// Sealed, as [`IntoResource`] is.
-///
-/// ```compile_fail,E0277
-/// # fn example(redlock: quorumlock::Redlock, id: u64) {
-/// redlock.acquire_all([id]); // write format!("orders:{id}")
-/// # }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not name resources to lock",
-    label = "not the name of a resource, nor an array, a slice or a `Vec` of names",
-    note = "a name is a string; for an integer, say what it numbers: `format!(\"orders:{{id}}\")`"
-)]
-pub trait IntoResources {
-    /// Seals both traits: other crates cannot name its result.
-    #[doc(hidden)]
-    fn into_resources(self) -> Resources;
-}
-
 /// The resources that one acquisition locks.
 #[derive(Clone, Debug)]
-pub struct Resources(Names);
+pub(crate) struct Resources(Names);
 
 #[derive(Clone, Debug)]
 enum Names {
@@ -74,8 +31,8 @@ enum Names {
 struct Several(Vec<Arc<str>>);
 
 impl Resources {
-    pub(crate) const fn one(name: Arc<str>) -> Self {
-        Self(Names::One(name))
+    pub(crate) fn one(name: impl AsRef<str>) -> Self {
+        Self(Names::One(name.as_ref().into()))
     }
 
     pub(crate) const fn read(name: Arc<str>) -> Self {
@@ -103,8 +60,9 @@ impl Resources {
         }
     }
 
-    fn several(names: impl IntoIterator<Item: IntoResource>) -> Self {
-        let mut names: Vec<Arc<str>> = names.into_iter().map(IntoResource::into_resource).collect();
+    pub(crate) fn several(names: impl IntoIterator<Item: AsRef<str>>) -> Self {
+        let mut names: Vec<Arc<str>> =
+            names.into_iter().map(|name| Arc::from(name.as_ref())).collect();
         names.sort_unstable();
         names.dedup();
         Self(Names::Several(Arc::new(Several(names))))
@@ -151,96 +109,23 @@ impl Resources {
     }
 }
 
-macro_rules! names_a_resource {
-    ($($type:ty),+) => {$(
-        impl IntoResource for $type {
-            fn into_resource(self) -> Arc<str> {
-                self.into()
-            }
-        }
-
-        impl IntoResources for $type {
-            fn into_resources(self) -> Resources {
-                Resources::one(self.into_resource())
-            }
-        }
-    )+};
-}
-
-names_a_resource!(&str, String, Arc<str>, Box<str>, Cow<'_, str>);
-
-impl IntoResource for &String {
-    fn into_resource(self) -> Arc<str> {
-        self.as_str().into()
-    }
-}
-
-impl IntoResources for &String {
-    fn into_resources(self) -> Resources {
-        self.as_str().into_resources()
-    }
-}
-
-impl<T: IntoResource, const N: usize> IntoResources for [T; N] {
-    fn into_resources(self) -> Resources {
-        Resources::several(self)
-    }
-}
-
-impl<T: IntoResource> IntoResources for Vec<T> {
-    fn into_resources(self) -> Resources {
-        Resources::several(self)
-    }
-}
-
-impl<T: IntoResource + Clone> IntoResources for &[T] {
-    fn into_resources(self) -> Resources {
-        Resources::several(self.iter().cloned())
-    }
-}
-
-impl<T: IntoResource + Clone, const N: usize> IntoResources for &[T; N] {
-    fn into_resources(self) -> Resources {
-        self.as_slice().into_resources()
-    }
-}
-
-impl<T: IntoResource + Clone> IntoResources for &Vec<T> {
-    fn into_resources(self) -> Resources {
-        self.as_slice().into_resources()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(resources: impl IntoResources) -> Vec<String> {
-        resources.into_resources().names().iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn one_name_is_one_resource_however_it_is_written() {
-        let owned = String::from("a");
-        assert_eq!(names("a"), ["a"]);
-        assert_eq!(names(&owned), ["a"]);
-        assert_eq!(names(owned), ["a"]);
-        assert_eq!(names(Arc::<str>::from("a")), ["a"]);
-        assert_eq!(names(Box::<str>::from("a")), ["a"]);
-        assert_eq!(names(Cow::Borrowed("a")), ["a"]);
-    }
-
     #[test]
     fn several_are_the_same_in_every_order_and_in_every_container() {
+        fn names(names: impl IntoIterator<Item: AsRef<str>>) -> Vec<String> {
+            Resources::several(names).names().iter().map(ToString::to_string).collect()
+        }
         let owned: Vec<String> = ["b", "a", "b"].map(String::from).into();
         for several in [
             names(["b", "a"]),
             names(["a", "b", "a"]),
             names(&["b", "a"][..]),
-            names(["b", "a"].as_slice()),
             names(vec![Arc::<str>::from("b"), Arc::from("a")]),
             names(&owned),
-            names(owned.iter().collect::<Vec<&String>>()),
+            names(owned.iter().rev()),
             names(owned),
         ] {
             assert_eq!(several, ["a", "b"]);
@@ -250,18 +135,18 @@ mod tests {
     #[test]
     fn several_are_shown_with_commas_and_one_as_it_is() {
         let shown = |resources: Resources| resources.shown().to_string();
-        assert_eq!(shown(["b", "a"].into_resources()), "a, b");
-        assert_eq!(shown(["a", "a"].into_resources()), "a");
-        assert_eq!(shown("a, b".into_resources()), "a, b");
+        assert_eq!(shown(Resources::several(["b", "a"])), "a, b");
+        assert_eq!(shown(Resources::several(["a", "a"])), "a");
+        assert_eq!(shown(Resources::one("a, b")), "a, b");
     }
 
     #[test]
     fn each_has_its_key_and_none_at_all_has_none() {
         let keys = |resources: Resources| resources.keys(|name| format!("p:{name}").into());
-        let two = keys(["b", "a"].into_resources());
+        let two = keys(Resources::several(["b", "a"]));
         assert_eq!(two, Keys::several(["p:a", "p:b"].map(Arc::from)));
-        assert_eq!(keys(["a"].into_resources()), Some(Keys::from("p:a")));
-        assert_eq!(keys("a".into_resources()), Some(Keys::from("p:a")));
-        assert_eq!(keys([""; 0].into_resources()), None);
+        assert_eq!(keys(Resources::several(["a"])), Some(Keys::from("p:a")));
+        assert_eq!(keys(Resources::one("a")), Some(Keys::from("p:a")));
+        assert_eq!(keys(Resources::several([""; 0])), None);
     }
 }

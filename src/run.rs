@@ -33,7 +33,9 @@ impl<G: Held<Error = AcquireError>> Acquire<G> {
     /// [`fencing_token`](Lease::fencing_token).
     ///
     /// `Ok` proves that the lock was held until the body had returned. It contains the body's
-    /// result, even if that is an error: a release that is not confirmed in time does not hide it.
+    /// result, even if that is an error: a release that is not confirmed in time does not hide it. So a body that
+    /// returns a `Result` is awaited with `.await??`, as tokio's `JoinHandle` is: the first `?` is for the lock, the
+    /// second for the body.
     /// With [`min_hold`](Self::min_hold) or [`keep_warm`](Self::keep_warm), a body that returns has ended well,
     /// whatever it returns; [`Once::run`](crate::Once::run) opens the resource if that is an error.
     ///

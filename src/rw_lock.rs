@@ -4,7 +4,7 @@ use crate::acquire::{Acquire, Held};
 use crate::guard::Guard;
 use crate::kind::{Reading, Unfenced, Writing};
 use crate::redlock::Redlock;
-use crate::resource::{IntoResource, Resources};
+use crate::resource::Resources;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,8 +89,8 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     #[doc(alias("read_lock", "write_lock"))]
-    pub fn rw_lock(&self, resource: impl IntoResource) -> RwLock {
-        RwLock { redlock: self.clone(), resource: resource.into_resource() }
+    pub fn rw_lock(&self, resource: impl AsRef<str>) -> RwLock {
+        RwLock { redlock: self.clone(), resource: resource.as_ref().into() }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::inspect::InspectError;
 use crate::inspect::Inspection;
 use crate::kind::Permitted;
 use crate::redlock::Redlock;
-use crate::resource::{IntoResource, Pool, Resources};
+use crate::resource::{Pool, Resources};
 use quorumlock_core::coordinator::Slots;
 use std::fmt;
 use std::sync::Arc;
@@ -62,8 +62,8 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     #[doc(alias("acquire_many", "rate_limit"))]
-    pub fn semaphore(&self, name: impl IntoResource, permits: usize) -> Semaphore {
-        let (resource, options) = (name.into_resource(), self.options());
+    pub fn semaphore(&self, name: impl AsRef<str>, permits: usize) -> Semaphore {
+        let (resource, options) = (Arc::from(name.as_ref()), self.options());
         let count = u8::try_from(permits).unwrap_or(Slots::MOST).min(Slots::MOST);
         let names = (0..count).map(|slot| options.slot(&resource, slot));
         let slots = Slots::new(options.slots_channel(&resource), names);

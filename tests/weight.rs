@@ -113,7 +113,7 @@ async fn release(mut held: Vec<Guard>) {
 async fn wait(redlock: &Redlock, resources: &[String]) -> Vec<JoinHandle<()>> {
     let waiters = (0..MANY).zip(resources.iter().cycle());
     let wait = |(_, resource): (i64, &String)| {
-        let acquire = redlock.acquire(resource.as_str()).no_timeout();
+        let acquire = redlock.acquire(resource.as_str()).timeout(Duration::MAX);
         tokio::spawn(async move { drop(acquire.await) })
     };
     waiters.map(wait).collect()

@@ -176,11 +176,11 @@ impl Run<'_> {
     fn with_options<G: Held>(&self, acquire: Acquire<G>) -> Acquire<G> {
         let acquire = match (self.args.no_wait, self.args.no_timeout) {
             (true, _) => acquire.timeout(Duration::ZERO),
-            (_, true) => acquire.no_timeout(),
+            (_, true) => acquire.timeout(Duration::MAX),
             _ => acquire,
         };
         match self.args.keep_alive_forever {
-            true => acquire.keep_alive_forever(),
+            true => acquire.keep_alive_for(Duration::MAX),
             false => acquire.keep_alive(),
         }
     }

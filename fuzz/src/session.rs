@@ -348,8 +348,7 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         fences: fences.flatten().map(Arc::new),
         ttl: Duration::from_secs(if flag(2) { 10 } else { 1 }).into(),
         lock_delay: Duration::from_secs(u64::from(flag(3))).into(),
-        wait: [Some(Duration::ZERO), Some(Duration::from_secs(5)), None][data.below(3)]
-            .map(Nanos::of),
+        wait: [Nanos::ZERO, Nanos::of(Duration::from_secs(5)), Nanos::FOREVER][data.below(3)],
         keep_alive: flag(4).then_some(KeepAlive::FOREVER),
         label: match (flag(5), flag(6)) {
             (false, _) => None,

@@ -27,7 +27,7 @@ pub(super) fn run(data: &[u8]) {
         fences: None,
         ttl: ttl.into(),
         lock_delay: lock_delay.into(),
-        wait: Some(Nanos::of(Duration::ZERO)),
+        wait: Nanos::ZERO,
         keep_alive: None,
         label: None,
         at_least: None,

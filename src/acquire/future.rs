@@ -44,10 +44,10 @@ impl<G: Held> AcquireFuture<G> {
     ///
     /// # let masters = quorumlock::embedded::Masters::start_in_memory(3)?;
     /// # let [redlock, other] = [masters.builder().connect().await?, masters.builder().connect().await?];
-    /// # let held = other.acquire("printer").fair().await?;
+    /// # let held = other.acquire("printer").fair(true).await?;
     /// # let release = async { held.release().await };
     /// # let mut release = pin!(release);
-    /// let mut acquire = pin!(redlock.acquire("printer").fair().into_future());
+    /// let mut acquire = pin!(redlock.acquire("printer").fair(true).into_future());
     /// let guard = loop {
     ///     tokio::select! {
     ///         guard = &mut acquire => break guard?,

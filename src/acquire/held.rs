@@ -54,47 +54,6 @@ pub trait Held: Sealed + Sized + 'static {
 /// ```
 pub trait Exclusive: Held {}
 
-/// Guards of one resource that one client holds at a time: [`fair`](crate::Acquire::fair) and
-/// [`keep_warm`](crate::Acquire::keep_warm).
-///
-/// ```
-/// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.acquire("printer").fair().fenced();
-/// let _ = redlock.acquire("printer").fenced().fair();
-/// let _ = redlock.reentrant().acquire("printer").fair();
-/// let _ = redlock.semaphore("import", 10).acquire();
-/// let _ = redlock.acquire_all(["a", "b"]);
-/// # }
-/// ```
-///
-/// The permits of a semaphore are not given in order of arrival, and several resources have no list
-/// in common. In a read-write lock, writers come first:
-///
-/// ```compile_fail,E0599
-/// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.semaphore("import", 10).acquire().fair();
-/// # }
-/// ```
-///
-/// ```compile_fail,E0599
-/// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.acquire_all(["a", "b"]).fair();
-/// # }
-/// ```
-///
-/// ```compile_fail,E0599
-/// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.rw_lock("table:7").write().fair();
-/// # }
-/// ```
-///
-/// ```compile_fail,E0599
-/// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.rw_lock("table:7").read().fair();
-/// # }
-/// ```
-pub trait Queued: Exclusive {}
-
 /// Guards that can have a fencing token: [`fenced`](crate::Acquire::fenced).
 ///
 /// ```
@@ -156,8 +115,6 @@ impl<K: Kind> Held for Guard<K> {
 impl<K: Detachable> Exclusive for Guard<K> {}
 
 impl Exclusive for Guard<Permitted> {}
-
-impl<K: Detachable> Queued for Guard<K> {}
 
 impl Fenceable for Guard {
     type Fenced = FencedGuard;

@@ -1,6 +1,7 @@
 //! The options of an acquisition, each for the guards that can have it.
 
-use super::{Acquire, Exclusive, Fenceable, Held, Queued};
+use super::{Acquire, Exclusive, Fenceable, Held};
+use crate::kind::Detachable;
 #[cfg(doc)]
 use crate::{guard::Guard, redlock::Redlock};
 use quorumlock_core::coordinator::{KeepAlive, Label};
@@ -53,16 +54,10 @@ impl<G: Held> Acquire<G> {
 
     /// Sets the time for which to keep trying while another holder has the lock or too few masters
     /// answer. Attempts begin no later than that; the last one may take an operation timeout
-    /// longer. Default: the builder's [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout);
-    /// zero for `try_acquire`.
+    /// longer. With [`Duration::MAX`], it tries until the lock is won, outages included. Default: the
+    /// builder's [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout); zero for `try_acquire`.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
-        self.terms.timeout = Some(Nanos::of(timeout));
-        self
-    }
-
-    /// Keeps trying until the lock is won, however long that takes, outages included.
-    pub const fn no_timeout(mut self) -> Self {
-        self.terms.timeout = None;
+        self.terms.timeout = Nanos::of(timeout);
         self
     }
 
@@ -90,16 +85,10 @@ impl<G: Held> Acquire<G> {
 
     /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), for at most this long from the
     /// start of the attempt that wins. Even [`Guard::extend`] does not move the deadline beyond
-    /// that. At least the ttl.
+    /// that. At least the ttl. [`Duration::MAX`] has no end: a task that then hangs while it holds the guard
+    /// keeps all others out until its process ends.
     pub const fn keep_alive_for(mut self, span: Duration) -> Self {
         self.terms.keep_alive = Some(KeepAlive::at_most(span));
-        self
-    }
-
-    /// Keeps the lock alive like [`keep_alive`](Self::keep_alive), without an end. A task that
-    /// hangs while it holds the guard keeps all others out until its process ends.
-    pub const fn keep_alive_forever(mut self) -> Self {
-        self.terms.keep_alive = Some(KeepAlive::FOREVER);
         self
     }
 
@@ -167,9 +156,10 @@ impl<G: Exclusive> Acquire<G> {
     }
 }
 
-impl<G: Queued> Acquire<G> {
+/// For one resource: [`All`](crate::kind::All) yields the guard of another type.
+impl<G: Held<Guard = G, Kind: Detachable>> Acquire<G> {
     /// Queues fairly: waiters are served in order of arrival, across all processes that ask for the
-    /// lock with `fair()`.
+    /// lock with `fair(true)`.
     ///
     /// Before its first attempt, the acquire asks at one master, which keeps a
     /// [list](crate::RedlockBuilder::waitlist) of the lock's waiters: one round trip more, also for a free lock. Only
@@ -183,7 +173,7 @@ impl<G: Queued> Acquire<G> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let masters = quorumlock::embedded::Masters::start(3)?;
     /// # let redlock = masters.builder().connect().await?;
-    /// let guard = redlock.acquire("printer").fair().await?;
+    /// let guard = redlock.acquire("printer").fair(true).await?;
     /// // waiters that arrive in the meantime are served in their order
     /// guard.release().await?;
     /// # Ok(()) }
@@ -197,13 +187,13 @@ impl<G: Queued> Acquire<G> {
     /// first is in the list. Where a client has no list, it polls, as it would without this option.
     ///
     /// All clients of the resource should ask for it: a client that does not may get in between. The builder's
-    /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls.
+    /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls, which `fair(false)` takes back for one of them.
     ///
-    /// [`Queued`] names the guards that have it. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
+    /// [`Detachable`] has the kinds of lock for which there is this option. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
     /// timeout of zero) is refused, and not made, where others wait. The masters' user needs the rights to sorted
     /// sets that the page on permissions lists.
-    pub const fn fair(mut self) -> Self {
-        self.terms.fair = true;
+    pub const fn fair(mut self, fair: bool) -> Self {
+        self.terms.fair = fair;
         self
     }
 
@@ -247,7 +237,7 @@ impl<G: Queued> Acquire<G> {
     /// - **Refused** beside a lock-delay, a [`min_hold`](Self::min_hold) or [`fair`](Self::fair), whose locks are
     ///   not kept warm. Nor is a lock that was [adopted](Redlock::adopt).
     ///
-    /// [`Queued`] names the guards that have it. The builder's
+    /// [`Detachable`] has the kinds of lock for which there is this option. The builder's
     /// [`keep_warm`](crate::RedlockBuilder::keep_warm) sets it for all calls that it suits. Zero, the default, is for
     /// locks whose keys are deleted by their release.
     pub const fn keep_warm(mut self, span: Duration) -> Self {

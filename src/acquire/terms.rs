@@ -16,8 +16,7 @@ pub(crate) struct Terms {
     pub(super) resources: Resources,
     pub(super) ttl: Duration,
     pub(super) lock_delay: Duration,
-    /// `None` waits forever.
-    pub(super) timeout: Option<Nanos>,
+    pub(super) timeout: Nanos,
     pub(super) keep_alive: Option<KeepAlive>,
     /// Shared, since it is part of every attempt.
     pub(super) label: Option<Arc<Label>>,
@@ -40,7 +39,7 @@ impl Terms {
             keep_warm: None,
             redlock,
             resources,
-            timeout: Some(Nanos::of(timeout)),
+            timeout: Nanos::of(timeout),
             keep_alive: None,
             label: None,
             min_hold: Nanos::of(Duration::ZERO),

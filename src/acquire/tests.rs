@@ -75,7 +75,7 @@ fn every_option_may_be_set_before_and_after_fenced() {
     let after = asked(set(redlock.acquire("r").fenced()), &mut inbox).0;
     for asked in [before, after] {
         assert_eq!((asked.ttl.span(), asked.lock_delay.span()), (9 * SECOND, 3 * SECOND));
-        assert_eq!(asked.wait, Some(Nanos::of(2 * SECOND)));
+        assert_eq!(asked.wait, Nanos::of(2 * SECOND));
         assert_eq!(asked.keep_alive, Some(KeepAlive::at_most(40 * SECOND)));
         assert!(asked.fences.is_some());
     }
@@ -92,14 +92,23 @@ fn an_acquire_without_a_lock_delay_takes_the_builders() {
 }
 
 #[test]
+fn the_longest_span_has_no_end() {
+    let (redlock, mut inbox) = driverless(Options::default());
+    let acquire = redlock.acquire("r").timeout(Duration::MAX).keep_alive_for(Duration::MAX);
+    let (asked, _) = asked(acquire, &mut inbox);
+    assert_eq!((asked.wait, asked.keep_alive), (Nanos::FOREVER, Some(KeepAlive::FOREVER)));
+}
+
+#[test]
 fn one_resource_is_waited_for_in_turn_if_the_call_or_the_builder_says_so() {
     let (redlock, mut inbox) = driverless(prefixed());
     assert!(!asked(redlock.acquire("r"), &mut inbox).0.is_fair);
-    assert!(asked(redlock.acquire("r").fair(), &mut inbox).0.is_fair);
-    assert!(asked(redlock.acquire("r").fair().fenced(), &mut inbox).0.is_fair);
+    assert!(asked(redlock.acquire("r").fair(true), &mut inbox).0.is_fair);
+    assert!(asked(redlock.acquire("r").fair(true).fenced(), &mut inbox).0.is_fair);
 
     let (redlock, mut inbox) = driverless(Options { fair: true, ..prefixed() });
     assert!(asked(redlock.try_acquire("r"), &mut inbox).0.is_fair);
+    assert!(!asked(redlock.acquire("r").fair(false), &mut inbox).0.is_fair);
     assert!(asked(redlock.acquire_all(["r", "r"]).fenced(), &mut inbox).0.is_fair);
     assert!(!asked(redlock.acquire_all(["a", "r"]), &mut inbox).0.is_fair);
     assert!(!asked(redlock.semaphore("r", 2).acquire(), &mut inbox).0.is_fair);

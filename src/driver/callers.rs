@@ -19,7 +19,6 @@ use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
-use std::time::Duration;
 use waiting::{Caller, Waiting};
 
 pub(crate) struct Callers {
@@ -102,7 +101,7 @@ impl Callers {
             // The caller reads the dropped reply as `Closed`.
             Request::Acquire { .. } if self.closing => {}
             Request::Acquire { request, acquire, driver, resource, kind, span, ahead, reply } => {
-                let waits = acquire.wait != Some(Nanos::of(Duration::ZERO));
+                let waits = acquire.wait != Nanos::ZERO;
                 let acquirer = Acquirer { driver, resource, kind, waits, span, ahead, reply };
                 self.waiting.insert(request, Caller::Acquirer(acquirer));
                 machine.handle_acquire(now, request, acquire);

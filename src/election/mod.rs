@@ -16,7 +16,6 @@ use crate::inspect::InspectError;
 use crate::inspect::{Holder, Inspection, LockState};
 use crate::redlock::Redlock;
 use crate::report::Escaped;
-use crate::resource::IntoResource;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -28,9 +27,9 @@ impl Redlock {
     /// It is the lock on the resource of that name, always fenced, kept alive without an end and
     /// waited for without a limit: a client that holds that lock in another way keeps candidates out.
     #[doc(alias("leader_election", "LeaderLatch"))]
-    pub fn election(&self, name: impl IntoResource) -> Election {
+    pub fn election(&self, name: impl AsRef<str>) -> Election {
         let (ttl, lock_delay) = (self.options().ttl, self.options().lock_delay);
-        Election { redlock: self.clone(), name: name.into_resource(), ttl, lock_delay }
+        Election { redlock: self.clone(), name: name.as_ref().into(), ttl, lock_delay }
     }
 }
 
@@ -113,8 +112,11 @@ impl Election {
     }
 
     fn acquire(&self, candidate: &str) -> Acquire<FencedGuard> {
-        let acquire = self.redlock.acquire(self.name.clone()).ttl(self.ttl);
-        let acquire = acquire.lock_delay(self.lock_delay).no_timeout().keep_alive_forever();
+        let acquire = self.redlock.acquire(&self.name).ttl(self.ttl);
+        let acquire = acquire
+            .lock_delay(self.lock_delay)
+            .timeout(Duration::MAX)
+            .keep_alive_for(Duration::MAX);
         acquire.candidate(candidate).fenced()
     }
 
@@ -250,7 +252,7 @@ impl Election {
     }
 
     pub(crate) async fn inspect(&self) -> Result<Inspection, InspectError> {
-        self.redlock.inspect(self.name.clone()).await
+        self.redlock.inspect(&self.name).await
     }
 
     /// Follows the leader: the first look, and then each change, as a `Stream`. `None` means no

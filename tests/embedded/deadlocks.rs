@@ -36,7 +36,7 @@ async fn each_of_two_that_wait_for_each_other_names_what_it_holds() {
     let _y = other.acquire("y").keep_alive().await.unwrap();
     let (first, second) = tokio::join!(
         client.acquire("y").fenced().timeout(SECOND),
-        other.acquire("x").fair().timeout(SECOND),
+        other.acquire("x").fair(true).timeout(SECOND),
     );
     let (first, second) = (contended(first), contended(second));
     assert_eq!((named(&first), named(&second)), (vec!["x"], vec!["y"]));

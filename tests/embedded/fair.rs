@@ -30,20 +30,20 @@ async fn a_free_lock_is_a_lock_like_any_other() {
     let redlock = builder(&masters).connect().await.unwrap();
     let by_the_builder = connect(&masters).await;
     for acquire in [
-        redlock.acquire(KEY).fair(),
-        redlock.try_acquire(KEY).fair().keep_alive(),
+        redlock.acquire(KEY).fair(true),
+        redlock.try_acquire(KEY).fair(true).keep_alive(),
         by_the_builder.acquire(KEY),
     ] {
         assert_eq!(acquire.await.unwrap().release().await.unwrap(), Released::Confirmed);
         assert_eq!(keys(&masters), [""; 0]);
     }
-    let guard = redlock.acquire(KEY).fair().fenced().await.unwrap();
+    let guard = redlock.acquire(KEY).fair(true).fenced().await.unwrap();
     guard.extend().await.unwrap();
     assert_eq!(keys(&masters), [KEY]);
     assert_eq!(guard.release().await.unwrap(), Released::Confirmed);
     let nested = redlock.reentrant();
-    let outer = nested.acquire(KEY).fair().await.unwrap();
-    drop((nested.acquire(KEY).fair().await.unwrap(), outer));
+    let outer = nested.acquire(KEY).fair(true).await.unwrap();
+    drop((nested.acquire(KEY).fair(true).await.unwrap(), outer));
     sleep(50 * MS).await;
     assert_eq!(keys(&masters), [""; 0]);
 }
@@ -74,7 +74,8 @@ async fn a_waiter_that_gives_up_learns_how_many_were_ahead_and_leaves() {
     assert_eq!((attempt.ahead, attempt.attempts), (Some(0), 0), "{attempt}");
     assert_eq!(other.inspect(KEY).await.unwrap().waiting(), Some(0));
 
-    let waits = tokio::spawn(async move { waiter.acquire(KEY).no_timeout().await.unwrap() });
+    let waits =
+        tokio::spawn(async move { waiter.acquire(KEY).timeout(Duration::MAX).await.unwrap() });
     eventually(async || other.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
     let error = other.acquire(KEY).timeout(1_500 * MS).await.unwrap_err();
     let AcquireError::Contended(error) = error else { panic!("{error}") };
@@ -105,7 +106,8 @@ async fn a_waiter_sees_how_many_are_ahead() {
     let [holder, waiter, other] =
         [connect(&masters).await, connect(&masters).await, connect(&masters).await];
     let guard = holder.acquire(KEY).await.unwrap();
-    let wait = |redlock: &Redlock| Box::pin(redlock.acquire(KEY).no_timeout().into_future());
+    let wait =
+        |redlock: &Redlock| Box::pin(redlock.acquire(KEY).timeout(Duration::MAX).into_future());
     let (mut second, mut third, mut behind) = (wait(&waiter), wait(&other), wait(&other));
     assert_eq!(second.ahead(), None, "nothing is asked before it is polled");
     waits_until_it_shows(Some(0), &mut second).await;
@@ -138,11 +140,11 @@ async fn threads_wait_in_turn() {
     let threads = builder(&masters).own_thread(true);
     let waits = tokio::task::spawn_blocking(move || {
         let redlock = threads.connect().wait().unwrap();
-        let guard = redlock.acquire(KEY).fair().timeout(LONG).wait().unwrap();
-        let refused = redlock.try_acquire(KEY).fair().wait().unwrap_err();
+        let guard = redlock.acquire(KEY).fair(true).timeout(LONG).wait().unwrap();
+        let refused = redlock.try_acquire(KEY).fair(true).wait().unwrap_err();
         assert!(refused.is_contended(), "{refused}");
         assert_eq!(guard.release().wait(), Ok(Released::Confirmed));
-        redlock.acquire(KEY).fair().wait().unwrap().release().wait().unwrap();
+        redlock.acquire(KEY).fair(true).wait().unwrap().release().wait().unwrap();
     });
     eventually(async || client.inspect(KEY).await.unwrap().waiting() == Some(1)).await;
     assert!(!waits.is_finished(), "beside the holder");

@@ -57,7 +57,8 @@ async fn a_copy_is_refused_where_the_first_is_held() {
     let masters = masters().await;
     let connect = || masters.builder().connect();
     let (first, second) = (connect().await.unwrap(), connect().await.unwrap());
-    let detached = first.acquire("r").keep_alive_forever().await.unwrap().detach().await.unwrap();
+    let detached =
+        first.acquire("r").keep_alive_for(Duration::MAX).await.unwrap().detach().await.unwrap();
     let text = serde_json::to_string(&detached).unwrap();
     let read = || serde_json::from_str::<Detached>(&text).unwrap();
     let guard = second.adopt(read()).await.unwrap();

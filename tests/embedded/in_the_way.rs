@@ -35,9 +35,9 @@ async fn every_kind_of_acquire_learns_the_holder() {
     for error in [
         other.try_acquire("r").await.unwrap_err(),
         other.try_acquire("r").fenced().await.unwrap_err(),
-        other.try_acquire("r").fair().fenced().await.unwrap_err(),
+        other.try_acquire("r").fair(true).fenced().await.unwrap_err(),
         other.acquire("r").fenced().timeout(SHORT).await.unwrap_err(),
-        other.acquire("r").fair().fenced().timeout(SHORT).await.unwrap_err(),
+        other.acquire("r").fair(true).fenced().timeout(SHORT).await.unwrap_err(),
         other.acquire("r").timeout(SHORT).await.unwrap_err(),
         other.rw_lock("r").write().fenced().timeout(SHORT).await.unwrap_err(),
         other.rw_lock("r").try_read().await.unwrap_err(),
@@ -55,7 +55,7 @@ async fn every_kind_of_acquire_learns_the_holder() {
 async fn of_several_resources_each_that_is_held_is_named_with_its_holder() {
     let masters = Masters::start_in_memory(3).unwrap();
     let (holder, other) = (client(&masters, "web-1").await, client(&masters, "web-2").await);
-    let third = builder(&masters).no_label().connect().await.unwrap();
+    let third = builder(&masters).label("").connect().await.unwrap();
     let _b = holder.acquire("b").await.unwrap();
     for error in [
         other.try_acquire_all(["a", "b"]).await.unwrap_err(),
@@ -150,7 +150,7 @@ async fn in_an_outage_masters_that_could_have_granted_are_not_to_blame() {
     let redlock = client(&masters, "web-1").await;
     for error in [
         redlock.try_acquire("r").await.unwrap_err(),
-        redlock.acquire("r").fair().fenced().timeout(SHORT).await.unwrap_err(),
+        redlock.acquire("r").fair(true).fenced().timeout(SHORT).await.unwrap_err(),
     ] {
         let text = error.to_string();
         let begins = "no quorum for \"r\": 2 of 5 masters may vote, 3 needed (after ";

@@ -71,12 +71,11 @@ async fn a_label_is_the_host_and_the_process_unless_it_is_switched_off() {
     let masters = Masters::start_in_memory(3).unwrap();
     let process = format!(":{}", std::process::id());
     let other = masters.builder().connect().await.unwrap();
-    let unnamed = [masters.builder().no_label(), masters.builder().label("")];
-    for (builder, is_named) in unnamed
-        .map(|builder| (builder, false))
-        .into_iter()
-        .chain([(masters.builder(), true), (masters.builder().label("worker-7").no_label(), false)])
-    {
+    for (builder, is_named) in [
+        (masters.builder(), true),
+        (masters.builder().label(""), false),
+        (masters.builder().label("worker-7").label(""), false),
+    ] {
         let holder = builder.connect().await.unwrap();
         let guard = holder.acquire("r").fenced().await.unwrap();
         let label = label(&holder, "r").await;

@@ -68,7 +68,7 @@ impl Masters {
 /// Configures a client in virtual time that has no masters yet.
 pub(crate) fn builder() -> RedlockBuilder {
     let none = embedded::Masters::start_in_virtual_time(0).unwrap();
-    none.builder().restart_guard(RestartGuard::Off).no_label()
+    none.builder().restart_guard(RestartGuard::Off).label("")
 }
 
 impl Master {

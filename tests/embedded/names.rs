@@ -62,7 +62,7 @@ async fn each_kind_of_lock_has_every_name_exactly() {
     let redlock = masters.builder().connect().await.unwrap();
     let (ours, reentrant) = (&redlock, redlock.reentrant());
     assert_listed(ours, |name| ours.acquire(name)).await;
-    assert_listed(ours, |name| ours.acquire(name).fair()).await;
+    assert_listed(ours, |name| ours.acquire(name).fair(true)).await;
     assert_listed(ours, |name| ours.acquire(name).fenced()).await;
     assert_listed(ours, |name| ours.acquire_all([name])).await;
     assert_listed(ours, |name| ours.rw_lock(name).read()).await;

@@ -48,10 +48,10 @@ fn waits(client: &Redlock, front: Front) -> JoinHandle<()> {
     tokio::spawn(async move {
         match front {
             Front::Nothing => {}
-            Front::Writer => drop(client.rw_lock(KEY).write().no_timeout().await),
-            Front::Plain => drop(client.acquire(KEY).no_timeout().await),
-            Front::InTurn => drop(client.acquire(KEY).fair().no_timeout().await),
-            Front::Several => drop(client.acquire_all([KEY, "a"]).no_timeout().await),
+            Front::Writer => drop(client.rw_lock(KEY).write().timeout(Duration::MAX).await),
+            Front::Plain => drop(client.acquire(KEY).timeout(Duration::MAX).await),
+            Front::InTurn => drop(client.acquire(KEY).fair(true).timeout(Duration::MAX).await),
+            Front::Several => drop(client.acquire_all([KEY, "a"]).timeout(Duration::MAX).await),
         }
     })
 }

@@ -77,7 +77,9 @@ async fn every_future_may_be_awaited_on_another_thread(
     let _ = goes_anywhere(redlock.status()).await;
     let _ = goes_anywhere(redlock.wait_until_ready(Duration::MAX)).await;
     let _ = goes_anywhere(redlock.acquire("r").into_future()).await;
-    let _ = goes_anywhere(redlock.try_acquire(String::from("r")).no_timeout().into_future()).await;
+    let _ =
+        goes_anywhere(redlock.try_acquire(String::from("r")).timeout(Duration::MAX).into_future())
+            .await;
     let _ = goes_anywhere(redlock.rw_lock("r").read().into_future()).await;
     let _ = goes_anywhere(redlock.rw_lock("r").write().fenced().into_future()).await;
     if let Ok(write) = redlock.rw_lock("r").write().await {

@@ -38,13 +38,13 @@ async fn attempts(capture: &Capture, count: usize) {
 async fn a_span_does_not_grow_while_its_acquire_waits() {
     let masters = Masters::start_in_memory(3).unwrap();
     let holder = client(&masters).connect().await.unwrap();
-    let guard = holder.acquire("r").timeout(PATIENCE).keep_alive_forever().await.unwrap();
+    let guard = holder.acquire("r").timeout(PATIENCE).keep_alive_for(Duration::MAX).await.unwrap();
 
     let (capture, _capturing) = Capture::set();
     let moment = Duration::from_millis(1);
     let quick = Backoff { base: moment, cap: moment };
     let redlock = client(&masters).backoff(quick).wake_ups(false).connect().await.unwrap();
-    let waits = tokio::spawn(redlock.acquire("r").no_timeout().into_future());
+    let waits = tokio::spawn(redlock.acquire("r").timeout(Duration::MAX).into_future());
     attempts(&capture, 100).await;
     let span = capture.named("acquire").remove(0);
     let early = counts_in(&capture, span.span);
@@ -73,9 +73,9 @@ async fn a_wait_is_reported_when_what_it_is_for_changes() {
     let (capture, _capturing) = Capture::set();
     let (redlock, other) = (client(&masters).connect().await, client(&masters).connect().await);
     let (redlock, other) = (redlock.unwrap(), other.unwrap());
-    let guard = redlock.acquire("r").timeout(PATIENCE).keep_alive_forever().await.unwrap();
+    let guard = redlock.acquire("r").timeout(PATIENCE).keep_alive_for(Duration::MAX).await.unwrap();
     let waits = [&redlock, &redlock, &other]
-        .map(|client| tokio::spawn(client.acquire("r").no_timeout().into_future()));
+        .map(|client| tokio::spawn(client.acquire("r").timeout(Duration::MAX).into_future()));
     let reasons = || -> BTreeSet<String> {
         let waiting = capture.named("waiting");
         waiting.iter().map(|entry| entry.field("waits_for").to_owned()).collect()
@@ -103,7 +103,7 @@ async fn a_wait_in_turn_reports_how_many_are_ahead_whenever_that_changes() {
     for _ in 0..4 {
         clients.push(client(&masters).fair(true).connect().await.unwrap());
     }
-    let guard = clients[0].acquire("r").keep_alive_forever().await.unwrap();
+    let guard = clients[0].acquire("r").keep_alive_for(Duration::MAX).await.unwrap();
     let mut waits = Vec::new();
     let places = || -> Vec<String> {
         let ahead =
@@ -113,7 +113,7 @@ async fn a_wait_in_turn_reports_how_many_are_ahead_whenever_that_changes() {
         places
     };
     for (place, redlock) in clients[1..].iter().enumerate() {
-        waits.push(tokio::spawn(redlock.acquire("r").no_timeout().into_future()));
+        waits.push(tokio::spawn(redlock.acquire("r").timeout(Duration::MAX).into_future()));
         eventually("its place is reported", PATIENCE, async || places().len() == place + 1).await;
     }
     assert_eq!(places(), ["0", "1", "2"]);

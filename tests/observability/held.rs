@@ -145,12 +145,12 @@ async fn each_caller_that_waits_is_counted_until_it_has_its_answer_or_is_gone() 
     let writer = holder.rw_lock("table").write().keep_alive().await.unwrap();
     let leader = holder.election("e").campaign("there").await.unwrap();
 
-    let mut waiter = redlock.acquire("plain").no_timeout().into_future();
-    let mut fenced = redlock.acquire("plain").fenced().no_timeout().into_future();
-    let mut seeker = redlock.semaphore("s", 1).acquire().no_timeout().into_future();
+    let mut waiter = redlock.acquire("plain").timeout(Duration::MAX).into_future();
+    let mut fenced = redlock.acquire("plain").fenced().timeout(Duration::MAX).into_future();
+    let mut seeker = redlock.semaphore("s", 1).acquire().timeout(Duration::MAX).into_future();
     let table = redlock.rw_lock("table");
-    let mut reader = table.read().no_timeout().into_future();
-    let mut another = table.write().no_timeout().into_future();
+    let mut reader = table.read().timeout(Duration::MAX).into_future();
+    let mut another = table.write().timeout(Duration::MAX).into_future();
     let election = redlock.election("e");
     let mut candidate = Box::pin(election.campaign("here").into_future());
     assert_eq!(waiting(&handle), [0; 6], "nothing is asked before the first poll");

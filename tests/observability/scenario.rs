@@ -130,7 +130,7 @@ async fn play(masters: &Masters, capture: &Capture) {
     // A wait for another client, in turn, until its place and the time that is left are known.
     let waiting = async || {
         let _guard = held(&redlock, "waited for").await;
-        let waited = other.acquire("waited for").fair().timeout(TTL / 6).await;
+        let waited = other.acquire("waited for").fair(true).timeout(TTL / 6).await;
         let waiting = capture.named("waiting");
         let is_known = |field| waiting.iter().any(|entry| !entry.field(field).is_empty());
         waited.is_err() && is_known("left_ms") && is_known("ahead")

@@ -112,11 +112,11 @@ async fn ahead(server: &Server, line: &str) -> Option<usize> {
     grant(server, line).await;
     let connect = async || client(server).restart_guard(RestartGuard::Off).connect().await.unwrap();
     let (holder, other) = (connect().await, connect().await);
-    let guard = holder.acquire("t").fair().await.unwrap();
-    let error = other.acquire("t").fair().timeout(400 * MS).await.unwrap_err();
+    let guard = holder.acquire("t").fair(true).await.unwrap();
+    let error = other.acquire("t").fair(true).timeout(400 * MS).await.unwrap_err();
     let AcquireError::Contended(contended) = error else { panic!("{error}") };
     assert_eq!(guard.release().await, Ok(Released::Confirmed));
-    other.acquire("t").fair().await.unwrap().release().await.unwrap();
+    other.acquire("t").fair(true).await.unwrap().release().await.unwrap();
     contended.ahead.map(usize::from)
 }
 

@@ -75,7 +75,8 @@ async fn a_process_that_a_test_has_started() {
     for line in stdin().lines().map(Result::unwrap) {
         match line.split_once(' ').unwrap_or((&line, "")) {
             ("acquire", _) => {
-                let held = redlock.acquire(KEY).keep_alive_forever().fenced().await.unwrap();
+                let held =
+                    redlock.acquire(KEY).keep_alive_for(Duration::MAX).fenced().await.unwrap();
                 say(&held.fencing_token().to_string());
                 guard = Some(held);
             }

@@ -112,7 +112,7 @@ async fn five_masters_with_the_files_are_fit_and_vote_at_once() {
     let masters: Vec<Master> = (0..5).map(|_| Master::start(USERS, &[])).collect();
     let mut config = Master::configuration(&masters);
     let redlock = Redlock::builder().config(config.clone()).connect().await.unwrap();
-    for acquire in [redlock.acquire_all("orders:42"), redlock.acquire_all(["a", "b"])] {
+    for acquire in [redlock.acquire_all(["orders:42"]), redlock.acquire_all(["a", "b"])] {
         let guard = acquire.keep_alive().await.unwrap();
         guard.extend().await.unwrap();
         drop(guard);

@@ -44,7 +44,7 @@ async fn is_named_and_costs_no_repetition(kind: &str) {
         "plain" => redlock.acquire(KEY).timeout(wait).await.unwrap_err(),
         "fenced" => redlock.acquire(KEY).fenced().timeout(wait).await.unwrap_err(),
         "several" => redlock.acquire_all([KEY, "other"]).timeout(wait).await.unwrap_err(),
-        "in turn" => redlock.acquire(KEY).fair().timeout(wait).await.unwrap_err(),
+        "in turn" => redlock.acquire(KEY).fair(true).timeout(wait).await.unwrap_err(),
         _ => redlock.rw_lock(KEY).read().timeout(wait).await.unwrap_err(),
     };
     // SET NX only says that something is there.

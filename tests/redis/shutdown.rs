@@ -89,7 +89,8 @@ async fn acquires_under_way_are_closed_and_rolled_back() {
     let redlock = connect(&masters).await;
     let other = connect(&masters).await;
     let held = other.acquire("held").await.unwrap();
-    let waiting = (0..20).map(|_| tokio::spawn(redlock.acquire("held").no_timeout().into_future()));
+    let waiting =
+        (0..20).map(|_| tokio::spawn(redlock.acquire("held").timeout(Duration::MAX).into_future()));
     let waiting: Vec<_> = waiting.collect();
     let mut beginning: Vec<_> =
         (0..20).map(|n| Box::pin(redlock.acquire(format!("r{n}")).into_future())).collect();
@@ -150,7 +151,7 @@ fn a_redlock_whose_runtime_is_gone_is_closed_and_nothing_hangs() {
     let (theirs, ours) = (runtime(), runtime());
     let redlock = theirs.block_on(connect(&masters));
     let guard = ours.block_on(redlock.acquire("held").into_future()).unwrap();
-    let waiting = ours.spawn(redlock.acquire("held").no_timeout().into_future());
+    let waiting = ours.spawn(redlock.acquire("held").timeout(Duration::MAX).into_future());
     let watching = ours.spawn({
         let lease = guard.lease();
         async move { lease.lost().await }

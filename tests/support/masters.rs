@@ -51,7 +51,7 @@ impl Masters {
 /// enough to vote: what they had granted before a restart is the test's responsibility. It has no label:
 /// that of a process is another one in each run.
 pub(crate) fn builder() -> RedlockBuilder {
-    Redlock::builder().restart_guard(RestartGuard::Off).no_label()
+    Redlock::builder().restart_guard(RestartGuard::Off).label("")
 }
 
 impl Deref for Masters {

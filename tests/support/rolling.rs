@@ -148,9 +148,9 @@ async fn want(play: Arc<Play>, clients: Vec<Redlock>, client: usize, kind: &'sta
     match kind {
         "plain" => hold!(play, kind, client, redlock.acquire(kind).keep_alive().await),
         "fenced" => hold!(play, kind, client, redlock.acquire(kind).keep_alive().fenced().await),
-        "fair" => hold!(play, kind, client, redlock.acquire(kind).fair().keep_alive().await),
+        "fair" => hold!(play, kind, client, redlock.acquire(kind).fair(true).keep_alive().await),
         "fair and fenced" => {
-            hold!(play, kind, client, redlock.acquire(kind).fair().keep_alive().fenced().await);
+            hold!(play, kind, client, redlock.acquire(kind).fair(true).keep_alive().fenced().await);
         }
         "several" => {
             let acquire = redlock.acquire_all(["one of several", "another of them"]);

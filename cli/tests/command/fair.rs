@@ -29,7 +29,7 @@ async fn commands_run_in_the_order_in_which_they_came() {
     let (masters, files) = (Masters::start(3), tempfile::tempdir().unwrap());
     let file = files.path().join("order");
     let redlock = crate::support::masters::builder().nodes(masters.urls()).connect().await.unwrap();
-    let guard = redlock.acquire("r").fair().keep_alive().label("web-3").await.unwrap();
+    let guard = redlock.acquire("r").fair(true).keep_alive().label("web-3").await.unwrap();
     let names = ["first", "second", "third"];
     let mut running = Vec::new();
     for (place, name) in names.iter().enumerate() {

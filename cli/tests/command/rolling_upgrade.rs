@@ -246,11 +246,11 @@ async fn a_key_kept_on_a_minority_costs_a_holder_of_the_version_before_no_lock()
     for server in &masters[..2] {
         witness::set_foreign(server, "r", "quorumlock:next:another", 2 * SECOND).await;
     }
-    let waits = redlock.acquire("r").fair().timeout(2 * SECOND).await.unwrap_err();
+    let waits = redlock.acquire("r").fair(true).timeout(2 * SECOND).await.unwrap_err();
     assert!(waits.is_contended(), "{waits}");
     let is_back = async || witness::value(&masters[0], "r").await == token;
     eventually("its key is back where it was kept", cli::PATIENCE, is_back).await;
-    let waits = redlock.acquire("r").fair().timeout(60 * SECOND).await;
+    let waits = redlock.acquire("r").fair(true).timeout(60 * SECOND).await;
     let output = holder.finish();
     assert_eq!(output.code, Some(0), "{output:?}");
     waits.unwrap().release().await.unwrap();

@@ -114,7 +114,7 @@ async fn a_waiting_reader_learns_that_a_writer_waits() {
     let redlock = crate::support::masters::builder().nodes(masters.urls()).connect().await.unwrap();
     let table = redlock.rw_lock("r");
     let reader = table.read().ttl(Duration::from_secs(20)).await.unwrap();
-    let writer = tokio::spawn(table.write().no_timeout().into_future());
+    let writer = tokio::spawn(table.write().timeout(Duration::MAX).into_future());
     let refused = async || table.try_read().await.is_err();
     eventually("the writer waits", PATIENCE, refused).await;
     let waited = run(&mut shell(&masters, &["--shared", "--verbose", "--timeout", "1s"], "exit 7"));

@@ -16,9 +16,8 @@ pub struct AcquireRequest {
     pub ttl: Millis,
     /// The time by which the keys outlive the ttl, unless they are released.
     pub lock_delay: Millis,
-    /// The time during which new attempts may begin: zero for a single attempt, `None` for no
-    /// limit.
-    pub wait: Option<Nanos>,
+    /// The time during which new attempts may begin: zero for a single attempt.
+    pub wait: Nanos,
     pub keep_alive: Option<KeepAlive>,
     /// In place of the label of the settings.
     pub label: Option<Arc<Label>>,
@@ -65,7 +64,7 @@ impl AcquireRequest {
 
     /// Returns the instant after which nothing is tried for a caller whose wait `began` then.
     pub(crate) fn until(&self, began: Instant) -> Instant {
-        self.wait.map_or(Instant::NEVER, |wait| began.after(wait.span()))
+        began.after(self.wait.span())
     }
 }
 

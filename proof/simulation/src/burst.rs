@@ -96,7 +96,7 @@ impl World {
                 fences: None,
                 ttl: self.setup.max_ttl.into(),
                 lock_delay: Duration::ZERO.into(),
-                wait: Some(Nanos::of(Duration::from_nanos(wait))),
+                wait: Nanos::of(Duration::from_nanos(wait)),
                 keep_alive: None,
                 label: None,
                 at_least: None,

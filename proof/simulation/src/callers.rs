@@ -103,7 +103,7 @@ impl World {
             fences: asked.fenced.then(|| Arc::new(keys(FENCE))),
             ttl: asked.ttl.into(),
             lock_delay: lock_delay.into(),
-            wait: Some(Nanos::of(asked.wait)),
+            wait: Nanos::of(asked.wait),
             keep_alive: asked.keep_alive,
             label: None,
             at_least: at_least.map(Box::new),

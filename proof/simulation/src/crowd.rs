@@ -328,7 +328,7 @@ impl Crowd {
             fences: None,
             ttl: Duration::from_secs(10).into(),
             lock_delay: Duration::ZERO.into(),
-            wait: None,
+            wait: Nanos::FOREVER,
             keep_alive: None,
             label: None,
             at_least: None,

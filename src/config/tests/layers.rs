@@ -69,7 +69,7 @@ fn an_empty_value_above_is_a_value() {
     let empty = ["KEY_PREFIX", "JOINT_WITH", "LABEL"].map(|key| (format!("QUORUMLOCK_{key}"), ""));
     let config = Config::from_vars(empty).unwrap().or(below);
     assert_eq!(config, toml("key_prefix = \"\"\njoint_with = []\nlabel = \"\""));
-    assert_eq!(shown(&built(config)), shown(&Redlock::builder().no_label()));
+    assert_eq!(shown(&built(config)), shown(&Redlock::builder().label("")));
 }
 
 #[test]

@@ -107,7 +107,7 @@ async fn a_guard_is_notified_and_keeps_the_lock_until_it_gives_it_back() {
     let guard = redlock.acquire(KEY).ttl(TTL).keep_alive().await.unwrap();
     let lease = guard.lease();
     assert!(!guard.is_wanted());
-    let waiting = tokio::spawn(other.acquire(KEY).no_timeout().into_future());
+    let waiting = tokio::spawn(other.acquire(KEY).timeout(Duration::MAX).into_future());
     tokio::time::timeout(SECOND, lease.wanted()).await.unwrap();
     assert!(guard.is_wanted() && lease.is_wanted() && guard.is_valid());
     sleep(10 * SECOND).await;
@@ -142,19 +142,19 @@ async fn holders_of_each_kind_are_asked() {
     let readers =
         [table.read().keep_alive().await.unwrap(), table.read().keep_alive().await.unwrap()];
     let writer = redlock.rw_lock("other").write().keep_alive().await.unwrap();
-    let in_turn = redlock.acquire("fair").fair().keep_alive().await.unwrap();
+    let in_turn = redlock.acquire("fair").fair(true).keep_alive().await.unwrap();
     let leader = redlock.election("e").campaign("here").await.unwrap();
     // From then on they listen.
     assert!(!fenced.is_wanted() && !several.is_wanted() && !permit.is_wanted());
     assert!(!readers.iter().any(|reader| reader.is_wanted()) && !writer.is_wanted());
     assert!(!in_turn.is_wanted() && !leader.is_wanted());
     settle().await;
-    tokio::spawn(other.acquire("fenced").no_timeout().into_future());
-    tokio::spawn(other.acquire("b").no_timeout().into_future());
-    tokio::spawn(other.semaphore("permits", 1).acquire().no_timeout().into_future());
-    tokio::spawn(other.rw_lock("table").write().no_timeout().into_future());
-    tokio::spawn(other.rw_lock("other").read().no_timeout().into_future());
-    tokio::spawn(other.acquire("fair").fair().no_timeout().into_future());
+    tokio::spawn(other.acquire("fenced").timeout(Duration::MAX).into_future());
+    tokio::spawn(other.acquire("b").timeout(Duration::MAX).into_future());
+    tokio::spawn(other.semaphore("permits", 1).acquire().timeout(Duration::MAX).into_future());
+    tokio::spawn(other.rw_lock("table").write().timeout(Duration::MAX).into_future());
+    tokio::spawn(other.rw_lock("other").read().timeout(Duration::MAX).into_future());
+    tokio::spawn(other.acquire("fair").fair(true).timeout(Duration::MAX).into_future());
     let election = other.election("e");
     tokio::spawn(async move { drop(election.campaign("there").await) });
     sleep(2 * SECOND).await;

@@ -78,7 +78,7 @@ async fn every_kind_of_lock_stays_closed() {
     opens_in_time(&other, kept, began).await;
     let began = now();
     redlock.acquire(KEY).min_hold(LEAST).run(async |_| 7).await.unwrap();
-    let kept = other.acquire(KEY).no_timeout().await.unwrap();
+    let kept = other.acquire(KEY).timeout(Duration::MAX).await.unwrap();
     assert!(now().since(began) >= LEAST, "{:?}", now().since(began));
     drop(kept);
 }
@@ -116,7 +116,7 @@ async fn a_crash_keeps_the_resource_closed_from_the_start() {
         crashing.shutdown().await.unwrap();
         drop(guard);
         assert!(is_closed(&redlock).await);
-        let next = other.acquire(KEY).no_timeout().await.unwrap();
+        let next = other.acquire(KEY).timeout(Duration::MAX).await.unwrap();
         let after = now().since(began);
         assert!(after >= LEAST && after <= LIFE + SECOND, "{after:?} with {ttl:?}");
         next.release().await.unwrap();
@@ -249,7 +249,9 @@ async fn a_waiter_in_this_process_does_not_spin() {
     let began = now();
     let waiting = redlock.clone();
     let waiting =
-        tokio::spawn(async move { waiting.acquire(KEY).no_timeout().await.map(|_| now()) });
+        tokio::spawn(
+            async move { waiting.acquire(KEY).timeout(Duration::MAX).await.map(|_| now()) },
+        );
     settle().await;
     guard.release().await.unwrap();
     let before = driver.polls();

@@ -35,15 +35,17 @@ macro_rules! what {
     };
 }
 
-const LOCK: What = what!(redlock, redlock.acquire(KEY).no_timeout());
-const WARM: What = what!(redlock, redlock.acquire(KEY).keep_warm(2 * SECOND).no_timeout());
+const LOCK: What = what!(redlock, redlock.acquire(KEY).timeout(Duration::MAX));
+const WARM: What =
+    what!(redlock, redlock.acquire(KEY).keep_warm(2 * SECOND).timeout(Duration::MAX));
 const FENCED: What =
-    what!(redlock, redlock.acquire(KEY).fenced().keep_warm(2 * SECOND).no_timeout());
-const SEVERAL: What = what!(redlock, redlock.acquire_all([KEY, "other"]).no_timeout());
-const WRITER: What = what!(redlock, redlock.rw_lock(KEY).write().no_timeout());
-const READER: What = what!(redlock, redlock.rw_lock(KEY).read().no_timeout());
-const PERMIT: What = what!(redlock, redlock.semaphore(KEY, 1).acquire().no_timeout());
-const PERMIT_OF_TWO: What = what!(redlock, redlock.semaphore(KEY, 2).acquire().no_timeout());
+    what!(redlock, redlock.acquire(KEY).fenced().keep_warm(2 * SECOND).timeout(Duration::MAX));
+const SEVERAL: What = what!(redlock, redlock.acquire_all([KEY, "other"]).timeout(Duration::MAX));
+const WRITER: What = what!(redlock, redlock.rw_lock(KEY).write().timeout(Duration::MAX));
+const READER: What = what!(redlock, redlock.rw_lock(KEY).read().timeout(Duration::MAX));
+const PERMIT: What = what!(redlock, redlock.semaphore(KEY, 1).acquire().timeout(Duration::MAX));
+const PERMIT_OF_TWO: What =
+    what!(redlock, redlock.semaphore(KEY, 2).acquire().timeout(Duration::MAX));
 
 /// Why no message reaches a waiter.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -205,18 +205,18 @@ async fn a_shutdown_ends_each_kind_of_call_that_waits_at_once() {
     let (table, election) = (ours.rw_lock("table"), ours.election("boss"));
     let mut leaders = election.observe();
     leaders.next().await.unwrap().unwrap();
-    let (nested, run) = (ours.reentrant().acquire(KEY), ours.acquire(KEY).no_timeout());
+    let (nested, run) = (ours.reentrant().acquire(KEY), ours.acquire(KEY).timeout(Duration::MAX));
     let (permits, all) = (ours.semaphore("permits", 1), ours.acquire_all(["s", KEY]));
     settle().await;
     let waits: [(&str, Waits); 14] = [
-        ("plain", waits(ours.acquire(KEY).no_timeout())),
-        ("fair", waits(ours.acquire(KEY).fair().no_timeout())),
-        ("fenced", waits(ours.acquire(KEY).fenced().no_timeout())),
-        ("all", waits(all.no_timeout())),
-        ("read", waits(table.read().no_timeout())),
-        ("write", waits(table.write().no_timeout())),
-        ("permit", waits(permits.acquire().no_timeout())),
-        ("reentrant", waits(nested.no_timeout())),
+        ("plain", waits(ours.acquire(KEY).timeout(Duration::MAX))),
+        ("fair", waits(ours.acquire(KEY).fair(true).timeout(Duration::MAX))),
+        ("fenced", waits(ours.acquire(KEY).fenced().timeout(Duration::MAX))),
+        ("all", waits(all.timeout(Duration::MAX))),
+        ("read", waits(table.read().timeout(Duration::MAX))),
+        ("write", waits(table.write().timeout(Duration::MAX))),
+        ("permit", waits(permits.acquire().timeout(Duration::MAX))),
+        ("reentrant", waits(nested.timeout(Duration::MAX))),
         ("run", waits(run.run(async |_| ()))),
         ("campaign", waits(election.campaign("me"))),
         ("lead", waits(election.run("me", async |_| ()))),

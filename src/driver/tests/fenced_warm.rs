@@ -71,7 +71,7 @@ async fn tasks_that_use_block_after_block_ask_the_masters_once_for_each() {
         let (acquire, store, holders) = (warm(&redlock), store.clone(), holders.clone());
         let masters = masters.clone();
         tokio::spawn(async move {
-            let guard = acquire.no_timeout().await.unwrap();
+            let guard = acquire.timeout(Duration::MAX).await.unwrap();
             store.lock().unwrap().admit(&guard);
             holders.lock().unwrap().extend(seen(&masters).into_iter().flatten());
             guard.release().await.unwrap();

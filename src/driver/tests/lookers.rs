@@ -78,7 +78,7 @@ async fn a_client_that_only_looks_may_look_at_everything_and_changes_nothing() {
 
     let refused: Vec<String> = vec![
         looker.acquire("free").await.unwrap_err().to_string(),
-        looker.acquire("free").fair().no_timeout().await.unwrap_err().to_string(),
+        looker.acquire("free").fair(true).timeout(Duration::MAX).await.unwrap_err().to_string(),
         looker.acquire_all(["free", "other"]).fenced().await.unwrap_err().to_string(),
         looker.acquire("free").run(async |_| ()).await.unwrap_err().to_string(),
         looker.try_acquire("free").await.unwrap_err().to_string(),

@@ -99,7 +99,7 @@ async fn waiters_of_a_client_are_served_in_their_order() {
     for place in 0..20 {
         let (semaphore, turn) = (semaphore.clone(), turn.clone());
         tasks.push(tokio::spawn(async move {
-            let permit = semaphore.acquire().no_timeout().await.unwrap();
+            let permit = semaphore.acquire().timeout(Duration::MAX).await.unwrap();
             assert_eq!(turn.fetch_add(1, SeqCst), place);
             tokio::time::sleep(10 * MS).await;
             permit.release().await.unwrap();
@@ -124,7 +124,7 @@ async fn clients_take_turns_and_never_are_there_more_than_permits() {
                 let (semaphore, valid) = (redlock.semaphore("import", 3), valid.clone());
                 tasks.push(tokio::spawn(async move {
                     for _ in 0..20 {
-                        let permit = semaphore.acquire().no_timeout().await.unwrap();
+                        let permit = semaphore.acquire().timeout(Duration::MAX).await.unwrap();
                         assert!(valid.fetch_add(1, SeqCst) < 3);
                         tokio::time::sleep(20 * MS).await;
                         valid.fetch_sub(1, SeqCst);
@@ -177,7 +177,8 @@ async fn a_shutdown_ends_the_wait_for_a_permit() {
     let semaphore = redlock.semaphore("import", 1);
     let held = semaphore.acquire().await.unwrap();
     let waits = semaphore.clone();
-    let waiting = tokio::spawn(async move { waits.acquire().no_timeout().await.map(drop) });
+    let waiting =
+        tokio::spawn(async move { waits.acquire().timeout(Duration::MAX).await.map(drop) });
     settle().await;
     redlock.shutdown().await.unwrap();
     assert!(matches!(waiting.await.unwrap(), Err(AcquireError::Closed(_))));

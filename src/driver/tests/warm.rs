@@ -168,7 +168,7 @@ async fn a_client_that_waits_is_not_kept_out_by_tasks_that_pass_the_lock_on() {
     sleep(SECOND).await;
     for _ in 0..3 {
         let began = now();
-        let guard = other.acquire(KEY).no_timeout().await.unwrap();
+        let guard = other.acquire(KEY).timeout(Duration::MAX).await.unwrap();
         let waited = now().since(began);
         assert!(waited < TTL, "{waited:?}");
         drop(guard);
@@ -198,7 +198,7 @@ async fn the_builders_span_is_that_of_each_acquire_of_one_resource() {
 async fn what_has_its_lock_released_is_refused_beside_keep_warm() {
     let (masters, redlock) = five_and_client().await;
     let acquires = [
-        ("fair", warm(&redlock).fair()),
+        ("fair", warm(&redlock).fair(true)),
         ("lock_delay", warm(&redlock).lock_delay(SECOND)),
         ("min_hold", warm(&redlock).min_hold(SECOND)),
     ];
@@ -214,7 +214,7 @@ async fn what_has_its_lock_released_is_refused_beside_keep_warm() {
     assert!(!connects(masters.builder().lock_delay(SECOND)).await);
     // The builder's span is for the acquires that it suits.
     let redlock = connect(masters.builder().keep_warm(WARM)).await;
-    for acquire in [redlock.acquire(KEY).fair(), redlock.acquire(KEY).lock_delay(SECOND)] {
+    for acquire in [redlock.acquire(KEY).fair(true), redlock.acquire(KEY).lock_delay(SECOND)] {
         assert_eq!(acquire.await.unwrap().release().await, Ok(Released::Confirmed));
     }
 }

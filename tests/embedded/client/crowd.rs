@@ -74,7 +74,7 @@ async fn cost_of<F: Future<Output = ()> + Send>(
 
 /// Works for a moment under the lock.
 async fn locked(client: Redlock) {
-    let guard = client.acquire("r").no_timeout().await.unwrap();
+    let guard = client.acquire("r").timeout(Duration::MAX).await.unwrap();
     tokio::time::sleep(HOLD).await;
     guard.release().await.unwrap();
 }
@@ -98,7 +98,7 @@ async fn a_release_calls_one_of_fifty_in_a_waitlist() {
 
 /// The same in order.
 async fn locked_fairly(client: Redlock) {
-    let guard = client.acquire("r").fair().no_timeout().await.unwrap();
+    let guard = client.acquire("r").fair(true).timeout(Duration::MAX).await.unwrap();
     tokio::time::sleep(HOLD).await;
     guard.release().await.unwrap();
 }
@@ -112,7 +112,7 @@ async fn a_release_calls_the_first_of_fifty_that_are_fair() {
 
 /// Works for a moment with a permit.
 async fn permitted(client: Redlock) {
-    let permit = client.semaphore("s", PERMITS).acquire().no_timeout().await.unwrap();
+    let permit = client.semaphore("s", PERMITS).acquire().timeout(Duration::MAX).await.unwrap();
     tokio::time::sleep(HOLD).await;
     permit.release().await.unwrap();
 }

@@ -72,7 +72,8 @@ async fn a_release_during_a_renewal_leaves_no_key() {
     join_all(rounds.into_iter().map(|(n, held, dropped)| {
         let redlock = redlock.clone();
         async move {
-            let guard = redlock.acquire(format!("r{n}")).keep_alive_forever().await.unwrap();
+            let guard =
+                redlock.acquire(format!("r{n}")).keep_alive_for(Duration::MAX).await.unwrap();
             tokio::time::sleep(held).await;
             if dropped {
                 drop(guard);

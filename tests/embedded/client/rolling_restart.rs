@@ -28,10 +28,10 @@ async fn rolling_restarts_cost_a_leader_nothing_beside_waiters() {
     let masters = Masters::start(5);
     let [leader, first, second] =
         [client(&masters).await, client(&masters).await, client(&masters).await];
-    let guard = leader.acquire("r").fair().keep_alive_forever().await.unwrap();
+    let guard = leader.acquire("r").fair(true).keep_alive_for(Duration::MAX).await.unwrap();
     let mut waiters = Vec::new();
     for redlock in [first, second] {
-        let acquire = redlock.acquire("r").fair().no_timeout();
+        let acquire = redlock.acquire("r").fair(true).timeout(Duration::MAX);
         waiters.push(tokio::spawn(async move { (acquire.await.unwrap(), Instant::now()) }));
         stand(&leader, waiters.len()).await;
     }

@@ -33,11 +33,11 @@ async fn scripts_of_a_writer(readers: usize) -> f64 {
                 let lock = client.rw_lock("r");
                 while !over.load(Ordering::Relaxed) {
                     if writes {
-                        let guard = lock.write().no_timeout().await.unwrap();
+                        let guard = lock.write().timeout(Duration::MAX).await.unwrap();
                         tokio::time::sleep(HOLD).await;
                         guard.release().await.unwrap();
                     } else {
-                        let guard = lock.read().no_timeout().await.unwrap();
+                        let guard = lock.read().timeout(Duration::MAX).await.unwrap();
                         guard.release().await.unwrap();
                     }
                     sections.fetch_add(1, Ordering::Relaxed);

@@ -101,7 +101,7 @@ async fn a_waiter_learns_which_permit_is_free() {
         held.push(theirs.acquire().ttl(LONG).await.unwrap());
     }
     let waiting = tokio::spawn(async move {
-        let permit = ours.acquire().no_timeout().await.unwrap();
+        let permit = ours.acquire().timeout(Duration::MAX).await.unwrap();
         (Instant::now(), permit)
     });
     // So long that it hardly polls any more.
@@ -204,7 +204,7 @@ impl Shared {
                     let (mut mine, mut waits) = (0_usize, Vec::new());
                     while done.load(SeqCst) < until {
                         let asked = Instant::now();
-                        let permit = semaphore.acquire().no_timeout().await.unwrap();
+                        let permit = semaphore.acquire().timeout(Duration::MAX).await.unwrap();
                         waits.push(asked.elapsed().as_secs_f64());
                         let held = valid.fetch_add(1, SeqCst);
                         assert!(held < permits, "{held} others have a permit");

@@ -49,9 +49,9 @@ async fn all_calls(masters: &Masters) {
     assert!((&mut waits).now_or_never().is_none() && (&mut enters).now_or_never().is_none());
     let heard = in_a_fork(|say| {
         let says = |call: &str, text: String| say(&format!("{call}: {text}"));
-        says("acquire", at_once(redlock.acquire("r").no_timeout()));
+        says("acquire", at_once(redlock.acquire("r").timeout(Duration::MAX)));
         says("try_acquire", at_once(redlock.try_acquire("r")));
-        says("fair", at_once(redlock.acquire("r").fair()));
+        says("fair", at_once(redlock.acquire("r").fair(true)));
         says("fenced", at_once(redlock.acquire("r").fenced()));
         says("warm", at_once(redlock.acquire("warm").keep_warm(WARM)));
         says("acquire_all", at_once(redlock.acquire_all(["r", "s"])));

@@ -27,7 +27,7 @@ fn each_call_fails_at_once_in_a_fork_and_the_parent_goes_on() {
     let election = redlock.election("scheduler");
     let reentrant = redlock.reentrant();
     let nested = reentrant.acquire("nested").wait().unwrap();
-    let lock = |name: &str| redlock.acquire(name).no_timeout().wait().unwrap();
+    let lock = |name: &str| redlock.acquire(name).timeout(Duration::MAX).wait().unwrap();
     let (released, detached) = (lock("released"), lock("detached"));
     let write = rw_lock.write().wait().unwrap();
     let value = other.acquire("value").wait().unwrap().detach().wait().unwrap();
@@ -36,30 +36,33 @@ fn each_call_fails_at_once_in_a_fork_and_the_parent_goes_on() {
     let reader = inspection.holder().unwrap().clone();
     let lines = in_a_fork(|say| {
         let says = |call: &str, text: String| say(&format!("{call}: {text}"));
-        says("acquire", refused(redlock.acquire("r").no_timeout().wait()));
+        says("acquire", refused(redlock.acquire("r").timeout(Duration::MAX).wait()));
         says("try_acquire", refused(redlock.try_acquire("r").wait()));
-        says("fair", refused(redlock.acquire("r").fair().no_timeout().wait()));
-        says("fenced", refused(redlock.acquire("r").fenced().no_timeout().wait()));
-        says("warm", refused(redlock.acquire("warm").keep_warm(WARM).no_timeout().wait()));
-        says("acquire_all", refused(redlock.acquire_all(["r", "s"]).no_timeout().wait()));
+        says("fair", refused(redlock.acquire("r").fair(true).timeout(Duration::MAX).wait()));
+        says("fenced", refused(redlock.acquire("r").fenced().timeout(Duration::MAX).wait()));
+        says(
+            "warm",
+            refused(redlock.acquire("warm").keep_warm(WARM).timeout(Duration::MAX).wait()),
+        );
+        says("acquire_all", refused(redlock.acquire_all(["r", "s"]).timeout(Duration::MAX).wait()));
         says("try_acquire_all", refused(redlock.try_acquire_all(["r", "s"]).wait()));
         says(
             "run",
             refused(
                 redlock
                     .acquire("r")
-                    .no_timeout()
+                    .timeout(Duration::MAX)
                     .run(async |_| ())
                     .wait()
                     .map_err(|e| e.without_result()),
             ),
         );
         says("once", once(&redlock));
-        says("joined", refused(reentrant.acquire("nested").no_timeout().wait()));
-        says("reentrant", refused(reentrant.acquire("r").no_timeout().wait()));
-        says("read", refused(rw_lock.read().no_timeout().wait()));
-        says("write", refused(rw_lock.write().no_timeout().wait()));
-        says("permit", refused(semaphore.acquire().no_timeout().wait()));
+        says("joined", refused(reentrant.acquire("nested").timeout(Duration::MAX).wait()));
+        says("reentrant", refused(reentrant.acquire("r").timeout(Duration::MAX).wait()));
+        says("read", refused(rw_lock.read().timeout(Duration::MAX).wait()));
+        says("write", refused(rw_lock.write().timeout(Duration::MAX).wait()));
+        says("permit", refused(semaphore.acquire().timeout(Duration::MAX).wait()));
         says("available_permits", refused(semaphore.available_permits().wait()));
         says("permits", refused(semaphore.inspect().wait()));
         says("adopt", refused(redlock.adopt(value).wait()));

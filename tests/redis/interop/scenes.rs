@@ -136,7 +136,7 @@ pub(crate) async fn what_we_read_is_refused_there_until_the_last_reader_has_left
 
 pub(crate) async fn what_we_hold_in_turn_is_refused_there<P: Peer>() {
     let world = World::<P>::start().await;
-    let fair = || world.ours.acquire("printer").fair();
+    let fair = || world.ours.acquire("printer").fair(true);
     let held = world.theirs("printer").await;
     let theirs = world.settled("printer").await;
     let refused = fair().timeout(Duration::from_millis(300)).await.unwrap_err();

@@ -7,6 +7,7 @@ use crate::turns::dead::{LATE, handed_over, waiter};
 use crate::turns::stand;
 use futures::future::join_all;
 use quorumlock::{FencingWindow, Redlock};
+use std::time::Duration;
 
 /// No ballot suits masters whose clocks are apart, so a client that wants a fencing token cannot win. It
 /// was first before that.
@@ -20,8 +21,8 @@ async fn a_head_whose_ballots_are_refused_holds_up_no_one() {
     });
     let clients: Vec<Redlock> =
         join_all(connecting).await.into_iter().map(Result::unwrap).collect();
-    let guard = clients[0].acquire("r").fair().await.unwrap();
-    let fenced = clients[1].acquire("r").fair().fenced().no_timeout();
+    let guard = clients[0].acquire("r").fair(true).await.unwrap();
+    let fenced = clients[1].acquire("r").fair(true).fenced().timeout(Duration::MAX);
     let fenced = tokio::spawn(async move { fenced.await.map(|guard| guard.is_valid()) });
     stand(&masters, 1).await;
     let next = waiter(&clients[2]);

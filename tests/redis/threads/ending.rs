@@ -54,7 +54,7 @@ fn a_shutdown_settles_debts_closes_waiters_and_informs_holders() {
     drop(redlock.acquire("owed").wait().unwrap());
     let waiting = thread::spawn({
         let redlock = redlock.clone();
-        move || redlock.acquire("held").no_timeout().wait()
+        move || redlock.acquire("held").timeout(Duration::MAX).wait()
     });
     let watching = thread::spawn({
         let lease = guard.lease();

@@ -19,7 +19,7 @@ fn of_many_threads_one_is_inside_at_a_time() {
             let (client, inside, entered) = (&clients[number % 2], &inside, &entered);
             scope.spawn(move || {
                 for _ in 0..ROUNDS {
-                    let guard = client.acquire("r").no_timeout().wait().unwrap();
+                    let guard = client.acquire("r").timeout(Duration::MAX).wait().unwrap();
                     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
                     thread::yield_now();
                     guard.check().unwrap();
@@ -96,7 +96,7 @@ fn fencing_tokens_rise_from_holder_to_holder() {
 fn a_kept_lock_outlives_its_ttl_for_as_long_as_was_asked() {
     let (_masters, redlock) = three();
     let ttl = Duration::from_millis(1_500);
-    let guard = redlock.acquire("r").ttl(ttl).keep_alive_forever().wait().unwrap();
+    let guard = redlock.acquire("r").ttl(ttl).keep_alive_for(Duration::MAX).wait().unwrap();
     assert_eq!(guard.lost().wait_within(ttl + ttl / 4), None);
     assert!(guard.is_valid());
     guard.release().wait().unwrap();

@@ -22,7 +22,7 @@ async fn client(masters: &Masters) -> Redlock {
 }
 
 pub(crate) fn waiter(redlock: &Redlock) -> JoinHandle<(Guard, Instant)> {
-    let acquire = redlock.acquire("r").fair().no_timeout();
+    let acquire = redlock.acquire("r").fair(true).timeout(Duration::MAX);
     tokio::spawn(async move { (acquire.await.unwrap(), Instant::now()) })
 }
 
@@ -44,7 +44,7 @@ async fn a_first_that_is_stopped_or_killed_holds_up_no_waiter() {
         let masters = Masters::start(5);
         let mut process = Processes::start(&masters, 1);
         let [holder, next] = [client(&masters).await, client(&masters).await];
-        let guard = holder.acquire("r").fair().await.unwrap();
+        let guard = holder.acquire("r").fair(true).await.unwrap();
         process.begin(0, Way::Fair, 1, nanos());
         stand(&masters, 1).await;
         let next = waiter(&next);
@@ -61,7 +61,7 @@ async fn a_first_that_is_stopped_or_killed_holds_up_no_waiter() {
 async fn forgotten_scripts_and_the_loss_of_the_lists_master_cost_no_place() {
     let masters = Masters::start(5);
     let clients = join_all([(); 5].map(|()| client(&masters))).await;
-    let mut guard = clients[0].acquire("r").fair().await.unwrap();
+    let mut guard = clients[0].acquire("r").fair(true).await.unwrap();
     let (mut waiters, mut first) = (Vec::new(), 0);
     for (place, redlock) in clients[1..].iter().enumerate() {
         waiters.push(waiter(redlock));

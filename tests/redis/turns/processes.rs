@@ -39,8 +39,8 @@ pub(super) struct Had {
 
 async fn asked_for(redlock: &Redlock, way: Way) -> Guard {
     match way {
-        Way::Fair => redlock.acquire("r").fair().no_timeout().await.unwrap(),
-        Way::Plain => redlock.acquire("r").no_timeout().await.unwrap(),
+        Way::Fair => redlock.acquire("r").fair(true).timeout(Duration::MAX).await.unwrap(),
+        Way::Plain => redlock.acquire("r").timeout(Duration::MAX).await.unwrap(),
         Way::Hammers => loop {
             if let Ok(guard) = redlock.try_acquire("r").await {
                 return guard;

@@ -13,11 +13,11 @@ const LIST: &str = "quorumlock:waitlist:printer";
 const MS: Duration = Duration::from_millis(1);
 
 async fn hold(redlock: &Redlock) -> Guard {
-    redlock.try_acquire(PRINTER).fair().ttl(LONG).await.unwrap()
+    redlock.try_acquire(PRINTER).fair(true).ttl(LONG).await.unwrap()
 }
 
 fn begin_to_wait(redlock: &Redlock) -> JoinHandle<Guard> {
-    let acquire = redlock.acquire(PRINTER).fair().ttl(LONG).timeout(LONG).into_future();
+    let acquire = redlock.acquire(PRINTER).fair(true).ttl(LONG).timeout(LONG).into_future();
     tokio::spawn(async move { acquire.await.unwrap() })
 }
 
@@ -91,11 +91,11 @@ pub(crate) async fn a_waiter_that_gives_up_learns_how_many_are_ahead_and_leaves_
     let (client, other) = (cluster.client().await, cluster.client().await);
     let holder = hold(&cluster.client().await).await;
     let wait = 1_500 * MS;
-    let alone = assert_contended(other.acquire(PRINTER).fair().timeout(wait).await);
+    let alone = assert_contended(other.acquire(PRINTER).fair(true).timeout(wait).await);
     assert_eq!(alone.ahead, Some(0), "{alone}");
     let stays = begin_to_wait(&client);
     stand(&cluster, 1).await;
-    let behind = assert_contended(other.acquire(PRINTER).fair().timeout(wait).await);
+    let behind = assert_contended(other.acquire(PRINTER).fair(true).timeout(wait).await);
     assert_eq!(behind.ahead, Some(1), "{behind}");
     assert!(behind.waited >= wait, "{:?}", behind.waited);
     stand(&cluster, 1).await;
@@ -114,8 +114,7 @@ pub(crate) async fn fair_and_plain_acquires_exclude_each_other_and_are_served<B:
         let (redlock, inside) = (cluster.client().await, inside.clone());
         tasks.push(tokio::spawn(async move {
             for _ in 0..8 {
-                let acquire = redlock.acquire(PRINTER).ttl(LONG).timeout(LONG);
-                let acquire = if is_fair { acquire.fair() } else { acquire };
+                let acquire = redlock.acquire(PRINTER).ttl(LONG).timeout(LONG).fair(is_fair);
                 let guard = acquire.await.unwrap();
                 assert_eq!(inside.fetch_add(1, SeqCst), 0, "two are inside");
                 sleep(5 * MS).await;
@@ -133,7 +132,7 @@ pub(crate) async fn fair_and_plain_acquires_exclude_each_other_and_are_served<B:
 pub(crate) async fn fencing_tokens_rise_from_turn_to_turn<B: Backend>() {
     let cluster = B::masters(3).await;
     let (client, other) = (cluster.client().await, cluster.client().await);
-    let fenced = |redlock: &Redlock| redlock.acquire(PRINTER).fair().fenced().ttl(LONG);
+    let fenced = |redlock: &Redlock| redlock.acquire(PRINTER).fair(true).fenced().ttl(LONG);
     let plain = client.acquire(PRINTER).fenced().await.unwrap();
     let mut last = plain.fencing_token();
     plain.release().await.unwrap();
@@ -159,7 +158,7 @@ pub(crate) async fn fencing_tokens_rise_from_turn_to_turn<B: Backend>() {
 
 pub(crate) async fn an_extension_is_no_turn_of_the_waiters<B: Backend>() {
     let cluster = B::masters(3).await;
-    let holder = cluster.client().await.acquire(PRINTER).fair().ttl(LONG).await.unwrap();
+    let holder = cluster.client().await.acquire(PRINTER).fair(true).ttl(LONG).await.unwrap();
     let token = cluster.value(1, PRINTER).await;
     let waits = begin_to_wait(&cluster.client().await);
     stand(&cluster, 1).await;
@@ -185,7 +184,7 @@ pub(crate) async fn a_single_attempt_behind_others_is_refused_before_it_is_made<
     cluster.eventually_held_by(PRINTER, &[0, 1, 2]).await;
     for ahead in 0..2 {
         let sets = cluster.calls(0, "set").await;
-        let refused = assert_contended(other.try_acquire(PRINTER).fair().await);
+        let refused = assert_contended(other.try_acquire(PRINTER).fair(true).await);
         assert_eq!((refused.ahead, refused.attempts), (Some(ahead), 0), "{refused}");
         assert_eq!(cluster.calls(0, "set").await, sets);
         stand(&cluster, usize::from(ahead)).await;

@@ -51,10 +51,7 @@ impl Several {
     }
 
     fn ask(&self) -> Acquire<All> {
-        match self.names.as_slice() {
-            [name] => self.redlock.acquire_all(name.clone()),
-            several => self.redlock.acquire_all(several),
-        }
+        self.redlock.acquire_all(&self.names)
     }
 }
 

@@ -31,7 +31,7 @@ impl Client for InTurn {
 
     async fn acquire(&self, resource: &Arc<str>) -> Guard {
         loop {
-            match self.0.acquire(resource.clone()).fair().await {
+            match self.0.acquire(resource.clone()).fair(true).await {
                 Ok(guard) => return guard,
                 Err(error) => assert!(is_crowded(&error), "{error}"),
             }

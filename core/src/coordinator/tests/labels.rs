@@ -82,7 +82,7 @@ fn an_empty_label_leaves_the_token_alone() {
             fences: None,
             ttl: Duration::from_secs(10).into(),
             lock_delay: Duration::ZERO.into(),
-            wait: None,
+            wait: crate::quorum::Nanos::FOREVER,
             keep_alive: None,
             label: Some(Label::of_holder("").into()),
             at_least: None,

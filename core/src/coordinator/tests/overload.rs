@@ -54,7 +54,7 @@ fn acquire(
         fences: None,
         ttl: ttl.into(),
         lock_delay: Duration::ZERO.into(),
-        wait: Some(Nanos::of(wait)),
+        wait: Nanos::of(wait),
         keep_alive,
         label: None,
         at_least: None,

@@ -92,10 +92,10 @@ impl Stage {
                     let place = words.iter().position(|word| *word == name)?;
                     words.get(place + 1).copied()
                 };
-                let wait = match option("wait") {
-                    Some("forever") => None,
-                    limit => Some(limit.map_or(Duration::ZERO, span)),
-                };
+                let wait = option("wait").map_or(Nanos::ZERO, |limit| match limit {
+                    "forever" => Nanos::FOREVER,
+                    limit => Nanos::of(span(limit)),
+                });
                 let ttl = option("ttl").map_or(Duration::from_secs(10), span);
                 let keep_alive = option("keep").map(|limit| match limit {
                     "forever" => KeepAlive::FOREVER,
@@ -106,7 +106,7 @@ impl Stage {
                     fences: words.contains(&"fenced").then(|| keys(words[2], "fence:").into()),
                     ttl: ttl.into(),
                     lock_delay: option("delay").map_or(Duration::ZERO, span).into(),
-                    wait: wait.map(Nanos::of),
+                    wait,
                     keep_alive,
                     label: option("label").map(|text| Arc::new(Label::of_holder(text))).or_else(
                         || option("candidate").map(|text| Arc::new(Label::of_candidate(text))),

@@ -190,7 +190,7 @@ impl Waiters {
         let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
         let Some(keys) = seeker.slots.keys(slot).cloned() else { return };
         seeker.attempts = seeker.attempts.saturating_add(1);
-        let wait = Some(Nanos::of(Duration::ZERO));
+        let wait = Nanos::ZERO;
         let acquire = AcquireRequest { keys, wait, probes, ..seeker.acquire.clone() };
         self.begin(cx, request.own(), acquire);
     }

@@ -106,16 +106,16 @@ pub(super) const ALL: &[Operation] = &[
         acquiring(stage.redlock.acquire_all([KEY, "z"]).fenced())
     }),
     operation!("acquire/future::AcquireFuture", "acquire in turn", Wants, |stage| acquiring(
-        stage.redlock.acquire(KEY).fair()
+        stage.redlock.acquire(KEY).fair(true)
     )),
     operation!("acquire/future::AcquireFuture", "acquire in turn, fenced", Wants, |stage| {
-        acquiring(stage.redlock.acquire(KEY).fair().fenced())
+        acquiring(stage.redlock.acquire(KEY).fair(true).fenced())
     }),
     operation!("acquire/future::AcquireFuture", "acquire, called in turn", Wants, |stage| {
         let (redlock, other) = (stage.redlock.clone(), stage.other.clone());
         Begun::new(async move {
             let Ok(held) = other.acquire(KEY).await else { return };
-            let mut acquire = std::pin::pin!(redlock.acquire(KEY).fair().into_future());
+            let mut acquire = std::pin::pin!(redlock.acquire(KEY).fair(true).into_future());
             // It stands in the list, and the release calls it.
             let _ = tokio::time::timeout(50 * MS, &mut acquire).await;
             drop(held.release().await);

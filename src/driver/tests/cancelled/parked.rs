@@ -10,10 +10,11 @@ use crate::kind::Held;
 use crate::{Acquire, AcquireError};
 use std::future::IntoFuture;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 fn kept<G: Held<Guard: Send, Error: Send>>(acquire: Acquire<G>) -> Begun {
-    let acquire = acquire.keep_alive_forever().into_future();
+    let acquire = acquire.keep_alive_for(Duration::MAX).into_future();
     Begun::new(async move { drop(acquire.await) })
 }
 
@@ -29,8 +30,8 @@ const KEPT: [(&str, Begin); 12] = [
     kept!("fenced", |stage| kept(stage.redlock.acquire(KEY).fenced())),
     kept!("several", |stage| kept(stage.redlock.acquire_all(["a", KEY, "z"]))),
     kept!("several, fenced", |stage| kept(stage.redlock.acquire_all([KEY, "z"]).fenced())),
-    kept!("in turn", |stage| kept(stage.redlock.acquire(KEY).fair())),
-    kept!("in turn, fenced", |stage| kept(stage.redlock.acquire(KEY).fair().fenced())),
+    kept!("in turn", |stage| kept(stage.redlock.acquire(KEY).fair(true))),
+    kept!("in turn, fenced", |stage| kept(stage.redlock.acquire(KEY).fair(true).fenced())),
     kept!("warm", |stage| kept(stage.redlock.acquire(KEY).keep_warm(SECOND))),
     kept!("delayed", |stage| kept(stage.redlock.acquire(KEY).ttl(TTL / 2).lock_delay(TTL / 2))),
     kept!("reader", |stage| kept(stage.redlock.rw_lock(KEY).read())),
@@ -38,7 +39,7 @@ const KEPT: [(&str, Begin); 12] = [
     kept!("writer, fenced", |stage| kept(stage.redlock.rw_lock(KEY).write().fenced())),
     kept!("nested", |stage| {
         let handle = stage.redlock.reentrant();
-        Begun::new(async move { drop(handle.acquire(KEY).keep_alive_forever().await) })
+        Begun::new(async move { drop(handle.acquire(KEY).keep_alive_for(Duration::MAX).await) })
     }),
 ];
 
@@ -99,7 +100,7 @@ fn a_lock_that_is_adopted_by_a_future_that_is_not_polled_is_over_with_its_first_
     step_by_step(async {
         let stage = Rc::new(Stage::new(Loses::Nothing).await);
         let detached = detach(hold(&stage.other).await).await;
-        let mut adopt = stage.redlock.adopt(detached).keep_alive_forever().into_future();
+        let mut adopt = stage.redlock.adopt(detached).keep_alive_for(Duration::MAX).into_future();
         assert!(futures::poll!(&mut adopt).is_pending());
         assert_eq!(parked(&stage).await, Vec::<String>::new());
         drop(adopt);
@@ -112,7 +113,7 @@ fn a_permit_that_was_won_by_a_future_that_is_not_polled_is_over_with_its_first_t
         let stage = Rc::new(Stage::new(Loses::Nothing).await);
         let [ours, theirs] =
             [&stage.redlock, &stage.other].map(|redlock| redlock.semaphore(KEY, 1));
-        let mut acquire = ours.acquire().keep_alive_forever().into_future();
+        let mut acquire = ours.acquire().keep_alive_for(Duration::MAX).into_future();
         assert!(futures::poll!(&mut acquire).is_pending());
         sleep(SECOND).await;
         assert!(theirs.try_acquire().await.is_err());

@@ -201,7 +201,7 @@ async fn poll_and_drop(
 }
 
 fn wait_behind(redlock: &Redlock) -> Waiting {
-    let acquire = redlock.acquire(KEY).no_timeout();
+    let acquire = redlock.acquire(KEY).timeout(Duration::MAX);
     Box::pin(async move { drop(acquire.await.unwrap().release().await) })
 }
 

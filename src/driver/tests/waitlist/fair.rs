@@ -87,7 +87,7 @@ type Served = Arc<Mutex<Vec<(&'static str, Instant)>>>;
 
 /// Has a client wait, and hold the lock for a moment.
 fn waits(redlock: &Redlock, name: &'static str, served: &Served) -> tokio::task::JoinHandle<()> {
-    let (acquire, served) = (redlock.acquire(KEY).no_timeout(), served.clone());
+    let (acquire, served) = (redlock.acquire(KEY).timeout(Duration::MAX), served.clone());
     tokio::spawn(async move {
         let guard = acquire.await.unwrap();
         served.lock().unwrap().push((name, now()));
@@ -226,7 +226,7 @@ impl Line {
                 drop(self.waiting.remove(dice / 8 % self.waiting.len()));
             }
             _ if self.is_idle(client) => {
-                let acquire = self.clients[client].acquire(KEY).no_timeout();
+                let acquire = self.clients[client].acquire(KEY).timeout(Duration::MAX);
                 self.waiting.push((client, acquire.into_future()));
             }
             _ => {}

@@ -50,7 +50,7 @@ macro_rules! what {
     ($redlock:ident, $acquire:expr, $key:expr, $channel:expr) => {
         What {
             acquire: |$redlock| {
-                let acquire = $acquire.no_timeout().keep_alive();
+                let acquire = $acquire.timeout(Duration::MAX).keep_alive();
                 Box::pin(async move { Box::new(acquire.await.unwrap()) as Box<dyn Any + Send> })
             },
             key: $key,
@@ -62,7 +62,7 @@ macro_rules! what {
 
 const SEMAPHORE: &str = "quorumlock:semaphore:orders:42";
 const LOCK: What = what!(redlock, redlock.acquire(KEY), KEY, KEY);
-const FAIR: What = what!(redlock, redlock.acquire(KEY).fair(), KEY, KEY);
+const FAIR: What = what!(redlock, redlock.acquire(KEY).fair(true), KEY, KEY);
 const FENCED: What = what!(redlock, redlock.acquire(KEY).fenced(), KEY, KEY);
 const WRITER: What = what!(redlock, redlock.rw_lock(KEY).write(), KEY, KEY);
 const READER: What = What {
@@ -255,7 +255,8 @@ async fn least_that_wait(ends: impl AsyncFn(&Masters)) -> usize {
         let client = connect(masters.builder()).await;
         tokio::spawn(async move {
             loop {
-                let guard = client.acquire(KEY).min_hold(60 * MS).no_timeout().await.unwrap();
+                let guard =
+                    client.acquire(KEY).min_hold(60 * MS).timeout(Duration::MAX).await.unwrap();
                 sleep(20 * MS).await;
                 guard.release().await.unwrap();
             }

@@ -157,7 +157,7 @@ impl Task {
             let acquire = with_options(wish, lock.write());
             self.write_and_read(id, acquire.into_future(), wish).await
         } else if claim.is_fair() {
-            self.alone(id, self.redlock.acquire(&*resources[0]).fair(), wish).await
+            self.alone(id, self.redlock.acquire(&*resources[0]).fair(true), wish).await
         } else if let Some(warm) = wish.warm {
             self.alone(id, self.redlock.acquire(&*resources[0]).keep_warm(warm), wish).await
         } else {

@@ -137,7 +137,7 @@ impl Case {
                 let tasks = (0..TASKS).map(|task| {
                     let share = cycles / TASKS + u64::from(task < cycles % TASKS);
                     let (redlock, resource) = (redlock.clone(), format!("bench:crowd:{task}"));
-                    tokio::spawn(async move { on_its_own(&redlock, &resource.into(), share).await })
+                    tokio::spawn(async move { on_its_own(&redlock, &resource, share).await })
                 });
                 for task in tasks.collect::<Vec<_>>() {
                     task.await.expect("a task that ends");
@@ -161,10 +161,10 @@ async fn alone(redlock: &Redlock, cycles: u64) {
     }
 }
 
-/// Does the same as [`alone`], with the task's name as the resource: no allocation for it.
-async fn on_its_own(redlock: &Redlock, resource: &Arc<str>, cycles: u64) {
+/// Does the same as [`alone`], with the task's name as the resource.
+async fn on_its_own(redlock: &Redlock, resource: &str, cycles: u64) {
     for _ in 0..cycles {
-        let guard = redlock.acquire(resource.clone()).await.expect("a free lock");
+        let guard = redlock.acquire(resource).await.expect("a free lock");
         assert_eq!(guard.release().await, Ok(Released::Confirmed));
     }
 }
