@@ -19,7 +19,7 @@ use crate::shared::{Cx, Event, RoundId};
 use crate::wire::Reply;
 
 /// A question to masters, and what they have answered so far.
-pub(crate) trait Question {
+pub(crate) trait Question: Send {
     /// Notes the next reply of a node. Returns its answer once it has replied to all that it was asked.
     fn hear(&mut self, node: usize, reply: &Reply) -> Option<Answer>;
 
@@ -42,7 +42,7 @@ impl Locks {
     fn ask(
         &mut self,
         cx: &mut Cx,
-        question: impl Question + Send + 'static,
+        question: impl Question + 'static,
         commands: &[Vec<u8>],
         asked: impl Fn(usize, &Session) -> bool,
     ) {
