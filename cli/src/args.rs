@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(crate) use elect::{ELECT_EXAMPLES, ElectArgs};
+pub(crate) use elect::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, ElectArgs};
 pub(crate) use look::{AskArgs, DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -45,12 +45,12 @@ fn first(examples: &str) -> String {
     examples.lines().take(7).collect::<Vec<_>>().join("\n")
 }
 
-const RUN_ENVIRONMENT: &str = "\
+pub(crate) const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (when it began, in
 milliseconds since 1970), QUORUMLOCK_FENCING_TOKEN with --fenced, and
-QUORUMLOCK_SLOT with --permits (0 to N-1). `run` exits with its exit code.
-More about each option: quorumlock man run | man -l -
-";
+QUORUMLOCK_SLOT with --permits (0 to N-1). `run` exits with its exit code.";
+
+const MORE: &str = "More about each option: quorumlock man run | man -l -\n";
 
 /// Run programs under a distributed lock (Redlock over independent Redis masters), and inspect locks.
 #[derive(Debug, Parser)]
@@ -185,7 +185,7 @@ pub(crate) struct BenchArgs {
 
 /// How to run a command under a lock.
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{}\n\n{RUN_ENVIRONMENT}", first(RUN_EXAMPLES)))]
+#[command(after_help = format!("{}\n\n{RUN_ENVIRONMENT}\n{MORE}", first(RUN_EXAMPLES)))]
 pub(crate) struct RunArgs {
     /// What to lock; several are locked together, all or none.
     #[arg(required = true, value_name = "RESOURCE")]

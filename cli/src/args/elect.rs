@@ -10,15 +10,14 @@ Examples:
   quorumlock elect scheduler --value 10.0.0.7:8080 -- /usr/local/bin/scheduler
   quorumlock inspect scheduler                       # the current leader's value";
 
-const ELECT_ENVIRONMENT: &str = "\
+pub(crate) const ELECT_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (when it began, in
 milliseconds since 1970) and its term as QUORUMLOCK_FENCING_TOKEN. `elect` exits
-with its exit code.
-";
+with its exit code.";
 
 /// How to run a command as the leader of an election.
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{ELECT_EXAMPLES}\n\n{ELECT_ENVIRONMENT}"))]
+#[command(after_help = format!("{ELECT_EXAMPLES}\n\n{ELECT_ENVIRONMENT}\n"))]
 pub(crate) struct ElectArgs {
     /// The election: all candidates name the same. It is a lock of that name.
     #[arg(value_name = "NAME")]
