@@ -44,7 +44,6 @@ pub(crate) async fn doctor(
         let scanning = || "looking at the locks".to_owned();
         let deadlocks =
             progress::during(output, scanning, deadlocks::Deadlocks::find(&redlock)).await;
-        let _nothing_is_owed = redlock.shutdown().await;
         let text = format!("{}{}", found(&preflight, style), deadlocks.to_text(style));
         return output.result(&deadlocks.to_json(&preflight), &text, deadlocks.exit());
     }
@@ -61,7 +60,6 @@ pub(crate) async fn doctor(
         let redlock = builder.connect().await?;
         let scanning = || "looking at the locks".to_owned();
         progress::during(output, scanning, may_stop.scan(&redlock)).await;
-        let _nothing_is_owed = redlock.shutdown().await;
     }
     let mut text = format!("{}{}", found(&preflight, style), may_stop.to_text(style));
     if is_joint && may_stop.exit() == Exit::Success {

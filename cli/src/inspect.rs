@@ -17,12 +17,6 @@ pub(crate) async fn inspect(
     output: Output,
 ) -> Result<Exit, Failure> {
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let shown = show(&redlock, &args, output).await;
-    let _nothing_is_owed = redlock.shutdown().await;
-    shown
-}
-
-async fn show(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Success;
     for resource in &args.resources {
         let mut held = None;
@@ -32,7 +26,7 @@ async fn show(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<E
             (found, text)
         } else {
             let inspection = redlock.inspect(resource.as_str()).await?;
-            held = permits_held(redlock, &inspection).await;
+            held = permits_held(&redlock, &inspection).await;
             let note = held.map(|held| format!("\n  but {}", permits_note(resource, held)));
             let text = to_text(&inspection) + &note.unwrap_or_default();
             (vec![inspection], text)

@@ -45,7 +45,6 @@ pub(crate) async fn list(
 ) -> Result<Exit, Failure> {
     let redlock = connect(masters).await?;
     let found = find(&redlock, args.prefix(), args.all).await;
-    let _nothing_is_owed = redlock.shutdown().await;
     if found.error.is_none() {
         found.problems.iter().for_each(|problem| output.warn(&unused(problem)));
     }

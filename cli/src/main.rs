@@ -64,8 +64,8 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
         Command::Man { command } => return pages::man(command.as_deref()),
         command => command,
     };
-    if let Some(file) = settings::File::find(&masters) {
-        output.note(&format!("settings from {}", file.path().display()));
+    if let Some(file) = settings::file::find(&masters) {
+        output.note(&format!("settings from {}", file.display()));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::system("no runtime", &error))?;
