@@ -6,7 +6,7 @@ mod may_stop;
 
 use crate::args::{DoctorArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
+use crate::failure::Failure;
 use crate::output::{Output, micros, millis};
 use crate::progress;
 use crate::settings;
@@ -205,8 +205,8 @@ fn findings(found: &[Finding]) -> Value {
     let values = found.iter().map(|finding| {
         json!({
             "severity": finding.severity.to_string(),
-            "finding": in_words_of_the_command(&finding.kind.to_string()),
-            "remedy": in_words_of_the_command(&finding.remedy),
+            "finding": finding.kind.to_string(),
+            "remedy": &*finding.remedy,
         })
     });
     values.collect()

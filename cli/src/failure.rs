@@ -157,47 +157,13 @@ impl Failure {
             _ => line.replacen(&format!(": {}", listed.join("; ")), "", 1),
         };
         let nodes = nodes.iter().map(Node::from).collect();
-        Self { nodes, has_all_nodes: true, ..Self::new(exit, in_words_of_the_command(&line)) }
+        Self { nodes, has_all_nodes: true, ..Self::new(exit, line) }
     }
 
     /// Adds what an acquire was for, and how much it has tried.
     fn with_attempts(self, resource: &str, waited: Duration, attempts: u32) -> Self {
         self.with("resource", resource).with("waited_ms", millis(waited)).with("attempts", attempts)
     }
-}
-
-/// Replaces the builder's methods in the crate's messages by the keys of the configuration.
-pub(crate) fn in_words_of_the_command(line: &str) -> String {
-    const WORDS: [(&str, &str); 12] = [
-        (
-            "the file in credentials_file, or what RedlockBuilder::credentials asks",
-            "the file in credentials_file (QUORUMLOCK_CREDENTIALS_FILE)",
-        ),
-        (
-            "hand its authority to RedlockBuilder::tls_config, or name it in SSL_CERT_FILE",
-            "name the file of its authority in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)",
-        ),
-        (
-            "hand a client certificate to RedlockBuilder::tls_config",
-            "name a client certificate in tls_cert_file, and its key in tls_key_file",
-        ),
-        (
-            "hand one to RedlockBuilder::tls_config",
-            "name one in tls_cert_file, and its key in tls_key_file",
-        ),
-        (
-            "point SSL_CERT_FILE at a PEM file, or hand a configuration to RedlockBuilder::tls_config",
-            "or name a PEM file in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)",
-        ),
-        ("RedlockBuilder::tls_config and tls_ca_file", "tls_ca_file"),
-        ("RedlockBuilder::restart_guard", "restart_guard in the configuration"),
-        ("restart_guard(RestartGuard::Off)", "restart_guard = \"off\""),
-        ("RestartGuard::TrustPersistence", "restart_guard = \"trust-persistence\""),
-        ("RedlockBuilder::joint_with", "--joint-with"),
-        ("RedlockBuilder::allow_long_max_ttl", "--allow-long-max-ttl"),
-        ("RedlockBuilder::", ""),
-    ];
-    WORDS.iter().fold(line.to_owned(), |line, (theirs, ours)| line.replace(theirs, ours))
 }
 
 /// Returns a line for each master: its name, and behind all names its answer.
@@ -265,7 +231,7 @@ impl Failure {
     fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
         let nodes = nodes.into_iter().map(|node| Node {
             name: node.node.to_string(),
-            sentence: in_words_of_the_command(&node.problem),
+            sentence: node.problem.to_string(),
             answer,
             ..Node::default()
         });
@@ -277,9 +243,9 @@ impl From<InvalidSetting> for Failure {
     fn from(invalid: InvalidSetting) -> Self {
         let of_the_call = matches!(invalid.field, "resource" | "prefix" | "inspection");
         let exit = if of_the_call { Exit::Usage } else { Exit::Configuration };
-        let failure = Self::new(exit, in_words_of_the_command(&invalid.to_string()))
+        let failure = Self::new(exit, invalid.to_string())
             .with("field", invalid.field)
-            .with("problem", in_words_of_the_command(&invalid.problem));
+            .with("problem", invalid.problem);
         Self { setting: Some(invalid.field), ..failure }
     }
 }

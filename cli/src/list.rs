@@ -4,7 +4,7 @@ mod table;
 
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
+use crate::failure::Failure;
 use crate::inspect::{readers_to_json, word};
 use crate::output::{Output, json_line, millis};
 use crate::settings;
@@ -73,7 +73,7 @@ pub(crate) async fn list(
 
 /// Says why a master is not used.
 pub(crate) fn unused(NodeProblem { node, problem, .. }: &NodeProblem) -> String {
-    format!("{node} is not used: {}", in_words_of_the_command(problem))
+    format!("{node} is not used: {problem}")
 }
 
 /// Connects without a word about unfit masters: the list has problems of its own.

@@ -4,7 +4,7 @@ pub(crate) mod file;
 
 use crate::args::MastersArgs;
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
+use crate::failure::Failure;
 use crate::output::Output;
 use file::OF_THE_MACHINE;
 use quorumlock::config::NodeAddress;
@@ -54,7 +54,6 @@ pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result
     let redlock = builder.connect().await?;
     for node in redlock.status().await.iter().flatten() {
         if let Some(problem) = node.standing.problem() {
-            let problem = in_words_of_the_command(problem);
             output.warn(&format!("{} cannot be used: {problem}", node.node));
         } else if matches!(node.standing, NodeStanding::Down(_)) {
             output.note(&format!("{} is {}", node.node, node.standing));

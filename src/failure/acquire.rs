@@ -366,7 +366,7 @@ const SHORT_TTL: &str = "; if neither masters nor this process were held up, rai
 
 /// The advice about masters that have just started.
 const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
-                          wait, or see RedlockBuilder::restart_guard";
+                          wait, or see restart_guard";
 
 impl std::error::Error for Contended {}
 impl std::error::Error for NoQuorum {}

@@ -1,6 +1,5 @@
 //! Findings of several masters, each printed once.
 
-use crate::failure::in_words_of_the_command;
 use quorumlock::Preflight;
 use quorumlock::preflight::{Finding, FindingKind, Severity};
 use quorumlock::report::Span;
@@ -80,8 +79,8 @@ impl Group<'_> {
         let youngest = |found: &&(Option<&str>, &Finding)| uptime(found.1);
         let (_, first) = self.found.iter().min_by_key(youngest)?;
         let oldest = self.found.iter().filter_map(|(_, finding)| uptime(finding)).max();
-        let mut finding = in_words_of_the_command(&first.kind.to_string());
-        let mut remedy = in_words_of_the_command(&first.remedy);
+        let mut finding = first.kind.to_string();
+        let mut remedy = first.remedy.to_string();
         if let (Some(least), Some(most)) = (uptime(first), oldest)
             && self.found.len() > 1
         {

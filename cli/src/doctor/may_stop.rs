@@ -3,7 +3,7 @@
 
 use super::preflight_to_json;
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
+use crate::failure::Failure;
 use crate::list;
 use crate::output::millis;
 use crate::style::{Paint, Style};
@@ -190,7 +190,7 @@ impl<'a> MayStop<'a> {
             (0, 0, None) => {
                 format!("{without}, and no lock loses its quorum of keys ({found} found)")
             }
-            (0, 0, Some(error)) => in_words_of_the_command(&error.to_string()),
+            (0, 0, Some(error)) => error.to_string(),
             (0, unknown, _) => {
                 format!(
                     "too few masters say whether {unknown} of {found} locks have a quorum of keys"

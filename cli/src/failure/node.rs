@@ -1,6 +1,5 @@
 //! One master in a failure: its name, its answer, and the time that it took.
 
-use super::in_words_of_the_command;
 use crate::inspect::holder_to_json;
 use crate::output::{micros, millis};
 use quorumlock::report::{Answer, NodeReport, OneLine, Refusal, Said, Span, UnknownCause};
@@ -44,7 +43,7 @@ impl From<&NodeReport> for Node {
         Self {
             name: report.node.to_string(),
             answer: word(&report.answer),
-            sentence: in_words_of_the_command(sentence),
+            sentence: sentence.to_owned(),
             // The line has a time if the master was asked and has answered or been given up.
             latency: sentence.contains(" after ").then_some(report.latency),
             remaining: remaining(&report.answer),
