@@ -8,16 +8,16 @@ use crate::exit::Exit;
 use crate::inspect::in_queue;
 use crate::output::millis;
 use node::Node;
+#[cfg(unix)]
+use quorumlock::Holder;
 use quorumlock::error::NodeProblem;
 #[cfg(unix)]
 use quorumlock::report::{Escaped, Span};
-use quorumlock::report::{Folded, NodeReport, OneLine, Said, fold};
+use quorumlock::report::{NodeReport, OneLine, fold, listed};
 use quorumlock::{
     AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
     PreflightError, WrongContext,
 };
-#[cfg(unix)]
-use quorumlock::{Holder, Status};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::io;
@@ -80,11 +80,13 @@ impl Failure {
 
     /// Replaces the masters' reports by the values that they have now.
     pub(crate) fn with_masters(mut self, inspection: &Inspection) -> Self {
-        let before = std::mem::take(&mut self.nodes);
-        let latency = |node: &Node| before.iter().find(|old| old.name == node.name)?.latency;
-        let nodes = inspection.nodes().iter().map(Node::from);
-        self.nodes = nodes.map(|node| Node { latency: latency(&node), ..node }).collect();
-        self.has_all_nodes = true;
+        let mut nodes: Vec<Node> = inspection.nodes().iter().map(Node::from).collect();
+        for node in &mut nodes {
+            let before = self.nodes.iter().find(|old| old.said.master == node.said.master);
+            node.json["latency_us"] =
+                before.map_or(Value::Null, |old| old.json["latency_us"].clone());
+        }
+        (self.nodes, self.has_all_nodes) = (nodes, true);
         self
     }
 
@@ -104,8 +106,12 @@ impl Failure {
             Some((waited, n)) => format!(" (after {}, {n} attempts)", Span(waited)),
         };
         self.message = format!("{:?} is {holder}{}{tries}", Escaped(resource), in_queue(ahead));
-        self.with("resource", resource)
-            .with("holder", crate::inspect::holder_to_json(holder))
+        self.with("resource", resource).with_holder(holder)
+    }
+
+    #[cfg(unix)]
+    fn with_holder(self, holder: &Holder) -> Self {
+        self.with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
     }
 
@@ -113,24 +119,7 @@ impl Failure {
     #[cfg(unix)]
     pub(crate) fn now_held_by(mut self, holder: &Holder) -> Self {
         self.message = format!("{}; now {holder}", self.message);
-        self.with("holder", crate::inspect::holder_to_json(holder))
-            .with("remaining_ms", holder.remaining().map(millis))
-    }
-
-    /// Says so if there was no quorum because masters are warming up, and for how much longer.
-    #[cfg(unix)]
-    pub(crate) fn with_status(mut self, status: &Status) -> Self {
-        let warming_up = status.can_acquire_in().filter(|left| !left.is_zero());
-        let (Exit::NoQuorum, Some(left)) = (self.exit, warming_up) else { return self };
-        let resource = self.fields.get("resource").and_then(Value::as_str).unwrap_or_default();
-        self.message = format!(
-            "no quorum for {:?} yet: masters are warming up, ready in {} ({}): wait \
-             longer (--timeout), or see restart_guard in the configuration",
-            Escaped(resource),
-            Span(left),
-            status.count(),
-        );
-        self.with("ready_in_ms", millis(left))
+        self.with_holder(holder)
     }
 
     #[cfg(unix)]
@@ -143,19 +132,14 @@ impl Failure {
         all.insert("error".to_owned(), self.kind.into());
         all.insert("exit".to_owned(), self.exit.code().into());
         all.insert("message".to_owned(), self.message.as_str().into());
-        all.insert("nodes".to_owned(), self.nodes.iter().map(Node::to_json).collect());
+        all.insert("nodes".to_owned(), self.nodes.iter().map(|node| node.json.clone()).collect());
         all.into()
     }
 
     /// Creates a failure from the error's line, without its reports on each master: those get lines
     /// of their own.
     fn of_round(exit: Exit, line: &str, nodes: &[NodeReport]) -> Self {
-        let folded = fold(nodes.iter().map(Said::from), Some(nodes.len()));
-        let listed: Vec<String> = folded.iter().map(Folded::to_string).collect();
-        let line = match nodes {
-            [] => line.to_owned(),
-            _ => line.replacen(&format!(": {}", listed.join("; ")), "", 1),
-        };
+        let line = line.replacen(&listed(nodes), "", 1);
         let nodes = nodes.iter().map(Node::from).collect();
         Self { nodes, has_all_nodes: true, ..Self::new(exit, line) }
     }
@@ -201,7 +185,12 @@ impl From<AcquireError> for Failure {
                 }
             }
             AcquireError::NoQuorum(outage) => {
-                failure.with_attempts(&outage.resource, outage.waited, outage.attempts)
+                let failure =
+                    failure.with_attempts(&outage.resource, outage.waited, outage.attempts);
+                match outage.ready_in() {
+                    Some(left) => failure.with("ready_in_ms", millis(left)),
+                    None => failure,
+                }
             }
             AcquireError::Disagreement(dispute) => failure
                 .with_attempts(&dispute.resource, dispute.waited, dispute.attempts)
@@ -229,13 +218,8 @@ impl From<ConnectError> for Failure {
 
 impl Failure {
     fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
-        let nodes = nodes.into_iter().map(|node| Node {
-            name: node.node.to_string(),
-            sentence: node.problem.to_string(),
-            answer,
-            ..Node::default()
-        });
-        Self { nodes: nodes.collect(), ..Self::new(Exit::Configuration, line) }
+        let nodes = nodes.iter().map(|node| Node::of_problem(answer, node)).collect();
+        Self { nodes, ..Self::new(Exit::Configuration, line) }
     }
 }
 
@@ -308,7 +292,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         OneLine(&self.message).fmt(f)?;
         let all = self.has_all_nodes.then_some(self.nodes.len());
-        let folded = fold(self.nodes.iter().map(Said::from), all);
+        let folded = fold(self.nodes.iter().map(|node| node.said.clone()), all);
         let rows = folded.iter().map(|rows| (&*rows.masters, &*rows.words));
         f.write_str(&rows_of_masters("  ", rows))
     }

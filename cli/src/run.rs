@@ -315,10 +315,7 @@ impl Run<'_> {
         };
         let failure = Failure::from(error);
         if !failure.is_held() {
-            return match self.redlock.status().await {
-                Ok(status) => failure.with_status(&status),
-                Err(_) => failure,
-            };
+            return failure;
         }
         for resource in self.looked_at() {
             if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
