@@ -23,7 +23,8 @@ const CLEAR_BELOW: &str = "\x1b[J";
 /// The heads, a lock, and how many more there are, however low the screen is.
 const LEAST: usize = 3;
 
-/// The pause between two looks at whether stdout has a reader, where that between two at the masters is longer.
+/// The pause between two looks at whether stdout has a reader and how large its terminal is, where that between two
+/// at the masters is longer.
 const READER: Duration = Duration::from_secs(1);
 
 /// Looks at the masters until it is ended, or until no program reads its output.
@@ -36,10 +37,10 @@ pub(crate) async fn watch(
     let redlock = list::connect(masters).await?;
     let is_drawn = !output.json && Screen::of_stdout().is_some();
     let mut watched = Watched::default();
-    let mut resizes = Resizes::new(is_drawn);
     let mut ticks = tokio::time::interval(args.interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut reader = tokio::time::interval(READER.min(args.interval));
+    let pause = READER.min(args.interval);
+    let mut reader = tokio::time::interval_at(tokio::time::Instant::now() + pause, pause);
     reader.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let mut news = Vec::new();
@@ -56,12 +57,10 @@ pub(crate) async fn watch(
                 }
                 news = watched.take(found);
             }
-            () = resizes.next() => {}
             _ = reader.tick() => {
                 if !Output::has_reader() {
                     return Ok(Exit::Success);
                 }
-                continue;
             }
         }
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
@@ -77,33 +76,6 @@ pub(crate) async fn watch(
         if !Output::is_read(&text)? {
             return Ok(Exit::Success);
         }
-    }
-}
-
-/// The changes of the terminal's size.
-struct Resizes(#[cfg(unix)] Option<tokio::signal::unix::Signal>);
-
-impl Resizes {
-    #[cfg(unix)]
-    fn new(is_drawn: bool) -> Self {
-        let kind = tokio::signal::unix::SignalKind::window_change();
-        // Without it, a change shows at the next look.
-        Self(is_drawn.then(|| tokio::signal::unix::signal(kind).ok()).flatten())
-    }
-
-    #[cfg(not(unix))]
-    fn new(_: bool) -> Self {
-        Self()
-    }
-
-    async fn next(&mut self) {
-        #[cfg(unix)]
-        if let Some(signal) = &mut self.0
-            && signal.recv().await.is_some()
-        {
-            return;
-        }
-        std::future::pending().await
     }
 }
 
