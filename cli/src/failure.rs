@@ -57,8 +57,8 @@ impl Failure {
     }
 
     /// Blames the command line if the setting is one that an option has given, and otherwise the configuration.
-    pub(crate) fn by_options(mut self, given: &[&str]) -> Self {
-        if self.setting.is_some_and(|setting| given.contains(&setting)) {
+    pub(crate) fn by_options(mut self, given: &[String]) -> Self {
+        if self.setting.is_some_and(|setting| given.iter().any(|given| given == setting)) {
             self.exit = Exit::Usage;
             self.kind = self.exit.name();
         }

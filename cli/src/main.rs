@@ -39,9 +39,9 @@ fn main() -> ExitCode {
     }
     let output = Output::asked_for(&arguments);
     match args::parse(&arguments) {
-        Ok(args) => {
+        Ok(mut args) => {
             let output = Output { json: args.json, verbose: args.verbose };
-            let given = args.settings();
+            let given = std::mem::take(&mut args.given);
             end(perform(args, output).map_err(|failure| failure.by_options(&given)), output)
         }
         Err(args::Unparsed::Shown(text)) => end(Output::plain(&text), output),

@@ -27,7 +27,7 @@ pub(crate) struct ElectArgs {
     pub(crate) command: Vec<OsString>,
     /// What others see of the leader, such as its address; never a secret. Default: the label in
     /// the settings, or host and process id.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(id = "candidate", long = "value", value_name = "TEXT")]
     pub(crate) value: Option<String>,
     /// How long the other candidates stay out if this process is killed. Default: 10s.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
@@ -43,15 +43,4 @@ pub(crate) struct ElectArgs {
     /// change and at the end. Its name ends with .prom.
     #[arg(long, value_name = "PATH")]
     pub(crate) metrics_file: Option<PathBuf>,
-}
-
-impl ElectArgs {
-    /// Returns the settings that it has options for, and whether they are given.
-    pub(super) fn settings(&self) -> Vec<(&'static str, bool)> {
-        vec![
-            ("candidate", self.value.is_some()),
-            ("ttl", self.ttl.is_some()),
-            ("lock_delay", self.lock_delay.is_some()),
-        ]
-    }
 }
