@@ -87,9 +87,8 @@ fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
         let slot = permit.slot().unwrap_or_default();
         let state = match permit.holder() {
             Some(holder) => {
-                let has_it = |state: &NodeState| matches!(state, NodeState::Held(held) if held.same_hold_as(holder));
-                let on = permit.nodes().iter().filter(|node| has_it(&node.state)).count();
-                format!("{holder}, on {on} of {} masters", permit.nodes().len())
+                let (on, all) = (held_on(permit, holder).len(), permit.nodes().len());
+                format!("{holder}, on {on} of {all} masters")
             }
             None => state(permit),
         };
@@ -184,6 +183,14 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         "waiting": inspection.waiting(),
         "nodes": nodes.collect::<Vec<_>>(),
     })
+}
+
+/// Returns the masters that have the key of this holder.
+pub(crate) fn held_on<'a>(inspection: &'a Inspection, holder: &Holder) -> Vec<&'a str> {
+    let has_it =
+        |state: &NodeState| matches!(state, NodeState::Held(held) if held.same_hold_as(holder));
+    let nodes = inspection.nodes().iter().filter(|node| has_it(&node.state));
+    nodes.map(|node| &*node.node).collect()
 }
 
 /// Readers have a list of their own, each of them as a holder.
