@@ -39,29 +39,28 @@ pub(crate) async fn doctor(
     let asking = || "asking the masters".to_owned();
     let preflight = progress::during(output, asking, builder.preflight()).await?;
     let style = color.style();
+    let scanning = || "looking at the locks".to_owned();
+    let found = found(&preflight, style);
     if args.deadlocks {
         let redlock = builder.connect().await?;
-        let scanning = || "looking at the locks".to_owned();
         let deadlocks =
             progress::during(output, scanning, deadlocks::Deadlocks::find(&redlock)).await;
-        let text = format!("{}{}", found(&preflight, style), deadlocks.to_text(style));
+        let text = found + &deadlocks.to_text(style);
         return output.result(&deadlocks.to_json(&preflight), &text, deadlocks.exit());
     }
     let Some(node) = args.may_stop else {
         let exit = exit(&preflight);
         let only_looks =
             if only_looks(&preflight) { style.wrap(0, 0, ONLY_LOOKS) } else { String::new() };
-        let text =
-            format!("{only_looks}{}{}", found(&preflight, style), verdict(&preflight, style));
+        let text = only_looks + &found + &verdict(&preflight, style);
         return output.result(&preflight_to_json(&preflight, exit), &text, exit);
     };
     let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
     if may_stop.leaves_a_quorum() {
         let redlock = builder.connect().await?;
-        let scanning = || "looking at the locks".to_owned();
         progress::during(output, scanning, may_stop.scan(&redlock)).await;
     }
-    let mut text = format!("{}{}", found(&preflight, style), may_stop.to_text(style));
+    let mut text = found + &may_stop.to_text(style);
     if is_joint && may_stop.exit() == Exit::Success {
         text = format!("{text}\n{}", style.wrap(4, 4, JOINT));
     }
