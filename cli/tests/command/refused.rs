@@ -220,7 +220,7 @@ fn each_typical_mistake_has_its_line() {
             &["run", "--timeout", "--fair", "r", "--", "true"],
             "invalid value '--fair' for '--timeout <DURATION>': the duration is missing",
         ),
-        (&["rnu", "r"], "unrecognized subcommand 'rnu'; tip: a similar subcommand exists: 'run'"),
+        (&["rnu", "r"], "unrecognized subcommand 'rnu'; tip: use run"),
         (
             &["inspekt", "r"],
             "unrecognized subcommand 'inspekt'; tip: a similar subcommand exists: 'inspect'",
