@@ -4,19 +4,17 @@
 mod node;
 
 use crate::exit::Exit;
-#[cfg(unix)]
-use crate::inspect::in_queue;
 use crate::output::millis;
 use node::Node;
 #[cfg(unix)]
 use quorumlock::Holder;
 use quorumlock::error::NodeProblem;
 #[cfg(unix)]
-use quorumlock::report::{Escaped, Span};
+use quorumlock::report::Escaped;
 use quorumlock::report::{NodeReport, OneLine, fold, listed};
 use quorumlock::{
     AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
-    PreflightError, WrongContext,
+    PreflightError,
 };
 use serde_json::{Map, Value};
 use std::fmt;
@@ -27,8 +25,6 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    /// The kind of the exit, whatever its code.
-    kind: &'static str,
     message: String,
     /// What the message says, for programs.
     fields: Map<String, Value>,
@@ -42,8 +38,7 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (fields, nodes, has_all_nodes) = (Map::new(), Vec::new(), false);
-        let (kind, message) = (exit.name(), message.into());
-        Self { exit, kind, message, fields, nodes, has_all_nodes, setting: None }
+        Self { exit, message: message.into(), fields, nodes, has_all_nodes, setting: None }
     }
 
     /// Adds a field to the JSON.
@@ -60,7 +55,6 @@ impl Failure {
     pub(crate) fn by_options(mut self, given: &[String]) -> Self {
         if self.setting.is_some_and(|setting| given.iter().any(|given| given == setting)) {
             self.exit = Exit::Usage;
-            self.kind = self.exit.name();
         }
         self
     }
@@ -73,7 +67,7 @@ impl Failure {
     #[cfg(unix)]
     pub(crate) fn held_is(mut self, code: Option<u8>) -> Self {
         if self.is_held() {
-            self.exit = code.map_or(self.exit, Exit::Code);
+            self.exit = code.map_or(self.exit, Exit::HeldAs);
         }
         self
     }
@@ -90,22 +84,10 @@ impl Failure {
         self
     }
 
-    /// Names the holder of the lock, how many were ahead in the queue, and for how long and how often
-    /// it was tried.
+    /// Names the holder of the lock; how it was tried stands behind that.
     #[cfg(unix)]
-    pub(crate) fn held_by(
-        mut self,
-        resource: &str,
-        holder: &Holder,
-        ahead: Option<usize>,
-        tries: Option<(Duration, u32)>,
-    ) -> Self {
-        let tries = match tries {
-            None => String::new(),
-            Some((waited, 1)) => format!(" (after {}, 1 attempt)", Span(waited)),
-            Some((waited, n)) => format!(" (after {}, {n} attempts)", Span(waited)),
-        };
-        self.message = format!("{:?} is {holder}{}{tries}", Escaped(resource), in_queue(ahead));
+    pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, tried: &str) -> Self {
+        self.message = format!("{:?} is {holder}{tried}", Escaped(resource));
         self.with("resource", resource).with_holder(holder)
     }
 
@@ -124,12 +106,12 @@ impl Failure {
 
     #[cfg(unix)]
     pub(crate) fn is_held(&self) -> bool {
-        self.kind == Exit::Held.name()
+        self.exit == Exit::Held
     }
 
     pub(crate) fn to_json(&self) -> Value {
         let mut all = self.fields.clone();
-        all.insert("error".to_owned(), self.kind.into());
+        all.insert("error".to_owned(), self.exit.name().into());
         all.insert("exit".to_owned(), self.exit.code().into());
         all.insert("message".to_owned(), self.message.as_str().into());
         all.insert("nodes".to_owned(), self.nodes.iter().map(|node| node.json.clone()).collect());
@@ -243,12 +225,6 @@ impl From<PreflightError> for Failure {
     }
 }
 
-impl From<WrongContext> for Failure {
-    fn from(error: WrongContext) -> Self {
-        Self::new(Exit::System, error.to_string())
-    }
-}
-
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         let file = error.file.as_ref().map(|file| file.display().to_string());
@@ -277,11 +253,7 @@ impl From<ListError> for Failure {
             ListError::InvalidSetting(invalid) => invalid.into(),
             ListError::Incomplete(nodes) => {
                 let line = "the list may lack locks: too few masters can be scanned";
-                Self {
-                    exit: Exit::NoQuorum,
-                    kind: Exit::NoQuorum.name(),
-                    ..Self::of_masters(line, "unknown", nodes)
-                }
+                Self { exit: Exit::NoQuorum, ..Self::of_masters(line, "unknown", nodes) }
             }
             other => Self::new(Exit::System, other.to_string()),
         }

@@ -1,7 +1,7 @@
 //! The supervision of the running command: its lock, its signals, its end.
 
 use super::child::Group;
-use super::environment::Environment;
+use super::environment::{self, Variable};
 use super::limits::Limits;
 use super::loss::{Loss, Reason};
 use super::program::Program;
@@ -24,6 +24,17 @@ use std::time::{Duration, Instant};
 /// A process that was killed and is still there after this time can't be reached. It belongs to
 /// another user, or a parent outside the group does not reap it.
 const UNREACHABLE_AFTER: Duration = Duration::from_secs(1);
+
+/// What is done under a lock.
+pub(super) struct Work {
+    pub(super) program: Program,
+    pub(super) resources: Vec<String>,
+    /// The most time from SIGTERM to SIGKILL.
+    pub(super) grace: Duration,
+    /// The command is to end once another client asks for the lock.
+    pub(super) heeds_others: bool,
+    pub(super) output: Output,
+}
 
 /// The end of the command.
 #[derive(Debug)]
@@ -74,19 +85,19 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     /// Starts the command. After an error, nothing was started.
     pub(super) fn start(
         guard: &'a Lease<K>,
-        program: &Program,
-        environment: &Environment,
-        grace: Duration,
-        output: Output,
+        work: &Work,
+        number: Option<Variable>,
     ) -> io::Result<Self> {
+        let output = work.output;
         let validity = guard.remaining();
-        let limits = Limits::of(validity, grace);
+        let environment = environment::of(&work.resources, number, validity);
+        let limits = Limits::of(validity, work.grace);
         reap::adopt();
         // Started first: the command is watched from its first moment on.
         let mut watchdog = Watchdog::start()?;
         let remaining = guard.check().map_err(io::Error::other)?;
         watchdog.allow(remaining.saturating_sub(limits.watchdog_margin))?;
-        let group = Group::start(program, environment, output)?;
+        let group = Group::start(&work.program, &environment, output)?;
         let terminal = Terminal::open();
         let mut this = Self {
             guard,
@@ -100,18 +111,13 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             lost: None,
             is_overdue: false,
             was_asked: false,
-            heeds_others: false,
+            heeds_others: work.heeds_others,
             output,
         };
         let watched = watchdog.watch(this.group.pid());
         this.watchdog = Some(watchdog);
         this.heed(watched);
         Ok(this)
-    }
-
-    /// Ends the command once another client asks for the lock, or does not.
-    pub(super) fn heeding(self, heeds_others: bool) -> Self {
-        Self { heeds_others, ..self }
     }
 
     /// Returns when no process of the group is left, or none that can be killed.
@@ -156,6 +162,12 @@ impl<'a, K: Kind> Supervisor<'a, K> {
 
     fn end(mut self, status: ExitStatus) -> Ended {
         let is_unreachable = !self.group.is_gone();
+        if is_unreachable {
+            self.output.warn(
+                "a process of the command's group is still there after SIGKILL: the lock is left \
+                 until its ttl is over",
+            );
+        }
         if self.watchdog.take().is_some_and(Watchdog::dismiss) {
             self.was_killed();
         }
