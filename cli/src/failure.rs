@@ -17,8 +17,7 @@ use quorumlock::{
     PreflightError,
 };
 use serde_json::{Map, Value};
-use std::fmt;
-use std::io;
+use std::fmt::{self, Display};
 use std::time::Duration;
 
 /// A failure of the command.
@@ -59,7 +58,7 @@ impl Failure {
         self
     }
 
-    pub(crate) fn system(what: &str, error: &io::Error) -> Self {
+    pub(crate) fn system(what: &str, error: &dyn Display) -> Self {
         Self::new(Exit::System, format!("{what}: {error}"))
     }
 
@@ -260,7 +259,7 @@ impl From<ListError> for Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         OneLine(&self.message).fmt(f)?;
         let all = self.has_all_nodes.then_some(self.nodes.len());

@@ -10,8 +10,6 @@ mod failure;
 mod force_release;
 mod inspect;
 mod list;
-#[cfg(not(unix))]
-mod no_run;
 mod output;
 mod pages;
 mod progress;
@@ -25,8 +23,6 @@ mod watch;
 use args::{Args, Command};
 use exit::Exit;
 use failure::Failure;
-#[cfg(not(unix))]
-use no_run as run;
 use output::Output;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -71,8 +67,16 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
     let runtime = runtime.map_err(|error| Failure::system("no runtime", &error))?;
     let ended = runtime.block_on(async {
         match command {
+            #[cfg(unix)]
             Command::Run(run) => run::run(*run, masters, output).await,
+            #[cfg(unix)]
             Command::Elect(elect) => run::elect(*elect, masters, output).await,
+            // Without process groups there is no guarantee that a command ends with its lock.
+            #[cfg(not(unix))]
+            Command::Run(_) | Command::Elect(_) => {
+                let problem = "run and elect need a Unix: there are no process groups here";
+                Err(Failure::new(Exit::System, problem))
+            }
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output, color).await,
             Command::Watch(args) => watch::watch(args, masters, output, color).await,
