@@ -46,6 +46,14 @@ impl Failure {
         self
     }
 
+    /// Adds it if it is known.
+    fn with_known(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
         Self::new(Exit::Usage, problem)
     }
@@ -83,7 +91,7 @@ impl Failure {
         self
     }
 
-    /// Names the holder of the lock; how it was tried stands behind that.
+    /// Names the holder of the lock, and the attempts behind it.
     #[cfg(unix)]
     pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, tried: &str) -> Self {
         self.message = format!("{:?} is {holder}{tried}", Escaped(resource));
@@ -124,11 +132,6 @@ impl Failure {
         let nodes = nodes.iter().map(Node::from).collect();
         Self { nodes, has_all_nodes: true, ..Self::new(exit, line) }
     }
-
-    /// Adds what an acquire was for, and how much it has tried.
-    fn with_attempts(self, resource: &str, waited: Duration, attempts: u32) -> Self {
-        self.with("resource", resource).with("waited_ms", millis(waited)).with("attempts", attempts)
-    }
 }
 
 /// Returns a line for each master: its name, and behind all names its answer.
@@ -145,38 +148,31 @@ pub(crate) fn rows_of_masters<'a>(
 
 impl From<AcquireError> for Failure {
     fn from(error: AcquireError) -> Self {
-        let exit = match &error {
-            AcquireError::Contended(_) => Exit::Held,
-            AcquireError::NoQuorum(_) => Exit::NoQuorum,
-            AcquireError::Disagreement(_) => Exit::Configuration,
-            AcquireError::InvalidSetting(invalid) => return invalid.clone().into(),
-            _ => Exit::System,
+        let line = error.to_string();
+        let of = |exit, resource: &str, waited: Duration, attempts: u32| {
+            Self::of_round(exit, &line, error.nodes())
+                .with("resource", resource)
+                .with("waited_ms", millis(waited))
+                .with("attempts", attempts)
         };
-        let failure = Self::of_round(exit, &error.to_string(), error.nodes());
         match &error {
-            AcquireError::Contended(contended) => {
-                let failure = failure
-                    .with_attempts(&contended.resource, contended.waited, contended.attempts)
-                    .with("obstacle", contended.obstacle.as_str())
+            AcquireError::Contended(held) => {
+                of(Exit::Held, &held.resource, held.waited, held.attempts)
+                    .with("obstacle", held.obstacle.as_str())
                     .with("holder", Value::Null)
-                    .with("remaining_ms", Value::Null);
-                match contended.ahead {
-                    Some(ahead) => failure.with("ahead", ahead),
-                    None => failure,
-                }
+                    .with("remaining_ms", Value::Null)
+                    .with_known("ahead", held.ahead)
             }
             AcquireError::NoQuorum(outage) => {
-                let failure =
-                    failure.with_attempts(&outage.resource, outage.waited, outage.attempts);
-                match outage.ready_in() {
-                    Some(left) => failure.with("ready_in_ms", millis(left)),
-                    None => failure,
-                }
+                of(Exit::NoQuorum, &outage.resource, outage.waited, outage.attempts)
+                    .with_known("ready_in_ms", outage.ready_in().map(millis))
             }
-            AcquireError::Disagreement(dispute) => failure
-                .with_attempts(&dispute.resource, dispute.waited, dispute.attempts)
-                .with("cause", &*dispute.cause),
-            _ => failure,
+            AcquireError::Disagreement(dispute) => {
+                of(Exit::Configuration, &dispute.resource, dispute.waited, dispute.attempts)
+                    .with("cause", &*dispute.cause)
+            }
+            AcquireError::InvalidSetting(invalid) => invalid.clone().into(),
+            _ => Self::new(Exit::System, line),
         }
     }
 }

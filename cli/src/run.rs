@@ -89,7 +89,7 @@ pub(crate) async fn run(
     metrics_file::recorded(file, &all, output, connected).await
 }
 
-/// Connects with all settings, does the work with that client unless a signal comes first, and waits for what it owes.
+/// Connects unless a signal comes first, does the work with that client, and waits until it owes nothing.
 async fn connected(
     masters: MastersArgs,
     output: Output,
@@ -156,7 +156,7 @@ impl Run<'_> {
     /// so, as with `--fair`.
     async fn locked(&self, signals: &mut Signals) -> Result<Exit, Failure> {
         let (args, redlock, resources) = (self.args, self.redlock, &self.work.resources);
-        // Those of a lock that is for one.
+        // The resource of a lock that is for one.
         let name = resources.first().map_or("", String::as_str);
         let lock = || self.exclusive(redlock.acquire_all(resources));
         let write = || self.with_options(redlock.rw_lock(name).write());
@@ -235,10 +235,7 @@ impl Run<'_> {
 
     /// Gives up the lock, and returns the result for the command.
     async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
-        let mut lost = match ended.lost {
-            Some(lost) => Some(lost),
-            None => guard.check().err().map(|lost| Loss::from(&lost)),
-        };
+        let mut lost = ended.lost.or_else(|| Some(Loss::from(&guard.check().err()?)));
         if self.args.forget && lost.is_none() {
             // A full ttl from now on; a shorter time if too few masters confirm.
             match guard.extend().await {

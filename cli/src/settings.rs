@@ -40,8 +40,8 @@ pub(crate) fn builder(config: Config) -> RedlockBuilder {
     Redlock::builder().config(config)
 }
 
-/// Connects for a command that acquires nothing, and so notes nothing at the masters and owes them
-/// nothing: it ends without a shutdown.
+/// Connects for a command that acquires nothing, and so notes nothing at the masters. Such a command ends without a
+/// shutdown.
 pub(crate) async fn connect_to_inspect(
     args: MastersArgs,
     output: Output,

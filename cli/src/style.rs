@@ -27,7 +27,7 @@ pub(crate) struct Style {
     pub(crate) columns: Option<usize>,
 }
 
-/// A colour, by what it says: the number that terminals know it by.
+/// A colour, by what it says, with its number at terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
     Bad = 31,

@@ -23,7 +23,7 @@ pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     format!("{} (see quorumlock{command} --help)", without_addresses(&line, arguments))
 }
 
-/// What other programs call it, and what it is here. Of words as short as these, the parser knows no similar one.
+/// What other programs call it, and what it is here. For the shortest words, the parser finds no similar command.
 const FOREIGN: [(&str, &str); 22] = [
     ("subcommand 'rnu'", "run"),
     ("subcommand 'aks'", "ask"),

@@ -54,7 +54,7 @@ fn fold_all<'a>(findings: impl Iterator<Item = Found<'a>>) -> Vec<Folded> {
     folded
 }
 
-/// Checks whether they are one for a reader, though each master has started at a time of its own.
+/// Checks whether both are one finding for a reader, though each master has started at a time of its own.
 fn is_same(left: &Finding, right: &Finding) -> bool {
     match (&left.kind, &right.kind) {
         (JustStarted { votes_in: left, .. }, JustStarted { votes_in: right, .. }) => {

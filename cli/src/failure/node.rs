@@ -42,7 +42,7 @@ impl Node {
 
 fn said(node: &str, words: impl ToString, span: Option<Duration>) -> Said {
     let master = OneLine(node).to_string();
-    Said { master, words: words.to_string(), span, latency: None }
+    Said { master, words: words.to_string(), latency: None, span }
 }
 
 impl From<&NodeReport> for Node {

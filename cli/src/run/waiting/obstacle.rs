@@ -13,8 +13,8 @@ pub(super) struct Obstacle {
     pub(super) line: String,
     /// The same for programs.
     pub(super) fields: Value,
-    /// What else tells it from another obstacle, whatever time has passed: whose hold it is, and how many are ahead
-    /// or which masters are missing.
+    /// Its other differences from an obstacle of its kind, whatever time has passed: whose hold it is, and how many
+    /// are ahead or which masters are missing.
     holder: Option<Holder>,
     others: String,
 }
