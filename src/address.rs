@@ -165,10 +165,10 @@ const EXAMPLE: &str = "write it like \"redis://10.0.0.1:6379\" or \"unix:///run/
 const NO_TLS: &str = "the address asks for TLS: enable the feature \"tls\" of quorumlock";
 const TLS_PARAMS: &str = "TLS parameters inside a redis::ConnectionInfo cannot be read from \
                           outside the redis crate: hand the rustls configuration to \
-                          RedlockBuilder::tls_config instead";
+                          tls_config instead";
 #[cfg(feature = "tls")]
 const INSECURE_AND_CONFIG: &str =
-    "\"#insecure\" contradicts RedlockBuilder::tls_config and tls_ca_file: keep one of them";
+    "\"#insecure\" contradicts tls_config and tls_ca_file: keep one of them";
 
 #[cfg(test)]
 mod tests;

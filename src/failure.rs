@@ -40,8 +40,9 @@ fn list(f: &mut fmt::Formatter<'_>, nodes: &[NodeReport]) -> fmt::Result {
     f.write_str(&listed(nodes))
 }
 
-/// Formats what every master said, equal answers once, to be put behind a sentence.
-pub(crate) fn listed(nodes: &[NodeReport]) -> String {
+/// Returns what every master said, equal answers once, as the errors have it behind their sentences.
+#[must_use]
+pub fn listed(nodes: &[NodeReport]) -> String {
     behind(fold(nodes.iter().map(Said::from), Some(nodes.len())).iter().map(Folded::to_string))
 }
 

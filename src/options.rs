@@ -130,7 +130,7 @@ impl Options {
         if self.max_ttl > LONGEST_USUAL_TTL && !self.allow_long_max_ttl {
             let problem = format!(
                 "{} is above 24h, for which a master that has just started would not vote: shorten it, or \
-                 confirm it with RedlockBuilder::allow_long_max_ttl",
+                 confirm it with allow_long_max_ttl",
                 humantime::format_duration(self.max_ttl)
             );
             return Err(InvalidSetting::new("max_ttl", problem));
@@ -152,9 +152,7 @@ impl Options {
         let human = humantime::format_duration;
         if ttl > self.max_ttl {
             let (ttl, max) = (human(ttl), human(self.max_ttl));
-            let problem = format!(
-                "{ttl} is above max_ttl ({max}): shorten it, or raise RedlockBuilder::max_ttl"
-            );
+            let problem = format!("{ttl} is above max_ttl ({max}): shorten it, or raise max_ttl");
             return Err(InvalidSetting::new(field, problem));
         }
         let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
@@ -203,7 +201,7 @@ impl Options {
             let (delay, ttl, max) = (human(lock_delay), human(ttl), human(self.max_ttl));
             let problem = format!(
                 "{delay} and the ttl ({ttl}) are together above max_ttl ({max}): shorten one of \
-                 them, or raise RedlockBuilder::max_ttl"
+                 them, or raise max_ttl"
             );
             return Err(InvalidSetting::new("lock_delay", problem));
         }
@@ -224,7 +222,7 @@ impl Options {
                 (human(min_hold), human(self.max_ttl), human(self.quarantine_of(min_hold)));
             let problem = format!(
                 "{span} is above max_ttl ({max}), and masters that have restarted remember no \
-                 longer: raise RedlockBuilder::max_ttl, and a master that has restarted does not \
+                 longer: raise max_ttl, and a master that has restarted does not \
                  vote for {votes_not}; or let a unique key in the database that the job writes to \
                  decide"
             );

@@ -111,7 +111,7 @@ fn usable_roots(found: CertificateResult) -> Result<RootCertStore, String> {
     let why: String = found.errors.iter().map(|error| format!(" ({error})")).collect();
     Err(format!(
         "no root certificate found on this machine{why}: install the package `ca-certificates`, \
-         point SSL_CERT_FILE at a PEM file, or hand a configuration to RedlockBuilder::tls_config"
+         point tls_ca_file or SSL_CERT_FILE at a PEM file, or hand a configuration to tls_config"
     ))
 }
 
@@ -152,7 +152,7 @@ const fn fix(cause: &Error) -> Option<&'static str> {
     use CertificateError as Certificate;
     Some(match cause {
         Error::InvalidCertificate(Certificate::UnknownIssuer) => {
-            "hand its authority to RedlockBuilder::tls_config, or name it in SSL_CERT_FILE"
+            "name its authority in tls_ca_file, tls_config or SSL_CERT_FILE"
         }
         Error::InvalidCertificate(
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. },
@@ -165,7 +165,7 @@ const fn fix(cause: &Error) -> Option<&'static str> {
         ) => "is this machine's clock right?",
         // TLS 1.2 has no alert for a missing one.
         Error::AlertReceived(Alert::CertificateRequired | Alert::HandshakeFailure) => {
-            "hand a client certificate to RedlockBuilder::tls_config"
+            "name a client certificate in tls_cert_file or tls_config"
         }
         Error::AlertReceived(
             Alert::UnknownCA
@@ -232,9 +232,7 @@ mod tests {
     fn without_any_root_the_message_names_the_fix() {
         let refusal = usable_roots(CertificateResult::default()).unwrap_err();
         assert!(refusal.starts_with("no root certificate found on this machine: install"));
-        assert!(
-            refusal.contains("SSL_CERT_FILE") && refusal.contains("RedlockBuilder::tls_config")
-        );
+        assert!(refusal.contains("SSL_CERT_FILE") && refusal.contains("tls_config"));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Transport {
             Self::Tcp { .. } => Some("if this port speaks TLS, write rediss://"),
             #[cfg(feature = "tls")]
             Self::Tls { .. } => {
-                Some("if it asks for a client certificate, hand one to RedlockBuilder::tls_config")
+                Some("if it asks for a client certificate, name one in tls_cert_file or tls_config")
             }
             _ => None,
         }

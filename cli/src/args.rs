@@ -9,14 +9,15 @@ mod tests;
 
 use crate::exit::{codes, table};
 use crate::style::Color;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Id, Parser, Subcommand};
 use clap_complete::Shell;
 use duration::duration;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(crate) use elect::{ELECT_EXAMPLES, ElectArgs};
+pub(crate) use elect::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, ElectArgs};
 pub(crate) use look::{AskArgs, DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -45,12 +46,12 @@ fn first(examples: &str) -> String {
     examples.lines().take(7).collect::<Vec<_>>().join("\n")
 }
 
-const RUN_ENVIRONMENT: &str = "\
+pub(crate) const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (when it began, in
 milliseconds since 1970), QUORUMLOCK_FENCING_TOKEN with --fenced, and
-QUORUMLOCK_SLOT with --permits (0 to N-1). `run` exits with its exit code.
-More about each option: quorumlock man run | man -l -
-";
+QUORUMLOCK_SLOT with --permits (0 to N-1). `run` exits with its exit code.";
+
+const MORE: &str = "More about each option: quorumlock man run | man -l -\n";
 
 /// Run programs under a distributed lock (Redlock over independent Redis masters), and inspect locks.
 #[derive(Debug, Parser)]
@@ -71,23 +72,9 @@ pub(crate) struct Args {
     pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-impl Args {
-    /// Returns the settings that options give.
-    pub(crate) fn settings(&self) -> Vec<&'static str> {
-        let masters = [
-            ("nodes", !self.masters.node.is_empty()),
-            ("joint_with", !self.masters.joint_with.is_empty()),
-        ];
-        let own = match &self.command {
-            Command::Run(run) => run.settings(),
-            Command::Elect(elect) => elect.settings(),
-            _ => Vec::new(),
-        };
-        let given = masters.into_iter().chain(own).filter(|(_, is_given)| *is_given);
-        given.map(|(setting, _)| setting).collect()
-    }
+    /// The settings that options give, which are the ids of those options.
+    #[arg(skip)]
+    pub(crate) given: Vec<String>,
 }
 
 /// The masters, and the sources of all other settings.
@@ -97,7 +84,13 @@ pub(crate) struct MastersArgs {
     ///
     /// A master, such as redis://10.0.0.1:6379; once for each of them. Instead of QUORUMLOCK_NODES
     /// and of `nodes` in the file. Passwords belong there: every user can read a command line.
-    #[arg(long, global = true, help_heading = "Everywhere", value_name = "URL")]
+    #[arg(
+        id = "nodes",
+        long = "node",
+        global = true,
+        help_heading = "Everywhere",
+        value_name = "URL"
+    )]
     pub(crate) node: Vec<String>,
     /// A master of the second list, if joint.
     ///
@@ -185,7 +178,7 @@ pub(crate) struct BenchArgs {
 
 /// How to run a command under a lock.
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{}\n\n{RUN_ENVIRONMENT}", first(RUN_EXAMPLES)))]
+#[command(after_help = format!("{}\n\n{RUN_ENVIRONMENT}\n{MORE}", first(RUN_EXAMPLES)))]
 pub(crate) struct RunArgs {
     /// What to lock; several are locked together, all or none.
     #[arg(required = true, value_name = "RESOURCE")]
@@ -196,7 +189,8 @@ pub(crate) struct RunArgs {
     /// Wait this long at most. Default: 10s
     ///
     /// How long to wait while another client holds the lock or too few masters answer. Default: 10s.
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration, group = "waits")]
+    #[arg(id = "acquire_timeout", long = "timeout", value_name = "DURATION")]
+    #[arg(allow_hyphen_values = true, value_parser = duration, group = "waits")]
     pub(crate) timeout: Option<Duration>,
     /// Make one attempt.
     #[arg(short, long, group = "waits")]
@@ -304,20 +298,6 @@ pub(crate) struct RunArgs {
     pub(crate) conflict_exit_code: Option<u8>,
 }
 
-impl RunArgs {
-    /// Returns the settings that it has options for, and whether they are given.
-    fn settings(&self) -> Vec<(&'static str, bool)> {
-        vec![
-            ("acquire_timeout", self.timeout.is_some()),
-            ("ttl", self.ttl.is_some()),
-            ("max_hold", self.max_hold.is_some()),
-            ("lock_delay", self.lock_delay.is_some()),
-            ("label", self.label.is_some()),
-            ("min_hold", self.min_hold.is_some()),
-        ]
-    }
-}
-
 /// What follows once another client waits for a lock that a command has, and asks for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OnWanted {
@@ -345,13 +325,22 @@ Also --node, --joint-with, --config, --strict, --allow-long-max-ttl, --json,
 /// All arguments, the program's own name first.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Args, Unparsed> {
     let matches = shown().try_get_matches_from(arguments);
-    matches.and_then(|matches| Args::from_arg_matches(&matches)).map_err(|error| {
+    let args = matches.and_then(|matches| {
+        Ok(Args { given: given(&matches), ..Args::from_arg_matches(&matches)? })
+    });
+    args.map_err(|error| {
         if error.use_stderr() {
             Unparsed::Wrong(problem::in_one_line(&error.to_string(), arguments))
         } else {
             Unparsed::Shown(error.to_string())
         }
     })
+}
+
+fn given(matches: &ArgMatches) -> Vec<String> {
+    let is_typed = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    let own = matches.ids().filter(is_typed).map(ToString::to_string);
+    own.chain(matches.subcommand().into_iter().flat_map(|(_, own)| given(own))).collect()
 }
 
 /// Returns an argument with its first sentence alone: the manual page has all of them.

@@ -28,20 +28,14 @@ pub(crate) async fn ask(
     output: Output,
 ) -> Result<Exit, Failure> {
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let done = asked(&redlock, &args, output).await;
-    let _nothing_is_owed = redlock.shutdown().await;
-    done
-}
-
-async fn asked(redlock: &Redlock, args: &AskArgs, output: Output) -> Result<Exit, Failure> {
-    let inspection = look(redlock, &args.resource, args.slot).await?;
+    let inspection = look(&redlock, &args.resource, args.slot).await?;
     let name = inspect::name(&args.resource, inspection.slot());
     let heard = redlock.ask(&inspection).await?;
     let mut given_up = None;
     let (text, exit) = match inspection.state() {
-        LockState::Free => (free(redlock, &inspection).await, Exit::Success),
+        LockState::Free => (free(&redlock, &inspection).await, Exit::Success),
         LockState::Held(holder) if heard > 0 => {
-            given_up = given_up_after(redlock, args, holder).await?;
+            given_up = given_up_after(&redlock, &args, holder).await?;
             let text = match given_up {
                 Some(after) => {
                     format!("{name} was {holder}: asked, and given up within {}", Span(after))

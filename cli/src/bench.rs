@@ -36,13 +36,13 @@ pub(crate) async fn bench(
     color: Color,
 ) -> Result<Exit, Failure> {
     let builder = settings::builder(settings::settings(masters)?);
-    let redlock = settings::connected(builder, output).await?;
     let asking = || "asking the masters".to_owned();
-    let preflight = progress::during(output, asking, redlock.preflight()).await?;
-    let measured = match warming_up(&preflight) {
-        Some(failure) => Err(failure),
-        None => measure(&redlock, &args, output).await,
-    };
+    let preflight = progress::during(output, asking, builder.preflight()).await?;
+    if let Some(failure) = warming_up(&preflight) {
+        return Err(failure);
+    }
+    let redlock = settings::connected(builder, output).await?;
+    let measured = measure(&redlock, &args, output).await;
     // Before the report is printed: no key stays behind.
     let drained = redlock.shutdown().await;
     let mut measured = measured?;

@@ -6,7 +6,7 @@ mod may_stop;
 
 use crate::args::{DoctorArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
+use crate::failure::Failure;
 use crate::output::{Output, micros, millis};
 use crate::progress;
 use crate::settings;
@@ -39,31 +39,28 @@ pub(crate) async fn doctor(
     let asking = || "asking the masters".to_owned();
     let preflight = progress::during(output, asking, builder.preflight()).await?;
     let style = color.style();
+    let scanning = || "looking at the locks".to_owned();
+    let found = found(&preflight, style);
     if args.deadlocks {
         let redlock = builder.connect().await?;
-        let scanning = || "looking at the locks".to_owned();
         let deadlocks =
             progress::during(output, scanning, deadlocks::Deadlocks::find(&redlock)).await;
-        let _nothing_is_owed = redlock.shutdown().await;
-        let text = format!("{}{}", found(&preflight, style), deadlocks.to_text(style));
+        let text = found + &deadlocks.to_text(style);
         return output.result(&deadlocks.to_json(&preflight), &text, deadlocks.exit());
     }
     let Some(node) = args.may_stop else {
         let exit = exit(&preflight);
         let only_looks =
             if only_looks(&preflight) { style.wrap(0, 0, ONLY_LOOKS) } else { String::new() };
-        let text =
-            format!("{only_looks}{}{}", found(&preflight, style), verdict(&preflight, style));
+        let text = only_looks + &found + &verdict(&preflight, style);
         return output.result(&preflight_to_json(&preflight, exit), &text, exit);
     };
     let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
     if may_stop.leaves_a_quorum() {
         let redlock = builder.connect().await?;
-        let scanning = || "looking at the locks".to_owned();
         progress::during(output, scanning, may_stop.scan(&redlock)).await;
-        let _nothing_is_owed = redlock.shutdown().await;
     }
-    let mut text = format!("{}{}", found(&preflight, style), may_stop.to_text(style));
+    let mut text = found + &may_stop.to_text(style);
     if is_joint && may_stop.exit() == Exit::Success {
         text = format!("{text}\n{}", style.wrap(4, 4, JOINT));
     }
@@ -207,8 +204,8 @@ fn findings(found: &[Finding]) -> Value {
     let values = found.iter().map(|finding| {
         json!({
             "severity": finding.severity.to_string(),
-            "finding": in_words_of_the_command(&finding.kind.to_string()),
-            "remedy": in_words_of_the_command(&finding.remedy),
+            "finding": finding.kind.to_string(),
+            "remedy": &*finding.remedy,
         })
     });
     values.collect()

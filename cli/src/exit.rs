@@ -19,7 +19,9 @@ pub(crate) enum Exit {
     System,
     NotExecutable,
     NotFound,
-    /// The exit code of the command under the lock, or the user's code instead of [`Self::Held`].
+    /// The user's code instead of [`Self::Held`].
+    HeldAs(u8),
+    /// The exit code of the command under the lock.
     Code(u8),
     /// Ended by this signal, or the command under the lock was.
     Signal(i32),
@@ -35,6 +37,7 @@ impl Exit {
             Self::MayNotStop => (3, "may_not_stop"),
             Self::NotKnown => (4, "not_known"),
             Self::Held => (111, "held"),
+            Self::HeldAs(code) => (code, "held"),
             Self::NoQuorum => (112, "no_quorum"),
             Self::Lost => (113, "lost"),
             Self::Usage => (114, "usage"),

@@ -4,31 +4,26 @@
 mod node;
 
 use crate::exit::Exit;
-#[cfg(unix)]
-use crate::inspect::in_queue;
 use crate::output::millis;
 use node::Node;
+#[cfg(unix)]
+use quorumlock::Holder;
 use quorumlock::error::NodeProblem;
 #[cfg(unix)]
-use quorumlock::report::{Escaped, Span};
-use quorumlock::report::{Folded, NodeReport, OneLine, Said, fold};
+use quorumlock::report::Escaped;
+use quorumlock::report::{NodeReport, OneLine, fold, listed};
 use quorumlock::{
     AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
-    PreflightError, WrongContext,
+    PreflightError,
 };
-#[cfg(unix)]
-use quorumlock::{Holder, Status};
 use serde_json::{Map, Value};
-use std::fmt;
-use std::io;
+use std::fmt::{self, Display};
 use std::time::Duration;
 
 /// A failure of the command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    /// The kind of the exit, whatever its code.
-    kind: &'static str,
     message: String,
     /// What the message says, for programs.
     fields: Map<String, Value>,
@@ -42,8 +37,7 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (fields, nodes, has_all_nodes) = (Map::new(), Vec::new(), false);
-        let (kind, message) = (exit.name(), message.into());
-        Self { exit, kind, message, fields, nodes, has_all_nodes, setting: None }
+        Self { exit, message: message.into(), fields, nodes, has_all_nodes, setting: None }
     }
 
     /// Adds a field to the JSON.
@@ -52,20 +46,27 @@ impl Failure {
         self
     }
 
+    /// Adds it if it is known.
+    fn with_known(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
         Self::new(Exit::Usage, problem)
     }
 
     /// Blames the command line if the setting is one that an option has given, and otherwise the configuration.
-    pub(crate) fn by_options(mut self, given: &[&str]) -> Self {
-        if self.setting.is_some_and(|setting| given.contains(&setting)) {
+    pub(crate) fn by_options(mut self, given: &[String]) -> Self {
+        if self.setting.is_some_and(|setting| given.iter().any(|given| given == setting)) {
             self.exit = Exit::Usage;
-            self.kind = self.exit.name();
         }
         self
     }
 
-    pub(crate) fn system(what: &str, error: &io::Error) -> Self {
+    pub(crate) fn system(what: &str, error: &dyn Display) -> Self {
         Self::new(Exit::System, format!("{what}: {error}"))
     }
 
@@ -73,39 +74,33 @@ impl Failure {
     #[cfg(unix)]
     pub(crate) fn held_is(mut self, code: Option<u8>) -> Self {
         if self.is_held() {
-            self.exit = code.map_or(self.exit, Exit::Code);
+            self.exit = code.map_or(self.exit, Exit::HeldAs);
         }
         self
     }
 
     /// Replaces the masters' reports by the values that they have now.
     pub(crate) fn with_masters(mut self, inspection: &Inspection) -> Self {
-        let before = std::mem::take(&mut self.nodes);
-        let latency = |node: &Node| before.iter().find(|old| old.name == node.name)?.latency;
-        let nodes = inspection.nodes().iter().map(Node::from);
-        self.nodes = nodes.map(|node| Node { latency: latency(&node), ..node }).collect();
-        self.has_all_nodes = true;
+        let mut nodes: Vec<Node> = inspection.nodes().iter().map(Node::from).collect();
+        for node in &mut nodes {
+            let before = self.nodes.iter().find(|old| old.said.master == node.said.master);
+            node.json["latency_us"] =
+                before.map_or(Value::Null, |old| old.json["latency_us"].clone());
+        }
+        (self.nodes, self.has_all_nodes) = (nodes, true);
         self
     }
 
-    /// Names the holder of the lock, how many were ahead in the queue, and for how long and how often
-    /// it was tried.
+    /// Names the holder of the lock, and the attempts behind it.
     #[cfg(unix)]
-    pub(crate) fn held_by(
-        mut self,
-        resource: &str,
-        holder: &Holder,
-        ahead: Option<usize>,
-        tries: Option<(Duration, u32)>,
-    ) -> Self {
-        let tries = match tries {
-            None => String::new(),
-            Some((waited, 1)) => format!(" (after {}, 1 attempt)", Span(waited)),
-            Some((waited, n)) => format!(" (after {}, {n} attempts)", Span(waited)),
-        };
-        self.message = format!("{:?} is {holder}{}{tries}", Escaped(resource), in_queue(ahead));
-        self.with("resource", resource)
-            .with("holder", crate::inspect::holder_to_json(holder))
+    pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, tried: &str) -> Self {
+        self.message = format!("{:?} is {holder}{tried}", Escaped(resource));
+        self.with("resource", resource).with_holder(holder)
+    }
+
+    #[cfg(unix)]
+    fn with_holder(self, holder: &Holder) -> Self {
+        self.with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
     }
 
@@ -113,91 +108,30 @@ impl Failure {
     #[cfg(unix)]
     pub(crate) fn now_held_by(mut self, holder: &Holder) -> Self {
         self.message = format!("{}; now {holder}", self.message);
-        self.with("holder", crate::inspect::holder_to_json(holder))
-            .with("remaining_ms", holder.remaining().map(millis))
-    }
-
-    /// Says so if there was no quorum because masters are warming up, and for how much longer.
-    #[cfg(unix)]
-    pub(crate) fn with_status(mut self, status: &Status) -> Self {
-        let warming_up = status.can_acquire_in().filter(|left| !left.is_zero());
-        let (Exit::NoQuorum, Some(left)) = (self.exit, warming_up) else { return self };
-        let resource = self.fields.get("resource").and_then(Value::as_str).unwrap_or_default();
-        self.message = format!(
-            "no quorum for {:?} yet: masters are warming up, ready in {} ({}): wait \
-             longer (--timeout), or see restart_guard in the configuration",
-            Escaped(resource),
-            Span(left),
-            status.count(),
-        );
-        self.with("ready_in_ms", millis(left))
+        self.with_holder(holder)
     }
 
     #[cfg(unix)]
     pub(crate) fn is_held(&self) -> bool {
-        self.kind == Exit::Held.name()
+        self.exit == Exit::Held
     }
 
     pub(crate) fn to_json(&self) -> Value {
         let mut all = self.fields.clone();
-        all.insert("error".to_owned(), self.kind.into());
+        all.insert("error".to_owned(), self.exit.name().into());
         all.insert("exit".to_owned(), self.exit.code().into());
         all.insert("message".to_owned(), self.message.as_str().into());
-        all.insert("nodes".to_owned(), self.nodes.iter().map(Node::to_json).collect());
+        all.insert("nodes".to_owned(), self.nodes.iter().map(|node| node.json.clone()).collect());
         all.into()
     }
 
     /// Creates a failure from the error's line, without its reports on each master: those get lines
     /// of their own.
     fn of_round(exit: Exit, line: &str, nodes: &[NodeReport]) -> Self {
-        let folded = fold(nodes.iter().map(Said::from), Some(nodes.len()));
-        let listed: Vec<String> = folded.iter().map(Folded::to_string).collect();
-        let line = match nodes {
-            [] => line.to_owned(),
-            _ => line.replacen(&format!(": {}", listed.join("; ")), "", 1),
-        };
+        let line = line.replacen(&listed(nodes), "", 1);
         let nodes = nodes.iter().map(Node::from).collect();
-        Self { nodes, has_all_nodes: true, ..Self::new(exit, in_words_of_the_command(&line)) }
+        Self { nodes, has_all_nodes: true, ..Self::new(exit, line) }
     }
-
-    /// Adds what an acquire was for, and how much it has tried.
-    fn with_attempts(self, resource: &str, waited: Duration, attempts: u32) -> Self {
-        self.with("resource", resource).with("waited_ms", millis(waited)).with("attempts", attempts)
-    }
-}
-
-/// Replaces the builder's methods in the crate's messages by the keys of the configuration.
-pub(crate) fn in_words_of_the_command(line: &str) -> String {
-    const WORDS: [(&str, &str); 12] = [
-        (
-            "the file in credentials_file, or what RedlockBuilder::credentials asks",
-            "the file in credentials_file (QUORUMLOCK_CREDENTIALS_FILE)",
-        ),
-        (
-            "hand its authority to RedlockBuilder::tls_config, or name it in SSL_CERT_FILE",
-            "name the file of its authority in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)",
-        ),
-        (
-            "hand a client certificate to RedlockBuilder::tls_config",
-            "name a client certificate in tls_cert_file, and its key in tls_key_file",
-        ),
-        (
-            "hand one to RedlockBuilder::tls_config",
-            "name one in tls_cert_file, and its key in tls_key_file",
-        ),
-        (
-            "point SSL_CERT_FILE at a PEM file, or hand a configuration to RedlockBuilder::tls_config",
-            "or name a PEM file in tls_ca_file (QUORUMLOCK_TLS_CA_FILE)",
-        ),
-        ("RedlockBuilder::tls_config and tls_ca_file", "tls_ca_file"),
-        ("RedlockBuilder::restart_guard", "restart_guard in the configuration"),
-        ("restart_guard(RestartGuard::Off)", "restart_guard = \"off\""),
-        ("RestartGuard::TrustPersistence", "restart_guard = \"trust-persistence\""),
-        ("RedlockBuilder::joint_with", "--joint-with"),
-        ("RedlockBuilder::allow_long_max_ttl", "--allow-long-max-ttl"),
-        ("RedlockBuilder::", ""),
-    ];
-    WORDS.iter().fold(line.to_owned(), |line, (theirs, ours)| line.replace(theirs, ours))
 }
 
 /// Returns a line for each master: its name, and behind all names its answer.
@@ -214,33 +148,31 @@ pub(crate) fn rows_of_masters<'a>(
 
 impl From<AcquireError> for Failure {
     fn from(error: AcquireError) -> Self {
-        let exit = match &error {
-            AcquireError::Contended(_) => Exit::Held,
-            AcquireError::NoQuorum(_) => Exit::NoQuorum,
-            AcquireError::Disagreement(_) => Exit::Configuration,
-            AcquireError::InvalidSetting(invalid) => return invalid.clone().into(),
-            _ => Exit::System,
+        let line = error.to_string();
+        let of = |exit, resource: &str, waited: Duration, attempts: u32| {
+            Self::of_round(exit, &line, error.nodes())
+                .with("resource", resource)
+                .with("waited_ms", millis(waited))
+                .with("attempts", attempts)
         };
-        let failure = Self::of_round(exit, &error.to_string(), error.nodes());
         match &error {
-            AcquireError::Contended(contended) => {
-                let failure = failure
-                    .with_attempts(&contended.resource, contended.waited, contended.attempts)
-                    .with("obstacle", contended.obstacle.as_str())
+            AcquireError::Contended(held) => {
+                of(Exit::Held, &held.resource, held.waited, held.attempts)
+                    .with("obstacle", held.obstacle.as_str())
                     .with("holder", Value::Null)
-                    .with("remaining_ms", Value::Null);
-                match contended.ahead {
-                    Some(ahead) => failure.with("ahead", ahead),
-                    None => failure,
-                }
+                    .with("remaining_ms", Value::Null)
+                    .with_known("ahead", held.ahead)
             }
             AcquireError::NoQuorum(outage) => {
-                failure.with_attempts(&outage.resource, outage.waited, outage.attempts)
+                of(Exit::NoQuorum, &outage.resource, outage.waited, outage.attempts)
+                    .with_known("ready_in_ms", outage.ready_in().map(millis))
             }
-            AcquireError::Disagreement(dispute) => failure
-                .with_attempts(&dispute.resource, dispute.waited, dispute.attempts)
-                .with("cause", &*dispute.cause),
-            _ => failure,
+            AcquireError::Disagreement(dispute) => {
+                of(Exit::Configuration, &dispute.resource, dispute.waited, dispute.attempts)
+                    .with("cause", &*dispute.cause)
+            }
+            AcquireError::InvalidSetting(invalid) => invalid.clone().into(),
+            _ => Self::new(Exit::System, line),
         }
     }
 }
@@ -263,13 +195,8 @@ impl From<ConnectError> for Failure {
 
 impl Failure {
     fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
-        let nodes = nodes.into_iter().map(|node| Node {
-            name: node.node.to_string(),
-            sentence: in_words_of_the_command(&node.problem),
-            answer,
-            ..Node::default()
-        });
-        Self { nodes: nodes.collect(), ..Self::new(Exit::Configuration, line) }
+        let nodes = nodes.iter().map(|node| Node::of_problem(answer, node)).collect();
+        Self { nodes, ..Self::new(Exit::Configuration, line) }
     }
 }
 
@@ -277,9 +204,9 @@ impl From<InvalidSetting> for Failure {
     fn from(invalid: InvalidSetting) -> Self {
         let of_the_call = matches!(invalid.field, "resource" | "prefix" | "inspection");
         let exit = if of_the_call { Exit::Usage } else { Exit::Configuration };
-        let failure = Self::new(exit, in_words_of_the_command(&invalid.to_string()))
+        let failure = Self::new(exit, invalid.to_string())
             .with("field", invalid.field)
-            .with("problem", in_words_of_the_command(&invalid.problem));
+            .with("problem", invalid.problem);
         Self { setting: Some(invalid.field), ..failure }
     }
 }
@@ -290,12 +217,6 @@ impl From<PreflightError> for Failure {
             PreflightError::InvalidSetting(invalid) => invalid.into(),
             other => Self::new(Exit::System, other.to_string()),
         }
-    }
-}
-
-impl From<WrongContext> for Failure {
-    fn from(error: WrongContext) -> Self {
-        Self::new(Exit::System, error.to_string())
     }
 }
 
@@ -327,22 +248,18 @@ impl From<ListError> for Failure {
             ListError::InvalidSetting(invalid) => invalid.into(),
             ListError::Incomplete(nodes) => {
                 let line = "the list may lack locks: too few masters can be scanned";
-                Self {
-                    exit: Exit::NoQuorum,
-                    kind: Exit::NoQuorum.name(),
-                    ..Self::of_masters(line, "unknown", nodes)
-                }
+                Self { exit: Exit::NoQuorum, ..Self::of_masters(line, "unknown", nodes) }
             }
             other => Self::new(Exit::System, other.to_string()),
         }
     }
 }
 
-impl fmt::Display for Failure {
+impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         OneLine(&self.message).fmt(f)?;
         let all = self.has_all_nodes.then_some(self.nodes.len());
-        let folded = fold(self.nodes.iter().map(Said::from), all);
+        let folded = fold(self.nodes.iter().map(|node| node.said.clone()), all);
         let rows = folded.iter().map(|rows| (&*rows.masters, &*rows.words));
         f.write_str(&rows_of_masters("  ", rows))
     }

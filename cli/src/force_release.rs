@@ -21,22 +21,12 @@ pub(crate) async fn force_release(
         return Err(Failure::usage(problem));
     }
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let done = take_away(&redlock, &args, output).await;
-    let _nothing_is_owed = redlock.shutdown().await;
-    done
-}
-
-async fn take_away(
-    redlock: &Redlock,
-    args: &ForceReleaseArgs,
-    output: Output,
-) -> Result<Exit, Failure> {
-    let inspection = look(redlock, &args.resource, args.slot).await?;
+    let inspection = look(&redlock, &args.resource, args.slot).await?;
     let name = inspect::name(&args.resource, inspection.slot());
     match inspection.state() {
         LockState::Held(_) => {}
         LockState::Free => {
-            let text = free(redlock, &inspection).await;
+            let text = free(&redlock, &inspection).await;
             return report(&inspection, false, &text, output);
         }
         _ => return Err(unclear(&name, &inspection)),

@@ -17,12 +17,6 @@ pub(crate) async fn inspect(
     output: Output,
 ) -> Result<Exit, Failure> {
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let shown = show(&redlock, &args, output).await;
-    let _nothing_is_owed = redlock.shutdown().await;
-    shown
-}
-
-async fn show(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Success;
     for resource in &args.resources {
         let mut held = None;
@@ -32,7 +26,7 @@ async fn show(redlock: &Redlock, args: &InspectArgs, output: Output) -> Result<E
             (found, text)
         } else {
             let inspection = redlock.inspect(resource.as_str()).await?;
-            held = permits_held(redlock, &inspection).await;
+            held = permits_held(&redlock, &inspection).await;
             let note = held.map(|held| format!("\n  but {}", permits_note(resource, held)));
             let text = to_text(&inspection) + &note.unwrap_or_default();
             (vec![inspection], text)
@@ -93,9 +87,8 @@ fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
         let slot = permit.slot().unwrap_or_default();
         let state = match permit.holder() {
             Some(holder) => {
-                let has_it = |state: &NodeState| matches!(state, NodeState::Held(held) if held.same_hold_as(holder));
-                let on = permit.nodes().iter().filter(|node| has_it(&node.state)).count();
-                format!("{holder}, on {on} of {} masters", permit.nodes().len())
+                let (on, all) = (held_on(permit, holder).len(), permit.nodes().len());
+                format!("{holder}, on {on} of {all} masters")
             }
             None => state(permit),
         };
@@ -190,6 +183,14 @@ pub(crate) fn to_json(inspection: &Inspection) -> Value {
         "waiting": inspection.waiting(),
         "nodes": nodes.collect::<Vec<_>>(),
     })
+}
+
+/// Returns the masters that have the key of this holder.
+pub(crate) fn held_on<'a>(inspection: &'a Inspection, holder: &Holder) -> Vec<&'a str> {
+    let has_it =
+        |state: &NodeState| matches!(state, NodeState::Held(held) if held.same_hold_as(holder));
+    let nodes = inspection.nodes().iter().filter(|node| has_it(&node.state));
+    nodes.map(|node| &*node.node).collect()
 }
 
 /// Readers have a list of their own, each of them as a holder.

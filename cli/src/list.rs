@@ -4,13 +4,13 @@ mod table;
 
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
-use crate::inspect::{readers_to_json, word};
+use crate::failure::Failure;
+use crate::inspect::{held_on, readers_to_json, word};
 use crate::output::{Output, json_line, millis};
 use crate::settings;
 use crate::style::{Color, Screen};
 use quorumlock::error::NodeProblem;
-use quorumlock::{ListError, ListedLock, NodeState, PossibleDeadlock, Redlock};
+use quorumlock::{ListError, ListedLock, PossibleDeadlock, Redlock};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 
@@ -45,7 +45,6 @@ pub(crate) async fn list(
 ) -> Result<Exit, Failure> {
     let redlock = connect(masters).await?;
     let found = find(&redlock, args.prefix(), args.all).await;
-    let _nothing_is_owed = redlock.shutdown().await;
     if found.error.is_none() {
         found.problems.iter().for_each(|problem| output.warn(&unused(problem)));
     }
@@ -67,14 +66,19 @@ pub(crate) async fn list(
             columns: Screen::of_stdout().map(|screen| screen.columns),
             style: color.style(),
         };
-        Output::plain(&table.to_string())?;
+        let mut lines = table.lines();
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(table.footer());
+        Output::plain(&(lines.join("\n") + "\n"))?;
     }
     found.error.map_or(Ok(Exit::Success), |error| Err(error.into()))
 }
 
 /// Says why a master is not used.
 pub(crate) fn unused(NodeProblem { node, problem, .. }: &NodeProblem) -> String {
-    format!("{node} is not used: {}", in_words_of_the_command(problem))
+    format!("{node} is not used: {problem}")
 }
 
 /// Connects without a word about unfit masters: the list has problems of its own.
@@ -116,11 +120,7 @@ pub(crate) fn state(lock: &ListedLock) -> &'static str {
 }
 
 pub(crate) fn to_json(lock: &ListedLock) -> Value {
-    let (nodes, holder) = (lock.inspection().nodes().iter(), lock.holder());
-    let has_it =
-        |state: &NodeState| matches!(state, NodeState::Held(held) if held.same_hold_as(holder));
-    let held_on: Vec<&str> =
-        nodes.filter(|node| has_it(&node.state)).map(|node| &*node.node).collect();
+    let holder = lock.holder();
     let mut value = json!({
         "resource": lock.resource(),
         "slot": lock.slot(),
@@ -128,7 +128,7 @@ pub(crate) fn to_json(lock: &ListedLock) -> Value {
         "state": state(lock),
         "holder": holder.label(),
         "remaining_ms": holder.remaining().map(millis),
-        "held_on": held_on,
+        "held_on": held_on(lock.inspection(), holder),
         "waiting": lock.waiting(),
         "recognized": lock.is_ours(),
     });

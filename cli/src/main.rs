@@ -10,8 +10,6 @@ mod failure;
 mod force_release;
 mod inspect;
 mod list;
-#[cfg(not(unix))]
-mod no_run;
 mod output;
 mod pages;
 mod progress;
@@ -25,8 +23,6 @@ mod watch;
 use args::{Args, Command};
 use exit::Exit;
 use failure::Failure;
-#[cfg(not(unix))]
-use no_run as run;
 use output::Output;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -39,9 +35,9 @@ fn main() -> ExitCode {
     }
     let output = Output::asked_for(&arguments);
     match args::parse(&arguments) {
-        Ok(args) => {
+        Ok(mut args) => {
             let output = Output { json: args.json, verbose: args.verbose };
-            let given = args.settings();
+            let given = std::mem::take(&mut args.given);
             end(perform(args, output).map_err(|failure| failure.by_options(&given)), output)
         }
         Err(args::Unparsed::Shown(text)) => end(Output::plain(&text), output),
@@ -64,15 +60,23 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
         Command::Man { command } => return pages::man(command.as_deref()),
         command => command,
     };
-    if let Some(file) = settings::File::find(&masters) {
-        output.note(&format!("settings from {}", file.path().display()));
+    if let Some(file) = settings::file::find(&masters) {
+        output.note(&format!("settings from {}", file.display()));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::system("no runtime", &error))?;
     let ended = runtime.block_on(async {
         match command {
+            #[cfg(unix)]
             Command::Run(run) => run::run(*run, masters, output).await,
+            #[cfg(unix)]
             Command::Elect(elect) => run::elect(*elect, masters, output).await,
+            // Without process groups there is no guarantee that a command ends with its lock.
+            #[cfg(not(unix))]
+            Command::Run(_) | Command::Elect(_) => {
+                let problem = "run and elect need a Unix: there are no process groups here";
+                Err(Failure::new(Exit::System, problem))
+            }
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output, color).await,
             Command::Watch(args) => watch::watch(args, masters, output, color).await,

@@ -22,13 +22,14 @@ mod watchdog;
 use crate::args::{MastersArgs, OnWanted, RunArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inspect::in_queue;
 use crate::output::Output;
 use crate::settings;
 use environment::Variable;
 use loss::{Loss, Reason};
 use program::Program;
-use quorumlock::kind::{All, Exclusive, Held, Kind, Numbered};
-use quorumlock::report::Escaped;
+use quorumlock::kind::{Exclusive, Held, Kind, Numbered};
+use quorumlock::report::{Escaped, Span};
 use quorumlock::{Acquire, AcquireError, AcquireFuture, Config, ExtendError, Guard, Permit};
 use quorumlock::{ReadGuard, Redlock, Released, WriteGuard};
 use signals::Signals;
@@ -37,7 +38,7 @@ use std::ffi::OsString;
 use std::future::Future;
 use std::process::ExitCode;
 use std::time::Duration;
-use supervise::{Ended, Supervisor};
+use supervise::{Ended, Supervisor, Work};
 
 pub(crate) use elect::elect;
 
@@ -72,40 +73,37 @@ pub(crate) async fn run(
     {
         return Err(Failure::usage(format!("{option} is for one RESOURCE: name one")));
     }
-    let program = Program::find(&args.command)?;
-    let (file, all) = (args.metrics_file.take(), args.resources.join(","));
-    metrics_file::recorded(file, &all, output, found(&args, &program, masters, output)).await
+    let all = args.resources.join(",");
+    let work = Work {
+        program: Program::find(&args.command)?,
+        resources: std::mem::take(&mut args.resources),
+        grace: args.grace,
+        heeds_others: args.on_wanted == OnWanted::Term,
+        output,
+    };
+    let file = args.metrics_file.take();
+    let locked = async |redlock: &Redlock, _: &Config, signals: &mut Signals| {
+        Run { args: &args, work: &work, redlock }.locked(signals).await
+    };
+    let connected = connected(masters, output, |config| with_options(config, &args), locked);
+    metrics_file::recorded(file, &all, output, connected).await
 }
 
-/// Runs a program that was found.
-async fn found(
-    args: &RunArgs,
-    program: &Program,
+/// Connects unless a signal comes first, does the work with that client, and waits until it owes nothing.
+async fn connected(
     masters: MastersArgs,
     output: Output,
+    with_options: impl FnOnce(Config) -> Config,
+    work: impl AsyncFnOnce(&Redlock, &Config, &mut Signals) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
-    let config = with_options(settings::settings(masters)?, args);
-    let connecting = settings::connected(settings::builder(config), output);
+    let config = with_options(settings::settings(masters)?);
+    let connecting = settings::connected(settings::builder(config.clone()), output);
     let redlock = match unless_ended(connecting, &mut signals).await {
         Ok(connected) => connected?,
         Err(exit) => return Ok(exit),
     };
-    let run = Run { args, program, redlock: &redlock, output };
-    let ended = if args.exclusive && args.fenced {
-        run.under(run.write().fenced(), token, &mut signals).await
-    } else if args.exclusive {
-        run.under(run.write(), |_: &WriteGuard| None, &mut signals).await
-    } else if args.fenced {
-        run.under(run.lock().fenced(), token, &mut signals).await
-    } else if let Some(permits) = args.permits {
-        let number = |guard: &Permit| Some(environment::slot(guard.slot()));
-        run.under(run.permit(permits), number, &mut signals).await
-    } else if args.shared {
-        run.under(run.read(), |_: &ReadGuard| None, &mut signals).await
-    } else {
-        run.under(run.lock(), |_: &Guard| None, &mut signals).await
-    };
+    let ended = work(&redlock, &config, &mut signals).await;
     if let Err(owed) = redlock.shutdown().await {
         output.note(&owed.to_string());
     }
@@ -139,34 +137,45 @@ async fn unless_ended<T>(work: impl Future<Output = T>, signals: &mut Signals) -
     }
 }
 
+/// Says how a lock was given up.
+fn note_release(output: Output, what: &str, resource: &str, released: &Released) {
+    match released {
+        Released::Unconfirmed(_) => output.note("no quorum has confirmed the release so far"),
+        _ => output.note(&format!("{what} {:?}", Escaped(resource))),
+    }
+}
+
 struct Run<'a> {
     args: &'a RunArgs,
-    program: &'a Program,
+    work: &'a Work,
     redlock: &'a Redlock,
-    output: Output,
 }
 
 impl Run<'_> {
-    /// Waits in turn if the configuration says so, as `--fair` does.
-    fn lock(&self) -> Acquire<All> {
-        self.exclusive(self.redlock.acquire_all(&self.args.resources))
-    }
-
-    fn permit(&self, permits: u8) -> Acquire<Permit> {
-        self.exclusive(self.redlock.semaphore(self.resource(), permits.into()).acquire())
-    }
-
-    fn read(&self) -> Acquire<ReadGuard> {
-        self.with_options(self.redlock.rw_lock(self.resource()).read())
-    }
-
-    fn write(&self) -> Acquire<WriteGuard> {
-        self.with_options(self.redlock.rw_lock(self.resource()).write())
-    }
-
-    /// Returns the resource of a lock that is for one.
-    fn resource(&self) -> &str {
-        self.args.resources.first().map_or("", String::as_str)
+    /// Runs the command under the lock of the kind that the options name. It waits in turn if the configuration says
+    /// so, as with `--fair`.
+    async fn locked(&self, signals: &mut Signals) -> Result<Exit, Failure> {
+        let (args, redlock, resources) = (self.args, self.redlock, &self.work.resources);
+        // The resource of a lock that is for one.
+        let name = resources.first().map_or("", String::as_str);
+        let lock = || self.exclusive(redlock.acquire_all(resources));
+        let write = || self.with_options(redlock.rw_lock(name).write());
+        if args.exclusive && args.fenced {
+            self.under(write().fenced(), token, signals).await
+        } else if args.exclusive {
+            self.under(write(), |_: &WriteGuard| None, signals).await
+        } else if args.fenced {
+            self.under(lock().fenced(), token, signals).await
+        } else if let Some(permits) = args.permits {
+            let number = |guard: &Permit| Some(environment::slot(guard.slot()));
+            let permit = redlock.semaphore(name, permits.into()).acquire();
+            self.under(self.exclusive(permit), number, signals).await
+        } else if args.shared {
+            let read = self.with_options(redlock.rw_lock(name).read());
+            self.under(read, |_: &ReadGuard| None, signals).await
+        } else {
+            self.under(lock(), |_: &Guard| None, signals).await
+        }
     }
 
     fn exclusive<G: Exclusive>(&self, acquire: Acquire<G>) -> Acquire<G> {
@@ -197,14 +206,14 @@ impl Run<'_> {
                 return acquire.await;
             }
             let looked_at = (self.looked_at(), self.args.shared);
-            let all = self.args.resources.join(", ");
+            let all = self.work.resources.join(", ");
             waiting::beside(
                 acquire,
                 AcquireFuture::ahead,
                 self.redlock,
                 looked_at,
                 &all,
-                self.output,
+                self.work.output,
             )
             .await
         };
@@ -213,20 +222,9 @@ impl Run<'_> {
             Ok(Err(error)) => return Err(self.not_acquired(error).await),
             Err(exit) => return Ok(exit),
         };
-        self.output.note(&format!("acquired {:?}", Escaped(guard.resource())));
-        let environment = environment::of(&self.args.resources, number(&guard), guard.remaining());
-        let ended = {
-            let (program, grace) = (self.program, self.args.grace);
-            match Supervisor::start(&guard, program, &environment, grace, self.output) {
-                Ok(supervisor) => {
-                    let heeds = self.args.on_wanted == OnWanted::Term;
-                    Ok(supervisor.heeding(heeds).await_end(signals).await)
-                }
-                Err(error) => Err(error),
-            }
-        };
-        let ended = match ended {
-            Ok(ended) => ended,
+        self.work.output.note(&format!("acquired {:?}", Escaped(guard.resource())));
+        let ended = match Supervisor::start(&guard, self.work, number(&guard)) {
+            Ok(supervisor) => supervisor.await_end(signals).await,
             Err(error) => {
                 self.fail(guard).await;
                 return Err(Failure::system("the command was not started", &error));
@@ -237,23 +235,14 @@ impl Run<'_> {
 
     /// Gives up the lock, and returns the result for the command.
     async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
-        let mut lost = match ended.lost {
-            Some(lost) => Some(lost),
-            None => guard.check().err().map(|lost| Loss::from(&lost)),
-        };
+        let mut lost = ended.lost.or_else(|| Some(Loss::from(&guard.check().err()?)));
         if self.args.forget && lost.is_none() {
             // A full ttl from now on; a shorter time if too few masters confirm.
             match guard.extend().await {
                 Ok(_) => {}
                 Err(ExtendError::Lost(gone)) => lost = Some(Loss::from(&gone)),
-                Err(short) => self.output.note(&short.to_string()),
+                Err(short) => self.work.output.note(&short.to_string()),
             }
-        }
-        if ended.is_unreachable {
-            self.output.warn(
-                "a process of the command's group is still there after SIGKILL: the lock is left \
-                 until its ttl is over",
-            );
         }
         if let Some(lost) = lost {
             let failure = self.lost(lost, ended.exit).await;
@@ -265,7 +254,7 @@ impl Run<'_> {
             return Err(failure);
         }
         let resource = guard.resource().to_owned();
-        let note = |what: &str| self.output.note(&format!("{what} {:?}", Escaped(&resource)));
+        let note = |what: &str| self.work.output.note(&format!("{what} {:?}", Escaped(&resource)));
         if self.args.forget || ended.is_unreachable {
             note("left without a release:");
             guard.forget();
@@ -277,12 +266,8 @@ impl Run<'_> {
             return Ok(ended.exit);
         }
         match guard.release().await {
-            Ok(Released::Unconfirmed(_)) => {
-                self.output.note("no quorum has confirmed the release so far");
-                Ok(ended.exit)
-            }
-            Ok(_) => {
-                note("released");
+            Ok(released) => {
+                note_release(self.work.output, "released", &resource, &released);
                 Ok(ended.exit)
             }
             Err(lost) => Err(self.lost(Loss::from(&lost), ended.exit).await),
@@ -300,25 +285,24 @@ impl Run<'_> {
 
     /// Returns the locks whose holder is of interest: none for a permit, which has many.
     fn looked_at(&self) -> &[String] {
-        if self.args.permits.is_some() { &[] } else { &self.args.resources }
+        if self.args.permits.is_some() { &[] } else { &self.work.resources }
     }
 
     /// Creates the failure. If another client holds the lock, it names the holder of the first
     /// resource for which that is known.
     async fn not_acquired(&self, error: AcquireError) -> Failure {
-        let (ahead, tries) = match &error {
-            AcquireError::Contended(contended) => {
-                let tries = (!self.args.no_wait).then_some((contended.waited, contended.attempts));
-                (contended.ahead.map(usize::from), tries)
+        let tail = match &error {
+            AcquireError::Contended(held) => {
+                let queue = in_queue(held.ahead.map(usize::from));
+                let s = if held.attempts == 1 { "" } else { "s" };
+                let tries = format!(" (after {}, {} attempt{s})", Span(held.waited), held.attempts);
+                if self.args.no_wait { queue } else { queue + &tries }
             }
-            _ => (None, None),
+            _ => String::new(),
         };
         let failure = Failure::from(error);
         if !failure.is_held() {
-            return match self.redlock.status().await {
-                Ok(status) => failure.with_status(&status),
-                Err(_) => failure,
-            };
+            return failure;
         }
         for resource in self.looked_at() {
             if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
@@ -326,8 +310,7 @@ impl Run<'_> {
                 // Other readers keep no reader out: it is a writer that waits.
                 && !(self.args.shared && holder.is_shared())
             {
-                let held =
-                    failure.held_by(resource, holder, ahead, tries).with_masters(&inspection);
+                let held = failure.held_by(resource, holder, &tail).with_masters(&inspection);
                 return held.held_is(self.args.conflict_exit_code);
             }
         }
@@ -338,7 +321,7 @@ impl Run<'_> {
     async fn lost(&self, loss: Loss, command: Exit) -> Failure {
         // Otherwise the holder that a quorum names may be this process.
         let is_gone = loss.reason == Reason::QuorumGone;
-        let failure = loss.into_failure(&self.args.resources.join(","), command);
+        let failure = loss.into_failure(&self.work.resources.join(","), command);
         let Some(resource) = self.looked_at().first() else { return failure };
         let Ok(inspection) = self.redlock.inspect(resource.as_str()).await else { return failure };
         let failure = failure.with_masters(&inspection);

@@ -1,29 +1,29 @@
 //! The sources of settings: options override the environment, which overrides the file.
 
-mod file;
-
-pub(crate) use file::{File, OF_THE_MACHINE};
+pub(crate) mod file;
 
 use crate::args::MastersArgs;
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
+use crate::failure::Failure;
 use crate::output::Output;
+use file::OF_THE_MACHINE;
 use quorumlock::config::NodeAddress;
 use quorumlock::{Config, NodeStanding, Redlock, RedlockBuilder};
 
 /// Returns all settings, from every source.
 pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
-    let file = File::find(&args);
+    let file = file::find(&args);
     let mut config = Config::default();
     config.nodes = addresses(args.node, "--node")?;
     config.joint_with = addresses(args.joint_with, "--joint-with")?;
     config.strict = args.strict.then_some(true);
     config.allow_long_max_ttl = args.allow_long_max_ttl.then_some(true);
     let config = config.or(match file {
-        Some(File::Option(file) | File::Default(file)) => {
+        Some(file) if !file.as_os_str().is_empty() => {
             Config::from_env()?.or(Config::from_file(file)?)
         }
-        Some(File::Variable(_)) | None => Config::load()?,
+        // A variable that names no file is an error of the environment.
+        _ => Config::load()?,
     });
     if config.nodes.as_ref().is_none_or(Vec::is_empty) {
         let problem = format!(
@@ -40,7 +40,8 @@ pub(crate) fn builder(config: Config) -> RedlockBuilder {
     Redlock::builder().config(config)
 }
 
-/// Connects for a command that acquires nothing, and so notes nothing at the masters.
+/// Connects for a command that acquires nothing, and so notes nothing at the masters. Such a command ends without a
+/// shutdown.
 pub(crate) async fn connect_to_inspect(
     args: MastersArgs,
     output: Output,
@@ -53,7 +54,6 @@ pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result
     let redlock = builder.connect().await?;
     for node in redlock.status().await.iter().flatten() {
         if let Some(problem) = node.standing.problem() {
-            let problem = in_words_of_the_command(problem);
             output.warn(&format!("{} cannot be used: {problem}", node.node));
         } else if matches!(node.standing, NodeStanding::Down(_)) {
             output.note(&format!("{} is {}", node.node, node.standing));

@@ -27,12 +27,12 @@ pub(crate) struct Style {
     pub(crate) columns: Option<usize>,
 }
 
-/// A colour, by what it says.
+/// A colour, by what it says, with its number at terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
-    Good,
-    Warning,
-    Bad,
+    Bad = 31,
+    Good = 32,
+    Warning = 33,
 }
 
 /// The longest line of a table, and of a sentence on a terminal.
@@ -88,11 +88,7 @@ pub(crate) fn is_dumb() -> bool {
 impl Style {
     /// Returns the text in a colour, if there are any.
     pub(crate) fn paint(self, text: &str, paint: Paint) -> String {
-        let code = match paint {
-            Paint::Good => 32,
-            Paint::Warning => 33,
-            Paint::Bad => 31,
-        };
+        let code = paint as u8;
         if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 

@@ -23,7 +23,7 @@ const CLEAR_BELOW: &str = "\x1b[J";
 /// The heads, a lock, and how many more there are, however low the screen is.
 const LEAST: usize = 3;
 
-/// The pause between two looks at whether stdout has a reader, where that between two at the masters is longer.
+/// The longest pause between two looks at whether stdout has a reader and how large its terminal is.
 const READER: Duration = Duration::from_secs(1);
 
 /// Looks at the masters until it is ended, or until no program reads its output.
@@ -36,33 +36,27 @@ pub(crate) async fn watch(
     let redlock = list::connect(masters).await?;
     let is_drawn = !output.json && Screen::of_stdout().is_some();
     let mut watched = Watched::default();
-    let mut resizes = Resizes::new(is_drawn);
-    let mut ticks = tokio::time::interval(args.interval);
+    let parts = args.interval.as_millis().div_ceil(READER.as_millis());
+    let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+    let mut ticks = tokio::time::interval(args.interval / parts);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut reader = tokio::time::interval(READER.min(args.interval));
-    reader.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
+    for part in (0..parts).cycle() {
+        ticks.tick().await;
+        if !Output::has_reader() {
+            break;
+        }
         let mut news = Vec::new();
-        tokio::select! {
-            _ = ticks.tick() => {
-                let found = list::find(&redlock, args.list.prefix(), args.list.all).await;
-                if let Some(error @ (ListError::InvalidSetting(_) | ListError::WrongContext(_))) =
-                    found.error
-                {
-                    return Err(error.into());
-                }
-                if !is_drawn {
-                    watched.warn(&found, output);
-                }
-                news = watched.take(found);
+        if part == 0 {
+            let found = list::find(&redlock, args.list.prefix(), args.list.all).await;
+            if let Some(error @ (ListError::InvalidSetting(_) | ListError::WrongContext(_))) =
+                found.error
+            {
+                return Err(error.into());
             }
-            () = resizes.next() => {}
-            _ = reader.tick() => {
-                if !Output::has_reader() {
-                    return Ok(Exit::Success);
-                }
-                continue;
+            if !is_drawn {
+                watched.warn(&found, output);
             }
+            news = watched.take(found);
         }
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
             Some(screen) => watched.draw(&args.list, screen, color.style()),
@@ -75,36 +69,10 @@ pub(crate) async fn watch(
             }
         };
         if !Output::is_read(&text)? {
-            return Ok(Exit::Success);
+            break;
         }
     }
-}
-
-/// The changes of the terminal's size.
-struct Resizes(#[cfg(unix)] Option<tokio::signal::unix::Signal>);
-
-impl Resizes {
-    #[cfg(unix)]
-    fn new(is_drawn: bool) -> Self {
-        let kind = tokio::signal::unix::SignalKind::window_change();
-        // Without it, a change shows at the next look.
-        Self(is_drawn.then(|| tokio::signal::unix::signal(kind).ok()).flatten())
-    }
-
-    #[cfg(not(unix))]
-    fn new(_: bool) -> Self {
-        Self()
-    }
-
-    async fn next(&mut self) {
-        #[cfg(unix)]
-        if let Some(signal) = &mut self.0
-            && signal.recv().await.is_some()
-        {
-            return;
-        }
-        std::future::pending().await
-    }
+    Ok(Exit::Success)
 }
 
 /// What is held, and since when it was seen.
@@ -151,36 +119,24 @@ impl Watched {
             let is_same = |old: &ListedLock| list::in_order(old, &lock).is_eq();
             let known = before.iter().position(|(old, _)| is_same(old));
             let known = known.map(|place| before.swap_remove(place));
-            let change = |what, since: Option<Instant>| {
-                News::change(what, &lock, since.map(|since| now - since))
+            let state = list::state(&lock);
+            // What no quorum says is no news of a lock that was held.
+            if state == "unclear" && known.as_ref().is_some_and(|(old, _)| old.is_held()) {
+                self.held.extend(known);
+                continue;
+            }
+            let is_same = |(old, _): &&(ListedLock, _)| old.holder().same_hold_as(lock.holder());
+            let same = known.as_ref().filter(is_same);
+            let what = match same.map(|(old, _)| old) {
+                None if known.is_some() => Some("passed_on"),
+                None => Some(state),
+                Some(old) if list::state(old) != state => Some(state),
+                Some(old) if !same_readers(old.holder(), lock.holder()) => Some("readers"),
+                Some(old) => (old.waiting() != lock.waiting()).then_some("waiting"),
             };
-            let since = match &known {
-                // What no quorum says is no news of a lock that was held.
-                Some((old, _)) if old.is_held() && list::state(&lock) == "unclear" => {
-                    self.held.extend(known);
-                    continue;
-                }
-                Some((old, since)) if old.holder().same_hold_as(lock.holder()) => {
-                    let is_new = list::state(old) != list::state(&lock);
-                    let waits = old.waiting() != lock.waiting();
-                    let reads = !same_readers(old.holder(), lock.holder());
-                    let what = match (is_new, reads) {
-                        (true, _) => list::state(&lock),
-                        (false, true) => "readers",
-                        (false, false) => "waiting",
-                    };
-                    changes.extend((is_new || reads || waits).then(|| change(what, Some(*since))));
-                    *since
-                }
-                Some((_, since)) => {
-                    changes.push(change("passed_on", Some(*since)));
-                    now
-                }
-                None => {
-                    changes.push(change(list::state(&lock), None));
-                    now
-                }
-            };
+            let seen = known.as_ref().map(|(_, since)| now - *since);
+            changes.extend(what.map(|what| News::change(what, &lock, seen)));
+            let since = same.map_or(now, |(_, since)| *since);
             self.held.push((lock, since));
         }
         for (lock, since) in before {

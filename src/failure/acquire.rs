@@ -173,7 +173,8 @@ impl NoQuorum {
     }
 
     /// Returns the time until a quorum may vote, if only masters that warm up are missing.
-    fn warm_in(&self, quorum: Quorum) -> Option<Duration> {
+    #[must_use]
+    pub fn ready_in(&self) -> Option<Duration> {
         let waits = self.nodes.iter().map(|node| match &node.answer {
             Answer::Refused(Refusal::WarmingUp { remaining }) => Some(*remaining),
             Answer::Granted
@@ -183,7 +184,7 @@ impl NoQuorum {
             ) => Some(Duration::ZERO),
             _ => None,
         });
-        let left = quorum_in(quorum.membership(), &waits.collect::<Vec<_>>());
+        let left = quorum_in(self.quorum?.membership(), &waits.collect::<Vec<_>>());
         left.filter(|left| !left.is_zero())
     }
 
@@ -336,7 +337,7 @@ impl fmt::Display for NoQuorum {
             write!(f, "{:?} was granted too late to be used", Escaped(&self.resource))?;
         } else {
             write!(f, "no quorum for {:?}: ", Escaped(&self.resource))?;
-            if let Some(left) = self.warm_in(quorum) {
+            if let Some(left) = self.ready_in() {
                 write!(f, "masters are warming up, enough may vote in {}: ", Span(left))?;
             }
             let all = self.nodes.len();
@@ -366,7 +367,7 @@ const SHORT_TTL: &str = "; if neither masters nor this process were held up, rai
 
 /// The advice about masters that have just started.
 const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
-                          wait, or see RedlockBuilder::restart_guard";
+                          wait, or see restart_guard";
 
 impl std::error::Error for Contended {}
 impl std::error::Error for NoQuorum {}

@@ -183,8 +183,7 @@ findings! {
     Self::Unreachable(cause) => Failure, ["not reachable ({cause})"],
         ["start it, or fix its address or the network on the way"];
     Self::NoCredentials(cause) => Failure, ["no credentials for it ({cause})"],
-        ["see why their provider fails: the file in credentials_file, or what \
-          RedlockBuilder::credentials asks"];
+        ["see why their provider fails, such as the file in credentials_file"];
     Self::Silent(cause) => Failure, ["fell silent ({cause})"],
         ["see whether it is stopped, overloaded, at its maxclients, or not a Redis server; if it is only \
           slow, raise operation_timeout"];
@@ -231,20 +230,20 @@ findings! {
     Self::Forgets { persistence, stays_away: None } => Warning,
         ["may lose keys in a restart ({persistence})"],
         ["nothing keeps it from voting after one without the restart guard, and what was held \
-          could be granted again: leave out restart_guard(RestartGuard::Off)"];
+          could be granted again: turn restart_guard on"];
     Self::Forgets { persistence, stays_away: Some(away) } => Note,
         ["may lose keys in a restart ({persistence})"],
         ["the restart guard keeps it from voting for {} after one; only appendonly yes, \
           appendfsync always and no-appendfsync-on-rewrite no lose nothing", Span(*away)];
     Self::JustStarted { uptime, votes_in: None } => Warning, ["started {} ago", Span(*uptime)],
         ["nothing keeps it from voting without the restart guard, though what it granted before \
-          may still be held: leave out restart_guard(RestartGuard::Off)"];
+          may still be held: turn restart_guard on"];
     Self::JustStarted { uptime, votes_in: Some(votes_in) } => Note,
         ["started {} ago", Span(*uptime)],
         ["the restart guard lets it vote in {}: what it granted before may be held until then",
          Span(*votes_in)];
     Self::NotPersistent(persistence) => Failure, ["does not keep every write ({persistence})"],
-        ["RestartGuard::TrustPersistence needs appendonly yes, appendfsync always and \
+        ["a restart_guard that trusts persistence needs appendonly yes, appendfsync always and \
           no-appendfsync-on-rewrite no: set them, or leave it out"];
     Self::DropsTransactions(words) => Failure,
         ["would drop transactions when it reads its append-only file ({words})"],

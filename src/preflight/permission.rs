@@ -87,8 +87,8 @@ permissions! {
          for one ttl";
     /// `CONFIG GET`: whether each write is persisted.
     ConfigGet = "CONFIG GET", Note:
-        "nobody can tell whether each write is persisted, and RestartGuard::TrustPersistence \
-         changes nothing";
+        "nobody can tell whether each write is persisted, and a restart_guard that trusts \
+         persistence changes nothing";
     /// `ACL DRYRUN`: rights of the user `default`, as which a server reads its append-only file.
     AclDryRun = "ACL DRYRUN", Note:
         "this report cannot tell whether the user default may SET (ACL GETUSER default shows it); \

@@ -85,19 +85,16 @@ async fn a_setting_that_can_not_work_says_why() {
                 "ttl: 50ms leaves no validity: drift takes 45ms 500us and a round trip may take 5ms; {least}"
             ),
         ),
-        (
-            builder().ttl(ms(60_000)),
-            "ttl: 1m is above max_ttl (30s): shorten it, or raise RedlockBuilder::max_ttl",
-        ),
+        (builder().ttl(ms(60_000)), "ttl: 1m is above max_ttl (30s): shorten it, or raise max_ttl"),
         (
             builder().max_ttl(ms(5_000)),
-            "ttl: 10s is above max_ttl (5s): shorten it, or raise RedlockBuilder::max_ttl",
+            "ttl: 10s is above max_ttl (5s): shorten it, or raise max_ttl",
         ),
         (builder().max_ttl(Duration::MAX), "max_ttl: must be at most 292 years"),
         (
             builder().max_ttl(ms(86_400_001)),
             "max_ttl: 1day 1ms is above 24h, for which a master that has just started would not vote: \
-             shorten it, or confirm it with RedlockBuilder::allow_long_max_ttl",
+             shorten it, or confirm it with allow_long_max_ttl",
         ),
         (
             builder().drift(ClockDrift { rate_ppm: 1_000_000, constant: ms(0) }),
@@ -116,7 +113,7 @@ async fn a_setting_that_can_not_work_says_why() {
         (
             builder().lock_delay(ms(20_001)),
             "lock_delay: 20s 1ms and the ttl (10s) are together above max_ttl (30s): shorten one of \
-             them, or raise RedlockBuilder::max_ttl",
+             them, or raise max_ttl",
         ),
         (
             builder().label("x".repeat(513)),
@@ -173,7 +170,7 @@ async fn a_lock_delay_that_can_not_work_says_why() {
     let together = |delay: &str, ttl: &str| {
         format!(
             "lock_delay: {delay} and the ttl ({ttl}) are together above max_ttl (30s): shorten one \
-             of them, or raise RedlockBuilder::max_ttl"
+             of them, or raise max_ttl"
         )
     };
     for (ttl, delay, text) in [

@@ -374,7 +374,7 @@ async fn without_a_restart_guard_preflight_warns_of_early_votes() {
         panic!("{report}")
     };
     let shown = report.to_string();
-    assert_eq!(shown.matches("leave out restart_guard(RestartGuard::Off)").count(), 2, "{shown}");
+    assert_eq!(shown.matches("turn restart_guard on").count(), 2, "{shown}");
 }
 
 #[tokio::test]

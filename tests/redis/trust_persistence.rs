@@ -62,7 +62,7 @@ async fn trust_that_the_configuration_contradicts_is_refused() {
     ] {
         let error = trusting(masters).connect().await.unwrap_err();
         let text = format!(
-            "nodes: 127.0.0.1:<1> cannot be used: {problem}, and RestartGuard::TrustPersistence needs \
+            "nodes: 127.0.0.1:<1> cannot be used: {problem}, and a restart_guard that trusts persistence needs \
              appendonly yes, appendfsync always and no-appendfsync-on-rewrite no"
         );
         assert_eq!(without_ports(error, masters), text);

@@ -10,15 +10,14 @@ Examples:
   quorumlock elect scheduler --value 10.0.0.7:8080 -- /usr/local/bin/scheduler
   quorumlock inspect scheduler                       # the current leader's value";
 
-const ELECT_ENVIRONMENT: &str = "\
+pub(crate) const ELECT_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (when it began, in
 milliseconds since 1970) and its term as QUORUMLOCK_FENCING_TOKEN. `elect` exits
-with its exit code.
-";
+with its exit code.";
 
 /// How to run a command as the leader of an election.
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{ELECT_EXAMPLES}\n\n{ELECT_ENVIRONMENT}"))]
+#[command(after_help = format!("{ELECT_EXAMPLES}\n\n{ELECT_ENVIRONMENT}\n"))]
 pub(crate) struct ElectArgs {
     /// The election: all candidates name the same. It is a lock of that name.
     #[arg(value_name = "NAME")]
@@ -28,7 +27,7 @@ pub(crate) struct ElectArgs {
     pub(crate) command: Vec<OsString>,
     /// What others see of the leader, such as its address; never a secret. Default: the label in
     /// the settings, or host and process id.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(id = "candidate", long = "value", value_name = "TEXT")]
     pub(crate) value: Option<String>,
     /// How long the other candidates stay out if this process is killed. Default: 10s.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration)]
@@ -44,15 +43,4 @@ pub(crate) struct ElectArgs {
     /// change and at the end. Its name ends with .prom.
     #[arg(long, value_name = "PATH")]
     pub(crate) metrics_file: Option<PathBuf>,
-}
-
-impl ElectArgs {
-    /// Returns the settings that it has options for, and whether they are given.
-    pub(super) fn settings(&self) -> Vec<(&'static str, bool)> {
-        vec![
-            ("candidate", self.value.is_some()),
-            ("ttl", self.ttl.is_some()),
-            ("lock_delay", self.lock_delay.is_some()),
-        ]
-    }
 }

@@ -14,10 +14,7 @@ pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     let line = match foreign(line) {
         // The parser may know a word that looks alike, and means something else.
         Some(ours) => format!("{}; tip: use {ours}", line.split("; tip: ").next().unwrap_or(line)),
-        None => match similar(line) {
-            Some(name) => format!("{line}; tip: a similar subcommand exists: '{name}'"),
-            None => line.to_owned(),
-        },
+        None => line.to_owned(),
     };
     let behind = if line.ends_with("<COMMAND>...") { ", behind --" } else { "" };
     let meant = undivided(arguments).map(|meant| format!("; did you mean: {meant}"));
@@ -26,8 +23,11 @@ pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     format!("{} (see quorumlock{command} --help)", without_addresses(&line, arguments))
 }
 
-/// What other programs call it, and what it is here.
-const FOREIGN: [(&str, &str); 19] = [
+/// What other programs call it, and what it is here. For the shortest words, the parser finds no similar command.
+const FOREIGN: [(&str, &str); 22] = [
+    ("subcommand 'rnu'", "run"),
+    ("subcommand 'aks'", "ask"),
+    ("subcommand 'mna'", "man"),
     ("subcommand 'lock'", "run"),
     ("subcommand 'exec'", "run"),
     ("subcommand 'flock'", "run"),
@@ -97,20 +97,6 @@ fn command(arguments: &[OsString]) -> Option<String> {
     ours.filter_map(|argument| definition.find_subcommand(argument))
         .map(|command| command.get_name().to_owned())
         .next()
-}
-
-/// Returns the subcommand that has the letters of an unknown one in another order, which the parser
-/// finds in long words only.
-fn similar(line: &str) -> Option<String> {
-    let typed = line.strip_prefix("unrecognized subcommand '")?.strip_suffix('\'')?;
-    let letters = |name: &str| {
-        let mut letters: Vec<char> = name.chars().collect();
-        letters.sort_unstable();
-        letters
-    };
-    let definition = super::definition();
-    let mut names = definition.get_subcommands().map(clap::Command::get_name);
-    names.find(|name| letters(name) == letters(typed)).map(str::to_owned)
 }
 
 /// What is passed as a value behind `--` would be the command to run.

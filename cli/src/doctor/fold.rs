@@ -1,8 +1,8 @@
 //! Findings of several masters, each printed once.
 
-use crate::failure::in_words_of_the_command;
 use quorumlock::Preflight;
-use quorumlock::preflight::{Finding, FindingKind, Severity};
+use quorumlock::preflight::FindingKind::JustStarted;
+use quorumlock::preflight::{Finding, Severity};
 use quorumlock::report::Span;
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -17,30 +17,19 @@ pub(super) struct Folded {
     pub(super) remedy: String,
 }
 
-/// What is the same at each master of a group.
-#[derive(PartialEq, Eq)]
-enum Same {
-    /// Each has started at a time of its own.
-    JustStarted {
-        is_guarded: bool,
-    },
-    Words(String, String),
-}
-
 /// How a remedy speaks of its master, and of each of several.
-const OF_SEVERAL: [(&str, &str); 6] = [
+const OF_SEVERAL: [(&str, &str); 7] = [
     ("start it,", "start each of them,"),
     ("whether it is stopped", "whether each of them is stopped"),
     ("upgrade it to", "upgrade each of them to"),
     ("replace it by", "replace each of them by"),
     ("keeps it from", "keeps each of them from"),
     ("connect() refuses it", "connect() refuses each of them"),
+    ("lets it vote", "lets the last of them vote"),
 ];
 
-struct Group<'a> {
-    same: Same,
-    found: Vec<(Option<&'a str>, &'a Finding)>,
-}
+/// A finding, and the master that it was found at.
+type Found<'a> = (Option<&'a str>, &'a Finding);
 
 /// Returns each finding once; the failures come first.
 pub(super) fn fold(preflight: &Preflight) -> Vec<Folded> {
@@ -52,57 +41,49 @@ pub(super) fn fold(preflight: &Preflight) -> Vec<Folded> {
     fold_all(between.chain(of_nodes))
 }
 
-fn fold_all<'a>(findings: impl Iterator<Item = (Option<&'a str>, &'a Finding)>) -> Vec<Folded> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn fold_all<'a>(findings: impl Iterator<Item = Found<'a>>) -> Vec<Folded> {
+    let mut groups: Vec<Vec<Found<'_>>> = Vec::new();
     for found in findings {
-        let same = same(found.1);
-        match groups.iter_mut().find(|group| group.same == same) {
-            Some(group) => group.found.push(found),
-            None => groups.push(Group { same, found: vec![found] }),
+        match groups.iter_mut().find(|group| is_same(group[0].1, found.1)) {
+            Some(group) => group.push(found),
+            None => groups.push(vec![found]),
         }
     }
-    let mut folded: Vec<Folded> = groups.iter().filter_map(Group::folded).collect();
+    let mut folded: Vec<Folded> = groups.iter().filter_map(|group| folded(group)).collect();
     folded.sort_by_key(|folded| Reverse(folded.severity));
     folded
 }
 
-fn same(finding: &Finding) -> Same {
-    match &finding.kind {
-        FindingKind::JustStarted { votes_in, .. } => {
-            Same::JustStarted { is_guarded: votes_in.is_some() }
+/// Checks whether both are one finding for a reader, though each master has started at a time of its own.
+fn is_same(left: &Finding, right: &Finding) -> bool {
+    match (&left.kind, &right.kind) {
+        (JustStarted { votes_in: left, .. }, JustStarted { votes_in: right, .. }) => {
+            left.is_some() == right.is_some()
         }
-        kind => Same::Words(kind.to_string(), finding.remedy.to_string()),
+        _ => left.to_string() == right.to_string(),
     }
 }
 
-impl Group<'_> {
-    fn folded(&self) -> Option<Folded> {
-        let youngest = |found: &&(Option<&str>, &Finding)| uptime(found.1);
-        let (_, first) = self.found.iter().min_by_key(youngest)?;
-        let oldest = self.found.iter().filter_map(|(_, finding)| uptime(finding)).max();
-        let mut finding = in_words_of_the_command(&first.kind.to_string());
-        let mut remedy = in_words_of_the_command(&first.remedy);
-        if let (Some(least), Some(most)) = (uptime(first), oldest)
-            && self.found.len() > 1
-        {
-            let [least, most] = [least, most].map(|up| Span(up).to_string());
-            if least != most {
-                finding = format!("started {least} to {most} ago");
-            }
-            remedy = remedy.replace("lets it vote", "lets the last of them vote");
+fn folded(group: &[Found<'_>]) -> Option<Folded> {
+    let (_, last) = group.iter().min_by_key(|(_, finding)| uptime(finding))?;
+    let oldest = group.iter().filter_map(|(_, finding)| uptime(finding)).max();
+    let (mut finding, mut remedy) = (last.kind.to_string(), last.remedy.to_string());
+    if let (Some(least), Some(most)) = (uptime(last), oldest) {
+        let [least, most] = [least, most].map(|up| Span(up).to_string());
+        if least != most {
+            finding = format!("started {least} to {most} ago");
         }
-        if self.found.len() > 1 {
-            remedy =
-                OF_SEVERAL.iter().fold(remedy, |text, (alone, each)| text.replace(alone, each));
-        }
-        let nodes = self.found.iter().filter_map(|(node, _)| node.map(str::to_owned)).collect();
-        Some(Folded { severity: first.severity, nodes, finding, remedy })
     }
+    if group.len() > 1 {
+        remedy = OF_SEVERAL.iter().fold(remedy, |text, (alone, each)| text.replace(alone, each));
+    }
+    let nodes = group.iter().filter_map(|(node, _)| node.map(str::to_owned)).collect();
+    Some(Folded { severity: last.severity, nodes, finding, remedy })
 }
 
 fn uptime(finding: &Finding) -> Option<Duration> {
     match finding.kind {
-        FindingKind::JustStarted { uptime, .. } => Some(uptime),
+        JustStarted { uptime, .. } => Some(uptime),
         _ => None,
     }
 }
@@ -110,7 +91,7 @@ fn uptime(finding: &Finding) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quorumlock::preflight::{Permission, Persistence};
+    use quorumlock::preflight::{FindingKind, Permission, Persistence};
 
     fn folded(found: &[(&'static str, FindingKind)]) -> Vec<Folded> {
         let findings: Vec<(Option<&str>, Finding)> =
@@ -160,6 +141,7 @@ mod tests {
                 stays_away: Some(Duration::from_secs(30)),
             },
             FindingKind::Withheld { permission: Permission::Eval, error: "".into() },
+            started(1, Some(30)),
         ];
         for (kind, (alone, _)) in all.into_iter().zip(OF_SEVERAL) {
             let finding = Finding::from(kind);

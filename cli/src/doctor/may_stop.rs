@@ -3,8 +3,8 @@
 
 use super::preflight_to_json;
 use crate::exit::Exit;
-use crate::failure::{Failure, in_words_of_the_command};
-use crate::list;
+use crate::failure::Failure;
+use crate::list::{self, Found};
 use crate::output::millis;
 use crate::style::{Paint, Style};
 use quorumlock::config::NodeAddress;
@@ -110,23 +110,15 @@ impl<'a> MayStop<'a> {
 
     /// Looks at every lock.
     pub(super) async fn scan(&mut self, redlock: &Redlock) {
-        let mut locks = Locks::default();
-        let mut list = redlock.list("");
-        while let Some(lock) = list.next().await {
-            match lock {
-                Ok(lock) => {
-                    locks.found += 1;
-                    match self.judge(&lock) {
-                        Answer::Yes => {}
-                        Answer::NotKnown => locks.not_known.push(lock),
-                        Answer::No => locks.losing.push(lock),
-                    }
-                }
-                Err(error) => locks.error = Some(error),
+        let Found { locks: found, error, .. } = list::find(redlock, "", false).await;
+        let mut locks = Locks { found: found.len(), error, ..Locks::default() };
+        for lock in found {
+            match self.judge(&lock) {
+                Answer::Yes => {}
+                Answer::NotKnown => locks.not_known.push(lock),
+                Answer::No => locks.losing.push(lock),
             }
         }
-        locks.losing.sort_by(list::in_order);
-        locks.not_known.sort_by(list::in_order);
         self.locks = Some(locks);
     }
 
@@ -190,7 +182,7 @@ impl<'a> MayStop<'a> {
             (0, 0, None) => {
                 format!("{without}, and no lock loses its quorum of keys ({found} found)")
             }
-            (0, 0, Some(error)) => in_words_of_the_command(&error.to_string()),
+            (0, 0, Some(error)) => error.to_string(),
             (0, unknown, _) => {
                 format!(
                     "too few masters say whether {unknown} of {found} locks have a quorum of keys"

@@ -1,101 +1,66 @@
 //! One master in a failure: its name, its answer, and the time that it took.
 
-use super::in_words_of_the_command;
 use crate::inspect::holder_to_json;
 use crate::output::{micros, millis};
+use quorumlock::error::NodeProblem;
 use quorumlock::report::{Answer, NodeReport, OneLine, Refusal, Said, Span, UnknownCause};
 use quorumlock::{Holder, NodeInspection, NodeState};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A master, and its answer.
-#[derive(Debug, Default)]
+/// A master's answer.
+#[derive(Debug)]
 pub(super) struct Node {
-    pub(super) name: String,
-    /// The answer in a word.
-    pub(super) answer: &'static str,
-    /// The answer in a sentence.
-    pub(super) sentence: String,
-    /// How long the answer took, if the master was asked.
-    pub(super) latency: Option<Duration>,
-    /// What is left of the other holder's key, or until the master may vote.
-    pub(super) remaining: Option<Duration>,
-    pub(super) holder: Option<Holder>,
+    /// In words.
+    pub(super) said: Said,
+    /// For programs.
+    pub(super) json: Value,
 }
 
 impl Node {
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "node": self.name,
-            "answer": self.answer,
-            "said": self.sentence,
-            "latency_us": self.latency.map(micros),
-            "remaining_ms": self.remaining.map(millis),
-            "holder": self.holder.as_ref().map(holder_to_json),
-        })
+    fn new(node: &str, answer: &'static str, said: Said, holder: Option<&Holder>) -> Self {
+        let took = said.latency.map(|took| format!(" after {}", Span(took)));
+        let json = json!({
+            "node": node,
+            "answer": answer,
+            "said": format!("{}{}", said.words, took.unwrap_or_default()),
+            "latency_us": said.latency.map(micros),
+            "remaining_ms": said.span.map(millis),
+            "holder": holder.map(holder_to_json),
+        });
+        Self { said, json }
     }
+
+    /// Creates the answer of a master with a problem.
+    pub(super) fn of_problem(
+        answer: &'static str,
+        NodeProblem { node, problem, .. }: &NodeProblem,
+    ) -> Self {
+        Self::new(node, answer, said(node, problem, None), None)
+    }
+}
+
+fn said(node: &str, words: impl ToString, span: Option<Duration>) -> Said {
+    let master = OneLine(node).to_string();
+    Said { master, words: words.to_string(), latency: None, span }
 }
 
 impl From<&NodeReport> for Node {
     fn from(report: &NodeReport) -> Self {
-        let line = report.to_string();
-        let name = OneLine(&report.node).to_string();
-        let sentence = line.strip_prefix(&name).unwrap_or(&line).trim_start();
-        Self {
-            name: report.node.to_string(),
-            answer: word(&report.answer),
-            sentence: in_words_of_the_command(sentence),
-            // The line has a time if the master was asked and has answered or been given up.
-            latency: sentence.contains(" after ").then_some(report.latency),
-            remaining: remaining(&report.answer),
-            holder: None,
-        }
-    }
-}
-
-impl From<&Node> for Said {
-    fn from(node: &Node) -> Self {
-        let took = node.latency.map(|latency| (latency, format!(" after {}", Span(latency))));
-        let asked = took.and_then(|(took, text)| Some((took, node.sentence.strip_suffix(&text)?)));
-        Self {
-            master: OneLine(&node.name).to_string(),
-            words: asked.map_or(&*node.sentence, |(_, words)| words).to_owned(),
-            span: node.remaining,
-            latency: asked.map(|(took, _)| took),
-        }
+        Self::new(&report.node, word(&report.answer), report.into(), None)
     }
 }
 
 impl From<&NodeInspection> for Node {
-    fn from(inspection: &NodeInspection) -> Self {
-        let (answer, holder) = match &inspection.state {
-            NodeState::Free => ("free", None),
-            NodeState::Held(holder) => ("held", Some(holder.clone())),
-            NodeState::Kept(_) => ("kept", None),
-            NodeState::Unknown(answer) => (word(answer), None),
-            _ => ("unknown", None),
+    fn from(NodeInspection { node, state, .. }: &NodeInspection) -> Self {
+        let (answer, holder, left) = match state {
+            NodeState::Free => ("free", None, None),
+            NodeState::Held(holder) => ("held", Some(holder), holder.remaining()),
+            NodeState::Kept(left) => ("kept", None, Some(*left)),
+            NodeState::Unknown(answer) => (word(answer), None, None),
+            _ => ("unknown", None, None),
         };
-        Self {
-            name: inspection.node.to_string(),
-            answer,
-            sentence: inspection.state.to_string(),
-            latency: None,
-            remaining: match &inspection.state {
-                NodeState::Kept(left) => Some(*left),
-                _ => holder.as_ref().and_then(Holder::remaining),
-            },
-            holder,
-        }
-    }
-}
-
-const fn remaining(answer: &Answer) -> Option<Duration> {
-    match answer {
-        Answer::Refused(Refusal::Held { remaining }) => *remaining,
-        Answer::Refused(Refusal::WarmingUp { remaining } | Refusal::Wanted { remaining }) => {
-            Some(*remaining)
-        }
-        _ => None,
+        Self::new(node, answer, said(node, state, left), holder)
     }
 }
 

@@ -5,10 +5,9 @@ use crate::style::{Paint, Style};
 use crate::table::{self, Cell};
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, ListedLock, LockState, PossibleDeadlock};
-use std::fmt;
 use std::time::Duration;
 
-/// The table of what was found. Printed, it ends with a line that counts.
+/// The table of what was found.
 pub(crate) struct Table<'a> {
     /// Each lock, and for how long it has been seen.
     pub(crate) rows: &'a [(&'a ListedLock, Option<Duration>)],
@@ -153,17 +152,6 @@ impl Table<'_> {
             (false, _) => format!("{}{under}, maybe more: {LACKS}", counted(locks, permits)),
         });
         lines
-    }
-}
-
-impl fmt::Display for Table<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.lines();
-        lines.iter().try_for_each(|line| writeln!(f, "{line}"))?;
-        if !lines.is_empty() {
-            writeln!(f)?;
-        }
-        self.footer().iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 

@@ -1,9 +1,9 @@
 //! A manual page: what the definition of the command line has, and the sections that readers of
 //! manuals look for.
 
-use crate::args::{ELECT_EXAMPLES, EXAMPLES, RUN_EXAMPLES};
+use crate::args::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, EXAMPLES, RUN_ENVIRONMENT, RUN_EXAMPLES};
 use crate::exit::codes;
-use crate::settings::OF_THE_MACHINE;
+use crate::settings::file::OF_THE_MACHINE;
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -23,91 +23,62 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME, HOME", "Where your own settings file is looked for; see FILES."),
 ];
 
-const ENVIRONMENT_OF_THE_COMMAND: [(&str, &str); 4] = [
-    ("QUORUMLOCK_RESOURCE", "Set for COMMAND: the locked resource; with several, one per line."),
-    (
-        "QUORUMLOCK_DEADLINE",
-        "Set for COMMAND: the deadline when it began, in milliseconds since 1970. It moves on as \
-         long as the lock is kept alive.",
-    ),
-    (
-        "QUORUMLOCK_FENCING_TOKEN",
-        "Set for COMMAND with --fenced, and by elect, where it is the term: the number to send with every write.",
-    ),
-    (
-        "QUORUMLOCK_SLOT",
-        "Set for COMMAND with --permits N: the slot of its permit, 0 to N-1. No two commands at work have the same.",
-    ),
-];
-
 const FILES: &str = "The first of these that exists is read if no option and no variable names \
                      masters or another file. Its keys are those of the library's configuration.";
 
-/// Writes the page of `command`, which is the program itself or one of the commands of `whole`.
+/// Returns the page of `command`, which is the program itself or one of the commands of `whole`.
 pub(super) fn page(whole: &Command, command: &Command) -> io::Result<Vec<u8>> {
     let name = command.get_name();
     let is_whole = name == whole.get_name();
-    let man = Man::new(command.clone().subcommand_help_heading("COMMANDS")).manual("quorumlock");
+    // The exit codes and examples of the help have sections of their own, and the title has the version.
+    let own = command.clone().after_help(None::<&str>).version(None::<&str>);
+    let own = own.override_usage(usage(command, is_whole)).subcommand_help_heading("COMMANDS");
+    let man = Man::new(own).source(format!("quorumlock {}", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
-    man.render_title(&mut page)?;
-    let preamble = String::from_utf8_lossy(&page).into_owned();
-    let preamble = preamble.split(".TH").next().unwrap_or_default();
-    man.render_name_section(&mut page)?;
-    synopsis(command, is_whole).to_writer(&mut page)?;
-    man.render_description_section(&mut page)?;
-    man.render_options_section(&mut page)?;
-    if is_whole {
-        man.render_subcommands_section(&mut page)?;
-    }
+    man.manual("quorumlock").render(&mut page)?;
     let mut rest = Roff::new();
-    let connects = !matches!(name, "completions" | "man" | "help");
-    if connects {
-        let of_the_command =
-            if matches!(name, "run" | "elect") { &ENVIRONMENT_OF_THE_COMMAND[..] } else { &[] };
+    let (examples, variables) = match name {
+        "run" => (RUN_EXAMPLES, RUN_ENVIRONMENT),
+        "elect" => (ELECT_EXAMPLES, ELECT_ENVIRONMENT),
+        _ if is_whole => (EXAMPLES, ""),
+        _ => ("", ""),
+    };
+    if !matches!(name, "completions" | "man" | "help") {
         exit_status(&mut rest, (!is_whole).then_some(name));
         rest.control("SH", ["ENVIRONMENT"]);
-        terms(&mut rest, ENVIRONMENT.iter().chain(of_the_command).copied());
+        terms(&mut rest, ENVIRONMENT.into_iter());
+        if !variables.is_empty() {
+            rest.control("PP", []);
+            rest.text([roman(variables)]);
+        }
         files(&mut rest);
     }
-    match name {
-        "run" => examples(&mut rest, RUN_EXAMPLES),
-        "elect" => examples(&mut rest, ELECT_EXAMPLES),
-        _ if is_whole => examples(&mut rest, EXAMPLES),
-        _ => {}
-    }
-    see_also(&mut rest, whole, is_whole);
-    rest.to_writer(&mut page)?;
-    // Each part begins with it; the page needs it once.
-    let text = String::from_utf8_lossy(&page).replace(preamble, "");
-    let text = text.replace(EVERYWHERE, ".SS Everywhere");
-    Ok(format!("{preamble}{text}").into_bytes())
-}
-
-/// Shows the command as it is typed, or each command.
-fn synopsis(command: &Command, is_whole: bool) -> Roff {
-    let mut roff = Roff::new();
-    roff.control("SH", ["SYNOPSIS"]);
-    let mut commands: Vec<Command> = vec![command.clone()];
-    if is_whole {
-        commands = named(command).cloned().collect();
-    }
-    for (place, mut command) in commands.into_iter().enumerate() {
-        if place > 0 {
-            roff.control("br", []);
+    if !examples.is_empty() {
+        rest.control("SH", ["EXAMPLES"]);
+        rest.control("nf", []);
+        for line in examples.lines().skip(1) {
+            rest.text([roman(line.trim_start())]);
         }
-        let name = command.get_bin_name().unwrap_or_default().to_owned();
-        let usage = command.render_usage().to_string();
-        let usage = usage.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = usage.strip_prefix("Usage: ").unwrap_or(&usage);
-        let words = words.strip_prefix(&*name).unwrap_or(words).to_owned();
-        roff.text([bold(name), roman(words)]);
+        rest.control("fi", []);
     }
-    roff
+    rest.control("SH", ["SEE ALSO"]);
+    let of_all = if is_whole { "" } else { "quorumlock(1), " };
+    rest.text([roman(format!("{of_all}flock(1), redis-server(1), timeout(1)"))]);
+    let text = String::from_utf8_lossy(&page).replace(EVERYWHERE, ".SS Everywhere");
+    Ok((text + &rest.to_roff()).into_bytes())
 }
 
-/// Returns the commands that have a page of their own.
-fn named(whole: &Command) -> impl Iterator<Item = &Command> {
-    whole.get_subcommands().filter(|command| command.get_name() != "help")
+/// Returns the command as it is typed; of the program, a line for each of its commands.
+fn usage(command: &Command, is_whole: bool) -> String {
+    let commands = match is_whole {
+        true => command.get_subcommands().filter(|named| named.get_name() != "help").collect(),
+        false => vec![command],
+    };
+    let line = |command: &Command| {
+        let usage = command.clone().render_usage().to_string();
+        usage.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    commands.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Shows the exit codes of a command, or all.
@@ -140,30 +111,4 @@ fn terms<'a>(roff: &mut Roff, rows: impl Iterator<Item = (&'a str, &'a str)>) {
         roff.text([bold(term)]);
         roff.text([roman(text)]);
     }
-}
-
-/// Shows the examples of the help, line by line.
-fn examples(roff: &mut Roff, text: &str) {
-    roff.control("SH", ["EXAMPLES"]);
-    roff.control("nf", []);
-    for line in text.lines().skip(1) {
-        roff.text([roman(line.trim_start())]);
-    }
-    roff.control("fi", []);
-}
-
-fn see_also(roff: &mut Roff, whole: &Command, is_whole: bool) {
-    roff.control("SH", ["SEE ALSO"]);
-    let own: Vec<String> = if is_whole {
-        named(whole).map(|command| format!("{}-{}", whole.get_name(), command.get_name())).collect()
-    } else {
-        vec![whole.get_name().to_owned()]
-    };
-    let others = ["flock", "redis-server", "timeout"].map(str::to_owned);
-    let mut text = Vec::new();
-    for name in own.into_iter().chain(others) {
-        text.push(roman(if text.is_empty() { "" } else { ", " }));
-        text.extend([bold(name), roman("(1)")]);
-    }
-    roff.text(text);
 }

@@ -1,7 +1,7 @@
 //! The command as a process group, and the shim that becomes the command.
 //!
-//! On Linux the command is started through this program once more. Only a process itself can ask to
-//! be killed when its parent is gone, and it must do so before it becomes the command.
+//! The command is started through this program once more. Only a process itself can ask to be killed
+//! when its parent is gone, which Linux takes, and it must do so before it becomes the command.
 
 use super::environment::{Environment, NOT_INHERITED};
 use super::program::Program;
@@ -46,19 +46,10 @@ impl Group {
         environment: &Environment,
         output: Output,
     ) -> io::Result<Self> {
-        let mut command = if cfg!(target_os = "linux") {
-            let mut shim = ourselves("quorumlock")?;
-            let form = if output.json { JSON } else { TEXT };
-            shim.args([SHIM, &std::process::id().to_string(), form]);
-            shim.arg(&program.path).args(&program.words);
-            shim
-        } else {
-            let mut command = Command::new(&program.path);
-            let mut words = program.words.iter();
-            words.next().map(|name| command.arg0(name));
-            command.args(words);
-            command
-        };
+        let mut command = ourselves("quorumlock")?;
+        let form = if output.json { JSON } else { TEXT };
+        command.args([SHIM, &std::process::id().to_string(), form]);
+        command.arg(&program.path).args(&program.words);
         for name in NOT_INHERITED {
             command.env_remove(name);
         }

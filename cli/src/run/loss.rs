@@ -45,11 +45,11 @@ impl From<&Lost> for Loss {
 impl Loss {
     /// Creates the failure of a command that ended like this.
     pub(super) fn into_failure(self, resource: &str, command: Exit) -> Failure {
-        let message =
-            format!("{}; the command {}", self.reason.described(resource), command.described());
+        let (name, line) = self.reason.row(resource);
+        let message = format!("{line}; the command {}", command.described());
         let failure = Failure::new(Exit::Lost, message)
             .with("resource", resource)
-            .with("reason", self.reason.name())
+            .with("reason", name)
             .with("held_for_ms", millis(self.held_for));
         match command {
             Exit::Signal(signal) => failure.with("command_signal", signal),
@@ -59,30 +59,26 @@ impl Loss {
 }
 
 impl Reason {
-    fn described(&self, resource: &str) -> String {
+    /// Returns the name in the output of `--json`, and a line.
+    fn row(&self, resource: &str) -> (&'static str, String) {
         let resource = Escaped(resource);
         match self {
-            Self::QuorumGone => {
-                format!("lost {resource:?}: masters had forgotten it, or it was taken away")
-            }
-            Self::HeldUp => format!(
-                "lost {resource:?}: it was not extended in time, because this process was held \
-                 up or stopped"
+            Self::QuorumGone => (
+                "quorum_gone",
+                format!("lost {resource:?}: masters had forgotten it, or it was taken away"),
             ),
-            Self::Unextended => format!("too few masters extended {resource:?} in time"),
-            Self::MaxHold => format!("max_hold reached for {resource:?}"),
-            Self::Other(line) => line.clone(),
-        }
-    }
-
-    /// Returns the name in the output of `--json`.
-    const fn name(&self) -> &'static str {
-        match self {
-            Self::QuorumGone => "quorum_gone",
-            Self::HeldUp => "held_up",
-            Self::Unextended => "unextended",
-            Self::MaxHold => "max_hold",
-            Self::Other(_) => "closed",
+            Self::HeldUp => (
+                "held_up",
+                format!(
+                    "lost {resource:?}: it was not extended in time, because this process was held \
+                     up or stopped"
+                ),
+            ),
+            Self::Unextended => {
+                ("unextended", format!("too few masters extended {resource:?} in time"))
+            }
+            Self::MaxHold => ("max_hold", format!("max_hold reached for {resource:?}")),
+            Self::Other(line) => ("closed", line.clone()),
         }
     }
 }

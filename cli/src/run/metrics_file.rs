@@ -6,15 +6,16 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, since_1970};
 use metrics::{Unit, describe_gauge, gauge};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use quorumlock::metrics::BUCKETS;
+use std::fmt::Display;
 use std::fs;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// The time between two looks at whether anything has changed.
 const LOOK: Duration = Duration::from_secs(1);
@@ -66,10 +67,8 @@ impl MetricsFile {
                 "--metrics-file: node_exporter reads files that end with .prom: name it so";
             return Err(Failure::usage(problem.to_owned()));
         }
-        let unusable = |error: &dyn std::fmt::Display| {
-            let what = format!("--metrics-file {}", path.display());
-            Failure::system(&what, &io::Error::other(error.to_string()))
-        };
+        let what = format!("--metrics-file {}", path.display());
+        let unusable = |error: &dyn Display| Failure::system(&what, error);
         let recorder =
             PrometheusBuilder::new().set_buckets(BUCKETS).map_err(|error| unusable(&error))?;
         // Two files of one host with the same series would be refused by the collector.
@@ -82,7 +81,7 @@ impl MetricsFile {
             "When a command under this lock last ended with 0 here; 0 if that is not known."
         );
         describe_gauge!(EXIT_CODE, Unit::Count, "The exit code of quorumlock, once it has ended.");
-        gauge!(STARTED).set(now());
+        gauge!(STARTED).set(since_1970().as_secs_f64());
         gauge!(SUCCEEDED).set(last_success(&path));
         let written = recorder.render();
         replace(&path, &written).map_err(|error| unusable(&error))?;
@@ -106,7 +105,7 @@ impl MetricsFile {
         gauge!(EXIT_CODE).set(f64::from(exit.code()));
         // Another client that holds the lock is no success, even where it is no error (-E 0).
         if ended.as_ref().is_ok_and(|exit| exit.code() == 0) {
-            gauge!(SUCCEEDED).set(now());
+            gauge!(SUCCEEDED).set(since_1970().as_secs_f64());
         }
         let metrics = self.recorder.render();
         let _ = tokio::time::timeout(PATIENCE, self.write(metrics)).await;
@@ -150,9 +149,4 @@ fn last_success(path: &Path) -> f64 {
     let value =
         line.and_then(|line| line.rsplit_once(' ')).and_then(|(_, value)| value.parse().ok());
     value.filter(|seconds: &f64| seconds.is_finite()).unwrap_or_default()
-}
-
-/// Returns the time since 1970, in seconds.
-fn now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

@@ -1,7 +1,7 @@
 //! The supervision of the running command: its lock, its signals, its end.
 
 use super::child::Group;
-use super::environment::Environment;
+use super::environment::{self, Variable};
 use super::limits::Limits;
 use super::loss::{Loss, Reason};
 use super::program::Program;
@@ -25,6 +25,17 @@ use std::time::{Duration, Instant};
 /// another user, or a parent outside the group does not reap it.
 const UNREACHABLE_AFTER: Duration = Duration::from_secs(1);
 
+/// The work under a lock.
+pub(super) struct Work {
+    pub(super) program: Program,
+    pub(super) resources: Vec<String>,
+    /// The most time from SIGTERM to SIGKILL.
+    pub(super) grace: Duration,
+    /// The command is to end once another client asks for the lock.
+    pub(super) heeds_others: bool,
+    pub(super) output: Output,
+}
+
 /// The end of the command.
 #[derive(Debug)]
 pub(super) struct Ended {
@@ -37,19 +48,6 @@ pub(super) struct Ended {
     pub(super) was_asked: bool,
 }
 
-/// The progress of the group's end.
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    Running,
-    /// SIGTERM was sent, SIGKILL follows.
-    Ending {
-        kill_at: Instant,
-    },
-    Killed {
-        at: Instant,
-    },
-}
-
 /// One command under one lock.
 pub(super) struct Supervisor<'a, K: Kind> {
     guard: &'a Lease<K>,
@@ -60,7 +58,9 @@ pub(super) struct Supervisor<'a, K: Kind> {
     /// The last known deadline, on a clock that tokio has, too.
     deadline: Instant,
     began: Instant,
-    stage: Stage,
+    /// When SIGKILL is due, once SIGTERM was sent.
+    kill_at: Option<Instant>,
+    killed_at: Option<Instant>,
     lost: Option<Loss>,
     /// Reported as not extended, though it was time.
     is_overdue: bool,
@@ -74,19 +74,19 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     /// Starts the command. After an error, nothing was started.
     pub(super) fn start(
         guard: &'a Lease<K>,
-        program: &Program,
-        environment: &Environment,
-        grace: Duration,
-        output: Output,
+        work: &Work,
+        number: Option<Variable>,
     ) -> io::Result<Self> {
+        let output = work.output;
         let validity = guard.remaining();
-        let limits = Limits::of(validity, grace);
+        let environment = environment::of(&work.resources, number, validity);
+        let limits = Limits::of(validity, work.grace);
         reap::adopt();
         // Started first: the command is watched from its first moment on.
         let mut watchdog = Watchdog::start()?;
         let remaining = guard.check().map_err(io::Error::other)?;
         watchdog.allow(remaining.saturating_sub(limits.watchdog_margin))?;
-        let group = Group::start(program, environment, output)?;
+        let group = Group::start(&work.program, &environment, output)?;
         let terminal = Terminal::open();
         let mut this = Self {
             guard,
@@ -96,22 +96,18 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             limits,
             deadline: Instant::now() + remaining,
             began: Instant::now(),
-            stage: Stage::Running,
+            kill_at: None,
+            killed_at: None,
             lost: None,
             is_overdue: false,
             was_asked: false,
-            heeds_others: false,
+            heeds_others: work.heeds_others,
             output,
         };
         let watched = watchdog.watch(this.group.pid());
         this.watchdog = Some(watchdog);
         this.heed(watched);
         Ok(this)
-    }
-
-    /// Ends the command once another client asks for the lock, or does not.
-    pub(super) fn heeding(self, heeds_others: bool) -> Self {
-        Self { heeds_others, ..self }
     }
 
     /// Returns when no process of the group is left, or none that can be killed.
@@ -124,7 +120,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
                 if self.is_over() {
                     return self.end(status);
                 }
-                if matches!(self.stage, Stage::Running) {
+                if !self.is_ending() {
                     // The processes that it left behind would work on without the lock.
                     self.terminate(Instant::now() + self.limits.grace);
                 }
@@ -146,7 +142,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     /// Asks the command to end, once, since another client waits for the lock: it may go on with it.
     fn give_way(&mut self) {
         self.heeds_others = false;
-        if self.guard.is_wanted() && matches!(self.stage, Stage::Running) {
+        if self.guard.is_wanted() && !self.is_ending() {
             let resource = Escaped(self.guard.resource());
             self.output.note(&format!("ending the command: another client waits for {resource:?}"));
             self.group.signal(Signal::SIGTERM);
@@ -156,6 +152,12 @@ impl<'a, K: Kind> Supervisor<'a, K> {
 
     fn end(mut self, status: ExitStatus) -> Ended {
         let is_unreachable = !self.group.is_gone();
+        if is_unreachable {
+            self.output.warn(
+                "a process of the command's group is still there after SIGKILL: the lock is left \
+                 until its ttl is over",
+            );
+        }
         if self.watchdog.take().is_some_and(Watchdog::dismiss) {
             self.was_killed();
         }
@@ -166,8 +168,12 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     }
 
     fn is_over(&self) -> bool {
-        self.group.is_gone()
-            || matches!(self.stage, Stage::Killed { at } if at.elapsed() > UNREACHABLE_AFTER)
+        let is_unreachable = |at: Instant| at.elapsed() > UNREACHABLE_AFTER;
+        self.group.is_gone() || self.killed_at.is_some_and(is_unreachable)
+    }
+
+    const fn is_ending(&self) -> bool {
+        self.kill_at.is_some() || self.killed_at.is_some()
     }
 
     /// Ends whatever must end by now. Returns when to look again.
@@ -189,20 +195,18 @@ impl<'a, K: Kind> Supervisor<'a, K> {
                 self.terminate(self.kill_by());
             }
         }
-        if let Stage::Ending { kill_at } = self.stage
+        if let (Some(kill_at), None) = (self.kill_at, self.killed_at)
             && (kill_at <= now || self.lost.is_some() && self.kill_by() <= now)
         {
             self.kill();
         }
         let tick = now + self.limits.tick;
-        match self.stage {
-            Stage::Ending { kill_at } => tick.min(kill_at),
-            Stage::Running if self.lost.is_none() => {
-                let lead = self.deadline.checked_sub(self.limits.lead());
-                lead.map_or(tick, |lead| tick.min(lead))
-            }
-            _ => tick,
-        }
+        let due = match (self.kill_at, self.killed_at) {
+            (_, Some(_)) => None,
+            (None, None) if self.lost.is_none() => self.deadline.checked_sub(self.limits.lead()),
+            (kill_at, None) => kill_at,
+        };
+        due.map_or(tick, |due| tick.min(due))
     }
 
     /// Returns the latest time for SIGKILL.
@@ -242,23 +246,17 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     /// Ends the group; a stopped process gets the signal, too. A kill that was due before that
     /// stays due.
     fn terminate(&mut self, kill_at: Instant) {
-        match self.stage {
-            Stage::Running => {
-                self.group.signal(Signal::SIGTERM);
-                self.group.signal(Signal::SIGCONT);
-                self.stage = Stage::Ending { kill_at };
-            }
-            Stage::Ending { kill_at: before } => {
-                self.stage = Stage::Ending { kill_at: before.min(kill_at) };
-            }
-            Stage::Killed { .. } => {}
+        if !self.is_ending() {
+            self.group.signal(Signal::SIGTERM);
+            self.group.signal(Signal::SIGCONT);
         }
+        self.kill_at = Some(self.kill_at.map_or(kill_at, |before| before.min(kill_at)));
     }
 
     fn kill(&mut self) {
         let is_allowed = self.group.kill();
-        if !matches!(self.stage, Stage::Killed { .. }) {
-            self.stage = Stage::Killed { at: Instant::now() };
+        if self.killed_at.is_none() {
+            self.killed_at = Some(Instant::now());
             if !is_allowed {
                 self.output.warn("the command is another user's and cannot be killed: it goes on");
             }

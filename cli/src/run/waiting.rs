@@ -86,7 +86,7 @@ async fn report(
         tokio::time::sleep(pause).await;
         pause = AGAIN;
         let Ok(status) = redlock.status().await else { return };
-        let mut obstacle = Obstacle::in_status(&status);
+        let mut obstacle = Obstacle::in_status(&status, all);
         for resource in resources {
             if obstacle.is_some() {
                 break;
@@ -96,13 +96,11 @@ async fn report(
         }
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
-        let message = obstacle.line(all);
         if shown.as_ref().is_some_and(|shown| shown.is(&obstacle)) {
-            line.update(format!("{message}; waited {}", Span(began.elapsed()))).await;
+            line.update(format!("{}; waited {}", obstacle.line, Span(began.elapsed()))).await;
         } else {
-            let fields = obstacle.fields(all);
+            line.show(obstacle.line.clone(), obstacle.fields.clone()).await;
             shown = Some(obstacle);
-            line.show(message, fields).await;
         }
     }
 }
@@ -126,13 +124,13 @@ impl<'a> Outage<'a> {
         loop {
             tokio::time::sleep(STANDING).await;
             let Ok(status) = redlock.status().await else { return };
-            let news = self.seen(Obstacle::in_status(&status).as_ref(), Instant::now());
+            let news = self.seen(Obstacle::in_status(&status, self.all), Instant::now());
             self.write(news);
         }
     }
 
     /// Returns what there is to report after a look.
-    fn seen(&mut self, obstacle: Option<&Obstacle>, now: Instant) -> Option<News> {
+    fn seen(&mut self, obstacle: Option<Obstacle>, now: Instant) -> Option<News> {
         let Some(obstacle) = obstacle else {
             self.since = None;
             return self.end();
@@ -141,7 +139,7 @@ impl<'a> Outage<'a> {
         if !lasts || std::mem::replace(&mut self.is_reported, true) {
             return None;
         }
-        Some((obstacle.line(self.all), obstacle.fields(self.all)))
+        Some((obstacle.line, obstacle.fields))
     }
 
     /// Returns the end of what was reported.
@@ -168,11 +166,11 @@ mod tests {
     /// Plays looks, a second apart, and returns what is reported, each with its second.
     fn reported(looks: impl IntoIterator<Item = bool>) -> (Vec<(u64, String)>, Option<News>) {
         let mut outage = Outage::new("r", Output { json: false, verbose: false });
-        let down = Obstacle::NoQuorum("all down".to_owned());
+        let down = || Obstacle::no_quorum("r", "all down".to_owned());
         let (began, mut lines) = (Instant::now(), Vec::new());
         for (second, is_down) in (0..).zip(looks) {
             let now = began + Duration::from_secs(second);
-            if let Some((line, fields)) = outage.seen(is_down.then_some(&down), now) {
+            if let Some((line, fields)) = outage.seen(is_down.then(down), now) {
                 assert_eq!(fields["waiting_for"], "r");
                 assert_eq!(fields["obstacle"].is_null(), !is_down, "{fields}");
                 lines.push((second, line));

@@ -3,7 +3,7 @@
 use super::MastersArgs;
 use std::env::var_os;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The variable that names a file.
 const NAMED: &str = "QUORUMLOCK_CONFIG";
@@ -15,40 +15,18 @@ const BELOW: &str = "quorumlock/config.toml";
 /// The default place for all users of the machine.
 pub(crate) const OF_THE_MACHINE: &str = "/etc/quorumlock/config.toml";
 
-/// A file with settings.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum File {
-    /// Named by `--config`.
-    Option(PathBuf),
-    /// Named by the environment.
-    Variable(PathBuf),
-    /// In a default place.
-    Default(PathBuf),
-}
-
-impl File {
-    /// Returns the file that these arguments and the environment lead to.
-    pub(crate) fn find(args: &MastersArgs) -> Option<Self> {
-        if let Some(file) = &args.config {
-            return Some(Self::Option(file.clone()));
-        }
-        if let Some(file) = var_os(NAMED) {
-            return Some(Self::Variable(file.into()));
-        }
-        // Masters that are named without a file need none.
-        if !args.node.is_empty() || var_os(NODES).is_some() {
-            return None;
-        }
-        let mut places = default_places(var_os("XDG_CONFIG_HOME"), var_os("HOME")).into_iter();
-        // A file that is not seen for lack of rights is read, so that the error is reported.
-        places.find(|place| place.try_exists().unwrap_or(true)).map(Self::Default)
+/// Returns the file that these arguments and the environment lead to.
+pub(crate) fn find(args: &MastersArgs) -> Option<PathBuf> {
+    if let Some(named) = args.config.clone().or_else(|| var_os(NAMED).map(PathBuf::from)) {
+        return Some(named);
     }
-
-    pub(crate) fn path(&self) -> &Path {
-        match self {
-            Self::Option(path) | Self::Variable(path) | Self::Default(path) => path,
-        }
+    // Masters that are named without a file need none.
+    if !args.node.is_empty() || var_os(NODES).is_some() {
+        return None;
     }
+    let mut places = default_places(var_os("XDG_CONFIG_HOME"), var_os("HOME")).into_iter();
+    // A file that is not seen for lack of rights is read, so that the error is reported.
+    places.find(|place| place.try_exists().unwrap_or(true))
 }
 
 /// Returns the default places, the user's own first. The XDG specification ignores relative paths.

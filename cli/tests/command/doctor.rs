@@ -86,7 +86,7 @@ fn eviction_is_a_failure_and_missing_persistence_a_warning() {
     assert_eq!(output.code, Some(0), "{output:?}");
     let warning = ("warning".to_owned(), "may lose keys in a restart (appendonly no)".to_owned());
     assert!(found(&value, 0).contains(&warning), "{value}");
-    assert!(output.stdout.contains("leave out restart_guard = \"off\""), "{output:?}");
+    assert!(output.stdout.contains("turn restart_guard on"), "{output:?}");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_waiter_for_fresh_masters_learns_how_long() {
     assert!(shown.stderr.starts_with(line), "{shown:?}");
     assert!(shown.stderr.contains(" s (0 of 3 masters may vote, 2 needed)\n"), "{shown:?}");
     // The failure has the main fact in front, and the time for programs.
-    let line = "\nquorumlock: no quorum for \"r\" yet: masters are warming up, ready in ";
+    let line = "\nquorumlock: no quorum for \"r\": masters are warming up, enough may vote in ";
     assert!(shown.stderr.contains(line), "{shown:?}");
     let value: Value = serde_json::from_str(&json.stderr).unwrap();
     assert_eq!(value["error"], "no_quorum");

@@ -213,7 +213,7 @@ impl FailureKind {
             Answer::Refused(reason @ Refusal::Barred { by }) => Some(
                 format!(
                     "{reason}: stop that client, which `quorumlock doctor` shows with its list at {}, or \
-                     name both lists with RedlockBuilder::joint_with",
+                     name both lists with joint_with",
                     OneLine(by)
                 )
                 .into(),

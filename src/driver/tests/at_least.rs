@@ -272,7 +272,7 @@ async fn what_cannot_be_promised_is_refused_with_a_remedy() {
     assert_eq!(
         refused(hourly),
         "min_hold: 1h is above max_ttl (30s), and masters that have restarted remember no longer: \
-         raise RedlockBuilder::max_ttl, and a master that has restarted does not vote for 1h 36s \
+         raise max_ttl, and a master that has restarted does not vote for 1h 36s \
          2ms; or let a unique key in the database that the job writes to decide"
     );
     let ran = redlock.once(KEY, Duration::ZERO).run(async |_| Ok::<(), ()>(())).await;

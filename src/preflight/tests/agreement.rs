@@ -37,7 +37,7 @@ fn what_other_clients_have_noted_is_compared_with_ours() {
         format!(
             "failure: this client's masters are [a, b] and [c], another client's {theirs}: two such \
              clients could both win; name both lists while masters change, with \
-             RedlockBuilder::joint_with, or wait 3 s after the other has stopped"
+             joint_with, or wait 3 s after the other has stopped"
         )
     };
     for (lists, until, theirs) in [

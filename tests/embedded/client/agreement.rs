@@ -84,7 +84,7 @@ async fn lists_that_have_none_in_common_are_refused_with_both() {
     assert_eq!(names, shared, "where the two meet");
     let text = format!(
         "this client's masters are {}, another client's {}: two such clients could both win; name \
-         both lists while masters change, with RedlockBuilder::joint_with, or wait ",
+         both lists while masters change, with joint_with, or wait ",
         named([0, 1, 3]),
         named([0, 1, 2])
     );

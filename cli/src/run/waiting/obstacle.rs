@@ -5,46 +5,50 @@ use crate::output::millis;
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, Inspection, LockState, NodeInspection, NodeStanding, NodeState, Status};
 use serde_json::{Value, json};
+use std::fmt::Display;
 use std::time::Duration;
 
-/// What is known of other waiters.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
-    waiting: Option<usize>,
-    /// How many are ahead, if this process is among them.
-    ahead: Option<usize>,
-}
-
 /// The reason to wait.
-#[derive(Clone, Debug)]
-pub(super) enum Obstacle {
-    Held {
-        resource: String,
-        holder: Holder,
-        queue: Queue,
-    },
-    /// Other readers have it. They keep no reader out: a writer waits.
-    Wanted(String),
-    WarmingUp {
-        ready_in: Duration,
-        count: String,
-    },
-    /// With the masters that are missing.
-    NoQuorum(String),
+pub(super) struct Obstacle {
+    pub(super) line: String,
+    /// The same for programs.
+    pub(super) fields: Value,
+    /// Its other differences from an obstacle of its kind, whatever time has passed: whose hold it is, and how many
+    /// are ahead or which masters are missing.
+    holder: Option<Holder>,
+    others: String,
 }
 
 impl Obstacle {
-    pub(super) fn in_status(status: &Status) -> Option<Self> {
+    fn new(what: &str, resource: &str, why: impl Display, others: String) -> Self {
+        let line = format!("waiting for {:?}: {why}", Escaped(resource));
+        let fields = json!({ "waiting_for": resource, "obstacle": what });
+        Self { line, fields, holder: None, others }
+    }
+
+    /// Names what is missing at which masters.
+    pub(super) fn no_quorum(all: &str, missing: String) -> Self {
+        Self::new("no_quorum", all, format_args!("no quorum: {missing}"), missing.clone())
+    }
+
+    pub(super) fn in_status(status: &Status, all: &str) -> Option<Self> {
         match status.can_acquire_in() {
             Some(Duration::ZERO) => None,
-            Some(ready_in) => Some(Self::WarmingUp { ready_in, count: status.count() }),
+            Some(left) => {
+                let (left_ms, left, count) = (millis(left), Span(left), status.count());
+                let why = format!("masters are warming up, ready in {left} ({count})");
+                let mut found = Self::new("warming_up", all, why, String::new());
+                found.fields["ready_in_ms"] = left_ms.into();
+                Some(found)
+            }
             None => {
                 let missing =
                     status.nodes().iter().filter(|node| node.standing != NodeStanding::Voting);
                 let missing =
                     missing.map(|node| format!("{} {}", node.node, node.standing.as_str()));
                 let missing: Vec<_> = missing.collect();
-                Some(Self::NoQuorum(format!("{} ({})", status.count(), missing.join(", "))))
+                let missing = format!("{} ({})", status.count(), missing.join(", "));
+                Some(Self::no_quorum(all, missing))
             }
         }
     }
@@ -54,14 +58,25 @@ impl Obstacle {
         shared: bool,
         ahead: Option<usize>,
     ) -> Option<Self> {
+        let resource = inspection.resource();
         match inspection.state() {
+            // Other readers keep no reader out: a writer waits.
             LockState::Held(holder) if shared && holder.is_shared() => {
-                Some(Self::Wanted(inspection.resource().to_owned()))
+                Some(Self::new("wanted", resource, "a writer waits for it", String::new()))
             }
             LockState::Held(holder) => {
-                let (resource, holder) = (inspection.resource().to_owned(), holder.clone());
-                let queue = Queue { waiting: inspection.waiting(), ahead };
-                Some(Self::Held { resource, holder, queue })
+                let queue = match ahead {
+                    Some(_) => in_queue(ahead),
+                    // One of them may be this client.
+                    None => waiting(inspection.waiting().filter(|all| *all > 1)),
+                };
+                let why = format_args!("{holder}{queue}");
+                let mut found = Self::new("held", resource, why, in_queue(ahead));
+                found.fields["holder"] = holder_to_json(holder);
+                found.fields["remaining_ms"] = json!(holder.remaining().map(millis));
+                found.fields["waiting"] = json!(inspection.waiting());
+                found.fields["ahead"] = json!(ahead);
+                Some(Self { holder: Some(holder.clone()), ..found })
             }
             LockState::Free => None,
             _ => {
@@ -71,66 +86,19 @@ impl Obstacle {
                 };
                 let silent: Vec<_> = inspection.nodes().iter().filter_map(silent).collect();
                 // Else several clients compete for it at this moment.
-                (!silent.is_empty()).then(|| Self::NoQuorum(silent.join(", ")))
+                (!silent.is_empty()).then(|| Self::no_quorum(resource, silent.join(", ")))
             }
         }
     }
 
     /// Checks whether both are the same obstacle, whatever time has passed.
     pub(super) fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Held { holder, queue, .. }, Self::Held { holder: other, queue: theirs, .. }) => {
-                holder.same_hold_as(other) && queue.ahead == theirs.ahead
-            }
-            (Self::Wanted(_), Self::Wanted(_)) => true,
-            (Self::WarmingUp { .. }, Self::WarmingUp { .. }) => true,
-            (Self::NoQuorum(missing), Self::NoQuorum(other)) => missing == other,
-            _ => false,
-        }
-    }
-
-    pub(super) fn line(&self, all: &str) -> String {
-        let all = Escaped(all);
-        match self {
-            Self::Held { resource, holder, queue } => {
-                let queue = match queue.ahead {
-                    Some(_) => in_queue(queue.ahead),
-                    // One of them may be this client.
-                    None => waiting(queue.waiting.filter(|all| *all > 1)),
-                };
-                format!("waiting for {:?}: {holder}{queue}", Escaped(resource))
-            }
-            Self::Wanted(resource) => {
-                format!("waiting for {:?}: a writer waits for it", Escaped(resource))
-            }
-            Self::WarmingUp { ready_in, count } => {
-                let ready_in = Span(*ready_in);
-                format!(
-                    "waiting for {all:?}: masters are warming up, ready in {ready_in} ({count})"
-                )
-            }
-            Self::NoQuorum(missing) => format!("waiting for {all:?}: no quorum: {missing}"),
-        }
-    }
-
-    /// Returns the same for programs.
-    pub(super) fn fields(&self, all: &str) -> Value {
-        match self {
-            Self::Held { resource, holder, queue } => json!({
-                "waiting_for": resource,
-                "obstacle": "held",
-                "holder": holder_to_json(holder),
-                "remaining_ms": holder.remaining().map(millis),
-                "waiting": queue.waiting,
-                "ahead": queue.ahead,
-            }),
-            Self::Wanted(resource) => json!({ "waiting_for": resource, "obstacle": "wanted" }),
-            Self::WarmingUp { ready_in, .. } => json!({
-                "waiting_for": all,
-                "obstacle": "warming_up",
-                "ready_in_ms": millis(*ready_in),
-            }),
-            Self::NoQuorum(_) => json!({ "waiting_for": all, "obstacle": "no_quorum" }),
-        }
+        let same_holder = match (&self.holder, &other.holder) {
+            (Some(holder), Some(other)) => holder.same_hold_as(other),
+            (holder, other) => holder.is_none() && other.is_none(),
+        };
+        same_holder
+            && self.fields["obstacle"] == other.fields["obstacle"]
+            && self.others == other.others
     }
 }

@@ -21,7 +21,7 @@ const DISAGREEMENTS: [(&str, &str); 4] = [
     (
         "disagrees 3000 lists n1 n9",
         "this client's masters are [n1], another client's [n1, n9]: two such clients could both \
-         win; name both lists while masters change, with redlockbuilder::joint_with, or wait 3 s \
+         win; name both lists while masters change, with joint_with, or wait 3 s \
          after the other has stopped",
     ),
 ];

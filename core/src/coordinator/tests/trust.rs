@@ -32,14 +32,14 @@ const PERSISTENCE: [(&str, &str); 6] = [
     (
         "config appendonly yes appendfsync everysec no-appendfsync-on-rewrite no",
         "n1 < CLOSE
-         fault n1 unfit appendfsync is everysec, and restartguard::trustpersistence needs \
+         fault n1 unfit appendfsync is everysec, and a restart_guard that trusts persistence needs \
            appendonly yes, appendfsync always and no-appendfsync-on-rewrite no
          = no quorum 1 ..",
     ),
     (
         "config appendonly no appendfsync always no-appendfsync-on-rewrite no",
         "n1 < CLOSE
-         fault n1 unfit appendonly is no, and restartguard::trustpersistence needs \
+         fault n1 unfit appendonly is no, and a restart_guard that trusts persistence needs \
            appendonly yes, appendfsync always and no-appendfsync-on-rewrite no
          = no quorum 1 ..",
     ),

@@ -64,7 +64,7 @@ impl Difference {
         let mut remedy = if self.option == "nodes" {
             format!(
                 "two such clients could both win; name both lists while masters change, with \
-                 RedlockBuilder::joint_with, or wait {left} after the other has stopped"
+                 joint_with, or wait {left} after the other has stopped"
             )
         } else {
             format!("make them equal, or stop all clients and wait {left}")

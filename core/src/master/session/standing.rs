@@ -96,7 +96,7 @@ impl Session {
         let trusts = self.settings.restart_guard == RestartGuard::TrustPersistence;
         let weakness = self.identity.facts.weakness().filter(|_| trusts)?;
         Some(Fault::unfit(format!(
-            "{weakness}, and RestartGuard::TrustPersistence needs appendonly yes, appendfsync always and \
+            "{weakness}, and a restart_guard that trusts persistence needs appendonly yes, appendfsync always and \
              no-appendfsync-on-rewrite no"
         )))
     }
