@@ -160,7 +160,7 @@ def build(m):
     m.action("send",
              "a client sends a command of a round, in any wave, behind a question that is young enough, answered or "
              "not",
-             ["master/session/standing.rs:takes", "master/session/confirmation.rs:confirmed", "master/first_node.rs"],
+             ["master/session/standing.rs:takes", "master/session/confirmation.rs:confirmed", "routing/first_node.rs"],
              [Not(S.quit(by(r0))), S.begun(r0), Not(S.wave(r0, n0)), who(a0) == by(r0), node(a0) == n0, lasts(a0, r0),
               S.sent(a0),
               m.rule("young question", "a confirmation counts for a limited time", since(S, a0) >= S.now - silence,

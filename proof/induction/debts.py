@@ -45,7 +45,7 @@ def build(m):
              [d0 > S.now, ForAll([n], Implies(S.has(n), d0 < S.ends(n)))], to("now", d0))
     m.action("expire", "a key expires, or is deleted", ["world"], [S.has(n0)], to("has", n0, False))
     m.action("send", "a client sends a command that may set or prolong a key",
-             ["lock/attempt.rs:attempt", "master/first_node.rs", "lock/extend.rs:extend_everywhere",
+             ["lock/attempt.rs:attempt", "routing/first_node.rs", "lock/extend.rs:extend_everywhere",
               "lock/top_up.rs:top_up"],
              [S.open(n0), m.rule("nothing after", "nothing is sent for a token that was given up", Not(S.over(t0)),
                                  breaks=["send/certain", "send/owed"])],
