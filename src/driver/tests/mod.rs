@@ -41,7 +41,7 @@ use super::clock::Clock;
 use super::{Driver, Request};
 use crate::embedded::{Master, Masters};
 use crate::{ExtendError, Guard, Lost, Redlock, RedlockBuilder};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Backoff, Instant};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -84,6 +84,14 @@ async fn five_and_client() -> (Masters, Redlock) {
 
 fn now() -> Instant {
     Clock::tokio().now()
+}
+
+/// Waits until the moment is over at which a process leaves what it holds to others (`core/src/waiting/left.rs`). It comes
+/// each 57 of the longest pauses on the clock of the process, whenever a test begins.
+async fn pass_the_moment() {
+    let apart = 57 * Backoff::default().cap;
+    let since = u128::from(now().as_nanos()) % apart.as_nanos();
+    sleep(apart + SECOND - Duration::from_nanos(since as u64)).await;
 }
 
 /// Lets every task finish what it can do now; time does not pass before that.

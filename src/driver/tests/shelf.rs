@@ -124,6 +124,7 @@ async fn an_acquire_on_other_terms_waits_for_such_a_guard_and_asks_the_masters()
 
 #[tokio::test(start_paused = true)]
 async fn its_time_counts_from_when_it_was_last_given_back() {
+    pass_the_moment().await;
     let (masters, redlock, guard) = lent().await;
     sleep(WARM - 100 * MS).await;
     guard.release().await.unwrap();
@@ -136,6 +137,7 @@ async fn its_time_counts_from_when_it_was_last_given_back() {
 
 #[tokio::test(start_paused = true)]
 async fn it_goes_to_no_guard_after_half_of_its_validity() {
+    pass_the_moment().await;
     let (masters, redlock) = five_and_client().await;
     let began = now();
     let mut guard = warm(&redlock).await.unwrap();

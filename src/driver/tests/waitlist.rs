@@ -126,6 +126,7 @@ async fn a_crowd_is_served_evenly_and_as_fast_as_two_clients() {
     let mut speeds = Vec::new();
     for clients in [2, 10, 40] {
         let masters = distant();
+        pass_the_moment().await;
         let crowd = Crowd::of(listed(&masters, clients).await, 4 * SECOND).await;
         assert!(crowd.longest() < 1.7, "{clients}: {}", crowd.longest());
         assert!(crowd.fairness() > 0.9, "{clients}: {:?}", crowd.sections);

@@ -18,6 +18,7 @@ mod instant;
 mod joint;
 mod joint_rounds;
 mod keeper;
+mod line;
 mod membership;
 mod permutations;
 mod readiness;
