@@ -60,9 +60,10 @@ def build(m):
              ["coordinator/dispatch.rs:strand"],
              [S.current(t0, n0), Not(S.old(t0, n0)), Not(there), Not(S.over(t0))],
              to("current", t0, n0, False), to("touched", t0, n0, False))
+    # The client makes use of the answer once its attempt has lost; its connection may be another one by then.
     m.action("set_nothing", "nil answers a SET NX: it has set nothing, and no release is owed for it",
              ["lock/acquire.rs:roll_back", "lock/round.rs:note_nil"],
-             [arrives, Not(S.over(t0)),
+             [S.touched(t0, n0), Not(S.over(t0)),
               m.rule("sent once", "no proxy repeats a SET: its first copy would have set the key", Not(there),
                      breaks=["set_nothing/touched"]),
               m.rule("the only command", "nil answers the only command that could set this token there",
