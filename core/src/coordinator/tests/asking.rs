@@ -305,8 +305,9 @@ fn an_ask_by_hand_reaches_each_process_once_and_counts_those_that_listen() {
         "ask 8 r {THEIRS} {other} 00000000000000bb0000000000000001 stranger quorumlock:done:{THEIRS}
          n3 < {}
          n3 < {}
-         n3 > 1
          n3 > 0
+         = -
+         n3 > 1
          = asked 8: 1
          ask 9 r stranger
          = asked 9: 0

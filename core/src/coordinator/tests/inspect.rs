@@ -45,6 +45,25 @@ fn as_many_wait_as_the_master_with_the_longest_list_says() {
 }
 
 #[test]
+fn what_is_in_the_way_is_known_once_a_quorum_has_answered_for_each_key() {
+    play(
+        3,
+        "ways 1 a b
+         n1-3 < EVAL look 1 a
+         n1-3 < EVAL look 1 b
+         n1 > 700
+         n1 > -2
+         n2 > 600
+         = -
+         n2 > -2
+         = in the way of 1: holder nothing
+         n3 > 600
+         n3 > 600
+         = -",
+    );
+}
+
+#[test]
 fn a_silent_master_is_given_up_after_the_operation_timeout() {
     play(
         3,

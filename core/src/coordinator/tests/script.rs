@@ -184,6 +184,10 @@ impl Stage {
                 let channel = Some(words[2]).filter(|name| *name != "all");
                 self.machine.handle_look(now, RequestId(number(1)), &keys, channel);
             }
+            "ways" => {
+                let keys = Keys::several(words[2..].iter().map(|key| (*key).into())).expect("keys");
+                self.machine.handle_in_the_way(now, RequestId(number(1)), &keys);
+            }
             "unlisten" => self.machine.handle_unlisten(RequestId(number(1)), words[2]),
             "force" => {
                 let (request, value) = (RequestId(number(1)), words[3].to_owned());

@@ -90,6 +90,9 @@ fn a_window_is_never_closed() {
         now = now.after(TIMEOUT);
     }
     assert!(window.has_room() && window.limit() == 32, "{window:?}");
+    fill(&mut window);
+    assert_eq!(window.open(), 32, "no round begins beyond the limit");
+    (0..32).for_each(|_| _ = window.end());
     trip(&mut window, &mut now, ms(1));
     assert!(window.limit() > 32);
 }
