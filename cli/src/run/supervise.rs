@@ -48,6 +48,19 @@ pub(super) struct Ended {
     pub(super) was_asked: bool,
 }
 
+/// The progress of the group's end.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Running,
+    /// SIGTERM was sent, SIGKILL follows.
+    Ending {
+        kill_at: Instant,
+    },
+    Killed {
+        at: Instant,
+    },
+}
+
 /// One command under one lock.
 pub(super) struct Supervisor<'a, K: Kind> {
     guard: &'a Lease<K>,
@@ -58,9 +71,7 @@ pub(super) struct Supervisor<'a, K: Kind> {
     /// The last known deadline, on a clock that tokio has, too.
     deadline: Instant,
     began: Instant,
-    /// When SIGKILL is due, once SIGTERM was sent.
-    kill_at: Option<Instant>,
-    killed_at: Option<Instant>,
+    stage: Stage,
     lost: Option<Loss>,
     /// Reported as not extended, though it was time.
     is_overdue: bool,
@@ -96,8 +107,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             limits,
             deadline: Instant::now() + remaining,
             began: Instant::now(),
-            kill_at: None,
-            killed_at: None,
+            stage: Stage::Running,
             lost: None,
             is_overdue: false,
             was_asked: false,
@@ -120,7 +130,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
                 if self.is_over() {
                     return self.end(status);
                 }
-                if !self.is_ending() {
+                if matches!(self.stage, Stage::Running) {
                     // The processes that it left behind would work on without the lock.
                     self.terminate(Instant::now() + self.limits.grace);
                 }
@@ -142,7 +152,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     /// Asks the command to end, once, since another client waits for the lock: it may go on with it.
     fn give_way(&mut self) {
         self.heeds_others = false;
-        if self.guard.is_wanted() && !self.is_ending() {
+        if self.guard.is_wanted() && matches!(self.stage, Stage::Running) {
             let resource = Escaped(self.guard.resource());
             self.output.note(&format!("ending the command: another client waits for {resource:?}"));
             self.group.signal(Signal::SIGTERM);
@@ -168,12 +178,8 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     }
 
     fn is_over(&self) -> bool {
-        let is_unreachable = |at: Instant| at.elapsed() > UNREACHABLE_AFTER;
-        self.group.is_gone() || self.killed_at.is_some_and(is_unreachable)
-    }
-
-    const fn is_ending(&self) -> bool {
-        self.kill_at.is_some() || self.killed_at.is_some()
+        self.group.is_gone()
+            || matches!(self.stage, Stage::Killed { at } if at.elapsed() > UNREACHABLE_AFTER)
     }
 
     /// Ends whatever must end by now. Returns when to look again.
@@ -195,18 +201,20 @@ impl<'a, K: Kind> Supervisor<'a, K> {
                 self.terminate(self.kill_by());
             }
         }
-        if let (Some(kill_at), None) = (self.kill_at, self.killed_at)
+        if let Stage::Ending { kill_at } = self.stage
             && (kill_at <= now || self.lost.is_some() && self.kill_by() <= now)
         {
             self.kill();
         }
         let tick = now + self.limits.tick;
-        let due = match (self.kill_at, self.killed_at) {
-            (_, Some(_)) => None,
-            (None, None) if self.lost.is_none() => self.deadline.checked_sub(self.limits.lead()),
-            (kill_at, None) => kill_at,
-        };
-        due.map_or(tick, |due| tick.min(due))
+        match self.stage {
+            Stage::Ending { kill_at } => tick.min(kill_at),
+            Stage::Running if self.lost.is_none() => {
+                let lead = self.deadline.checked_sub(self.limits.lead());
+                lead.map_or(tick, |lead| tick.min(lead))
+            }
+            _ => tick,
+        }
     }
 
     /// Returns the latest time for SIGKILL.
@@ -246,17 +254,23 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     /// Ends the group; a stopped process gets the signal, too. A kill that was due before that
     /// stays due.
     fn terminate(&mut self, kill_at: Instant) {
-        if !self.is_ending() {
-            self.group.signal(Signal::SIGTERM);
-            self.group.signal(Signal::SIGCONT);
+        match self.stage {
+            Stage::Running => {
+                self.group.signal(Signal::SIGTERM);
+                self.group.signal(Signal::SIGCONT);
+                self.stage = Stage::Ending { kill_at };
+            }
+            Stage::Ending { kill_at: before } => {
+                self.stage = Stage::Ending { kill_at: before.min(kill_at) };
+            }
+            Stage::Killed { .. } => {}
         }
-        self.kill_at = Some(self.kill_at.map_or(kill_at, |before| before.min(kill_at)));
     }
 
     fn kill(&mut self) {
         let is_allowed = self.group.kill();
-        if self.killed_at.is_none() {
-            self.killed_at = Some(Instant::now());
+        if !matches!(self.stage, Stage::Killed { .. }) {
+            self.stage = Stage::Killed { at: Instant::now() };
             if !is_allowed {
                 self.output.warn("the command is another user's and cannot be killed: it goes on");
             }
