@@ -194,7 +194,8 @@ fn a_lock_that_was_gone_when_it_was_to_be_released_is_reported() {
     );
 }
 
-/// A zombie cannot be killed. Here zombies represent processes that belong to another user.
+/// A zombie cannot be killed. Here it represents a process that belongs to another user. It is one once it was
+/// killed: a shell may reap a child that has ended before.
 #[tokio::test]
 async fn a_lock_is_kept_while_a_process_of_the_group_remains() {
     let masters = Masters::start(3);
@@ -202,7 +203,7 @@ async fn a_lock_is_kept_while_a_process_of_the_group_remains() {
     let ready = files.path().join("ready");
     // The process's parent leaves the group, and does not reap it.
     let parent =
-        format!("sleep 0 & exec setsid sh -c \"echo > {}; exec sleep 30\"", ready.display());
+        format!("sleep 30 & exec setsid sh -c \"echo > {}; exec sleep 30\"", ready.display());
     let script = format!("exec >/dev/null 2>&1; sh -c '{parent}' & {}; exit 6", wait_for(&ready));
     let output = run(&mut shell(&masters, &["--ttl", "30s", "--grace", "0s"], &script));
     assert_eq!(output.code, Some(6), "{output:?}");
