@@ -35,6 +35,8 @@ pub(super) struct Token {
     is_over: bool,
     /// Where the first of its commands begins that may arrive, on which connection.
     begins: (Epoch, usize),
+    /// An earlier connection had commands of it, too.
+    was_sent: bool,
     /// The master has answered its SET with nil.
     is_nil: bool,
     /// The master has answered its last release with an integer.
@@ -55,8 +57,9 @@ impl Token {
         steps.state.add("Token");
         steps.state.set("now", &[], now);
         steps.state.set("open", NODE, i64::from(is_open));
-        let (life, is_over, is_nil, is_settled) = (Duration::ZERO, false, false, false);
-        Self { steps, life, is_over, begins, is_nil, is_settled }
+        let (life, was_sent) = (Duration::ZERO, false);
+        let (is_over, is_nil, is_settled) = (false, false, false);
+        Self { steps, life, is_over, begins, was_sent, is_nil, is_settled }
     }
 
     fn is(&self, what: &str) -> bool {
@@ -158,7 +161,7 @@ impl Token {
     ) -> Result<(), String> {
         // Of those before it none can arrive, if there were any.
         if !self.is("current") {
-            self.begins = begins;
+            (self.begins, self.was_sent) = (begins, self.is_touched());
         }
         self.lives(clock, life)?;
         self.tick(now)?;
@@ -236,8 +239,8 @@ impl Token {
                 "set_nothing"
             }
             // What was queued behind the first command has not left, either. A client that has not adopted what it
-            // set here before forgets it as well: that was not its only command.
-            false if self.is("current") && !self.is("again") && is_unsent() => "unsent",
+            // set on an earlier connection forgets it, too: that is no such step.
+            false if self.is("current") && !self.was_sent && is_unsent() => "unsent",
             false => return Ok(()),
         };
         self.tick(now)?;
