@@ -88,9 +88,11 @@ impl Lock {
         let token = self.token(acting);
         let of = |round: &Element| Some(self.steps.state.value("of", &[*round])) == token;
         let first = |token: Element| self.known[token as usize].rounds[0];
+        // A SET may come late, behind a top-up of the client that the lock was handed to.
+        let is_first = |token: &Element| !self.steps.state.is("ran", &[*token, node]);
         // What an answer says of all keys is so, whether it counts or not.
         let (round, actions) = match (asked, answers) {
-            (Asked::Acquire, true) => (token.map(first), &["grant"][..]),
+            (Asked::Acquire, true) => (token.filter(is_first).map(first), &["grant"][..]),
             (Asked::Extend(round), true) => (round.filter(of), &["extend", "extend_late"][..]),
             (Asked::Extend(round), false) => (round.filter(of), &["lack"][..]),
             _ => (None, &[][..]),
