@@ -193,7 +193,10 @@ impl Locks {
         let RoundKind::Extend { attempt: id, purpose, extension } = &mut won.kind else { return };
         let (id, lacking) = (*id, extension.lacking());
         if let Some(attempt) = self.attempts.get(id) {
-            cx.check_deadline(deadline, started, attempt.ttl.span());
+            // A deadline that this round does not move rests on a later one, which was won before it.
+            if attempt.hold().is_none_or(|hold| hold.deadline < deadline) {
+                cx.check_deadline(deadline, started, attempt.ttl.span());
+            }
         }
         match purpose.take() {
             None => {}

@@ -46,3 +46,26 @@ fn a_deadline_that_is_too_late_is_found() {
         stage.steps(&format!("+0ms \n {found}"));
     }
 }
+
+/// The first round is won last, by a master that answers late, and moves no deadline.
+#[test]
+fn an_extension_that_is_won_after_a_later_one_breaks_nothing() {
+    let mut stage = asks();
+    stage.play(
+        "n1-3 > ok
+         = acquired 1 ..
+         extend 2 of 1
+         n1-3 < EVALSHA ..
+         n1 > -ERR
+         n2 > 1
+         +10ms
+         extend 3 of 1
+         n1-3 < EVALSHA ..
+         n1-2 > 1
+         = extended 3 until 9908ms
+         n3 > 1
+         = extended 2 until 9908ms
+         n3 > 1
+         = -",
+    );
+}
