@@ -308,8 +308,7 @@ fn detach_early(setup: &Setup, acts: &mut Vec<(Time, Act)>) {
         let Some(at) = at.checked_sub(nanos(millis(100))) else { continue };
         let mut rng = Seed(dice).rng();
         let node = rng.within(0..setup.masters as u64) as usize;
-        let direction = *rng.pick(&[Direction::ToMaster, Direction::ToClient]);
-        let direction = Some(direction);
+        let direction = Some(*rng.pick(&[Direction::ToMaster, Direction::ToClient]));
         let cut = Fault::Cuts { seat: Some(seat), node, direction, span: millis(150) };
         let asked = Asked { keep_alive: None, ..asked(setup, seat, &mut rng) };
         before.push((at, Act::Fault(cut)));

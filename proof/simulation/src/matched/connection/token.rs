@@ -230,9 +230,11 @@ impl Token {
     fn may_undo(&mut self, now: i64, left: impl Fn(Epoch) -> Option<usize>) -> Result<(), String> {
         let (on, begins) = self.begins;
         let is_unsent = || left(on).is_some_and(|left| left <= begins);
+        if !self.is_touched() {
+            return Ok(());
+        }
         let mut changes = Vec::new();
         let action = match self.is_nil && !self.is("again") {
-            _ if !self.is_touched() => return Ok(()),
             // The answer may have come before its connection broke, and another one may be open by now.
             true => {
                 changes.push(self.steps.state.to("old", BOTH, 0));
