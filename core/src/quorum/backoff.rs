@@ -12,8 +12,8 @@ use std::time::Duration;
 pub struct Backoff {
     /// The window after the first refusal.
     pub base: Duration,
-    /// The widest window. An acquire that is notified of the release may pause for up to eight times
-    /// as long. What a process takes again and again, it leaves to others for so long, once in 51 times that.
+    /// The widest window, but for twice the time that a lost attempt took which some masters granted. An acquire
+    /// that is notified of the release may pause for up to eight times as long. What a process takes again and again, it leaves to others for so long, once in 51 times that.
     pub cap: Duration,
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct Contention {
     pub(super) entered_at: Option<Instant>,
     /// The master of the waitlist denies it an entry.
     pub(crate) is_denied_entries: bool,
+    /// How long the latest attempt took, if a master granted it: others were refused there meanwhile.
+    blocked_for: Duration,
 }
 
 pub(crate) enum Phase {
@@ -111,6 +113,7 @@ impl Contention {
             entry: None,
             entered_at: None,
             is_denied_entries: false,
+            blocked_for: Duration::ZERO,
         }
     }
 
@@ -237,6 +240,7 @@ impl Contention {
     ) -> Instant {
         (self.clocks, self.mended) = (Clocks::default(), false);
         let is_split = failure.reports.iter().any(|report| report.answer == Answer::Granted);
+        self.blocked_for = if is_split { took } else { Duration::ZERO };
         // That a node lacks the key of the holder is no news.
         let is_news = is_split && self.standing == Standing::Open;
         if is_news || self.attempts <= 1 || !self.listening {
@@ -271,7 +275,9 @@ impl Contention {
     }
 
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
-    /// a quorum is free by now. Otherwise contenders would collide in step.
+    /// a quorum is free by now. Otherwise contenders would collide in step. After an attempt that has kept
+    /// others out, it is as long as that was, on average: contenders that wait for a silent master would
+    /// otherwise keep each other out for most of the time.
     pub(super) fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
         let is_calm = self.is_calm();
         let ceiling = self.may_be_free_in(settings);
@@ -279,6 +285,8 @@ impl Contention {
         let attempt = if is_calm { u32::MAX } else { self.attempts.saturating_sub(1) };
         let window = self.window(now, settings);
         let delay = Backoff { cap: window, ..settings.backoff }.delay(attempt, ceiling, random);
+        let twice = self.blocked_for.saturating_mul(2);
+        let delay = delay.max(Backoff { base: twice, cap: twice }.delay(0, ceiling, random));
         if !self.pauses_long(now, settings) {
             return delay;
         }

@@ -90,3 +90,16 @@ fn what_the_last_attempt_learned_does_not_bound_the_next_pause() {
         assert_eq!(stage.wires[0].unseen.len(), 2, "after {pause} ms");
     }
 }
+
+#[test]
+fn after_a_split_the_pause_is_up_to_twice_what_the_attempt_took() {
+    for (jitter, begins) in [("most", "600ms"), ("middle", "400ms")] {
+        let mut stage = open(3);
+        stage.steps(&format!(
+            "jitter {jitter} \n acquire 1 r wait 100s
+             n1-3 < SET .. \n n1 > ok \n n2 > nil
+             +200ms
+             next {begins}"
+        ));
+    }
+}

@@ -106,3 +106,75 @@ fn masters_that_are_farther_away_than_before_have_a_wide_window_again() {
     (0..40).for_each(|_| trip(&mut window, &mut now, ms(100)));
     assert!(window.limit() > wide, "{window:?}");
 }
+
+#[test]
+fn each_end_says_whether_a_round_was_open() {
+    let mut window = Window::new(at(0));
+    window.begin();
+    assert!(window.end() && !window.end());
+    assert_eq!(window.open(), 0);
+}
+
+#[test]
+fn an_answer_in_time_ends_a_silence() {
+    let mut window = Window::new(at(0));
+    assert!(!window.is_unanswered());
+    window.unanswered(at(200), at(0));
+    assert!(window.is_unanswered());
+    window.answered(at(300), at(299), TIMEOUT);
+    assert!(!window.is_unanswered());
+}
+
+#[test]
+fn a_round_waits_a_trip_for_each_full_window_ahead() {
+    let mut window = Window::new(at(0));
+    assert_eq!(window.wait_behind(5_000), None, "no trip is known");
+    window.answered(at(10), at(0), TIMEOUT);
+    let limit = window.limit();
+    let waits = [0, limit - 1, limit, 2 * limit].map(|ahead| window.wait_behind(ahead));
+    assert_eq!(waits, [0, 0, 10, 20].map(|millis| Some(ms(millis))));
+}
+
+#[test]
+fn rounds_may_wait_for_an_eighth_of_what_the_least_delay_leaves() {
+    let mut window = Window::new(at(0));
+    assert_eq!(window.allowance(TIMEOUT), ms(25), "no delay is known");
+    for (took, allowed) in [(40, 20), (80, 20), (20, 22), (0, 25)] {
+        window.answered(at(100 + took), at(100), TIMEOUT);
+        assert_eq!(window.allowance(TIMEOUT).as_millis(), allowed, "after {took} ms");
+    }
+}
+
+#[test]
+fn a_delay_is_the_least_for_two_periods_at_most() {
+    const PERIOD: u64 = 300_000;
+    let mut window = Window::new(at(0));
+    window.answered(at(10), at(0), TIMEOUT);
+    let periods = [PERIOD - 1, PERIOD, 2 * PERIOD - 1, 2 * PERIOD].map(|now| {
+        window.answered(at(now), at(now - 20), TIMEOUT);
+        window.allowance(ms(180))
+    });
+    // An eighth of what 10 ms leave of the timeout, and of what 20 ms leave.
+    assert_eq!(periods, [21_250, 21_250, 21_250, 20_000].map(Duration::from_micros));
+}
+
+#[test]
+fn an_answer_that_is_as_late_as_allowed_narrows_nothing() {
+    let timeout = ms(208);
+    let mut window = Window::new(at(0));
+    window.answered(at(8), at(0), timeout);
+    window.answered(at(41), at(8), timeout);
+    // A cut counts for all that began before it.
+    window.unanswered(at(200), at(40));
+    assert_eq!(window.limit(), 256);
+}
+
+#[test]
+fn a_window_that_is_half_in_use_stays() {
+    for (open, limit) in [(256, 512), (257, 513)] {
+        let mut window = Window::new(at(0));
+        (0..open).for_each(|_| window.begin());
+        window.answered(at(1), at(0), TIMEOUT);
+        assert_eq!(window.limit(), limit, "{open} of 512 are open");
+    }
+}
