@@ -13,7 +13,8 @@ pub(super) struct Shared {
 impl Lock {
     /// A caller makes its writer a reader: its leases end here.
     pub(super) fn downgrades(&mut self, now: i64, name: &str) -> Result<(), String> {
-        let Some(token) = self.token_of(Kind::Readers, name) else {
+        // One that was taken away by force asks in vain.
+        let Some(token) = self.covered(name).filter(|_| self.kind == Kind::Readers) else {
             return Ok(());
         };
         let state = &self.steps.state;
@@ -28,7 +29,7 @@ impl Lock {
 
     /// A caller hears that it is a writer still.
     pub(super) fn writes_again(&mut self, now: i64, name: &str) -> Result<(), String> {
-        let Some(token) = self.token_of(Kind::Readers, name) else {
+        let Some(token) = self.covered(name).filter(|_| self.kind == Kind::Readers) else {
             return Ok(());
         };
         self.tick(now)?;
