@@ -178,3 +178,17 @@ fn a_window_that_is_half_in_use_stays() {
         assert_eq!(window.limit(), limit, "{open} of 512 are open");
     }
 }
+
+#[test]
+fn a_delay_is_forgotten_once_few_rounds_have_been_late_for_four_timeouts() {
+    let mut window = Window::new(at(0));
+    window.answered(at(1), at(0), TIMEOUT);
+    for now in [10, 20, 30, 40] {
+        window.unanswered(at(now), at(now - 10));
+    }
+    assert_eq!(window.limit(), 32);
+    for (started, allowed) in [(40, 24_875), (839, 24_875), (840, 12_500)] {
+        window.answered(at(started + 100), at(started), TIMEOUT);
+        assert_eq!(window.allowance(TIMEOUT), Duration::from_micros(allowed), "from {started} ms");
+    }
+}
