@@ -77,10 +77,9 @@ def build(m):
     m.reads("quorum/lease.rs", "if !self.reported().contains(node) {")
     m.reads("quorum/lease.rs", "if now >= deadline || !self.membership.can_spare(gone) {")
     m.reads("lock/top_up.rs", "session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);")
-    m.reads("wait.lua", "local lock, list, due, waiter, stamp = KEYS[1], KEYS[2], KEYS[3]")
+    m.reads("wait.lua", "local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS]")
     m.reads("call.lua", "local lock, list, due, prefix, slot, called = KEYS[1], KEYS[2], KEYS[3]")
-    m.reads("seek.lua", "local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS]")
-    for script in ("wait.lua", "call.lua", "seek.lua"):
+    for script in ("wait.lua", "call.lua"):
         m.writes(script, "list", "due")
 
     m.starts(ForAll([r], And(Not(S.begun(r)), Not(S.won(r)))), ForAll([t], Not(S.held(t))),

@@ -10,7 +10,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
 const WAIT: &str = include_str!("../../core/src/wire/scripts/wait.lua");
-const SEEK: &str = include_str!("../../core/src/wire/scripts/seek.lua");
 const CALL: &str = include_str!("../../core/src/wire/scripts/call.lua");
 
 /// Nothing expires while a test runs.
@@ -109,8 +108,8 @@ impl Master {
     fn seeks(&mut self, waiter_number: u64, stamp: &str, quiet: &str) -> Answer {
         let name = waiter(waiter_number);
         let keys = ["r0", "r1", "slots", "slots due"];
-        let seek = ["EVAL", SEEK, "4"];
-        let arguments = [&name, stamp, quiet, LONG, "4", LONG, CAP];
+        let seek = ["EVAL", WAIT, "4"];
+        let arguments = [&name, stamp, quiet, LONG, "4", LONG, "", CAP, "free:", "0", "r"];
         self.ask(&[&seek[..], &keys, &arguments].concat())
     }
 

@@ -3,7 +3,7 @@
 use super::resp::Command;
 use super::{
     ACQUIRE, ACQUIRE_READ, CALL, EXTEND, EXTEND_READ, Millis, RELEASE, RELEASE_ALL, RELEASE_READ,
-    Reply, SEEK, SHORTEN, Token, WAIT, millis,
+    Reply, SHORTEN, Token, WAIT, millis,
 };
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
@@ -79,7 +79,6 @@ pub struct Packer {
     pub(super) release_read: String,
     /// Those of waitlists.
     pub(super) wait: String,
-    pub(super) seek: String,
     pub(super) call: String,
 }
 
@@ -165,7 +164,6 @@ impl Packer {
             extend_read: hash(EXTEND_READ),
             release_read: hash(RELEASE_READ),
             wait: hash(WAIT),
-            seek: hash(SEEK),
             call: hash(CALL),
         }
     }

@@ -18,7 +18,7 @@ pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};
 pub use resp::pack;
 pub use token::{Mailbox, Token};
-pub use waitlist::{CALL, SEEK, WAIT};
+pub use waitlist::{CALL, WAIT};
 
 use crate::questions::Beside;
 use crate::shared::Waitlist;

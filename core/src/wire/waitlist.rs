@@ -6,14 +6,12 @@
 use super::resp::{Command, pack};
 use super::{Packer, Reply, Token, millis};
 use crate::quorum::fence::micros;
-use crate::shared::{Keys, Slots, Waitlist};
+use crate::shared::{Keys, Waitlist};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The script by which a waiter asks for its key: see there.
+/// The script by which a waiter asks for its key, or for any slot of a semaphore: see there.
 pub const WAIT: &str = include_str!("scripts/wait.lua").trim_ascii_end();
-
-/// The script by which a waiter asks for any slot of a semaphore: see there.
-pub const SEEK: &str = include_str!("scripts/seek.lua").trim_ascii_end();
 
 /// The script by which a release calls the next waiter: see there.
 pub const CALL: &str = include_str!("scripts/call.lua").trim_ascii_end();
@@ -53,7 +51,17 @@ pub(crate) enum Says {
     Nothing,
 }
 
+/// What a waiter waits for.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// A key, or all slots of a semaphore.
+    pub(crate) names: &'a [Arc<str>],
+    /// The channel of the semaphore.
+    pub(crate) channel: Option<&'a str>,
+}
+
 /// What a waiter says of itself.
+#[derive(Clone, Copy)]
 pub(crate) struct Asks {
     pub(crate) waiter: Token,
     /// Its place in this list, if it has one.
@@ -195,39 +203,31 @@ impl Called {
 }
 
 impl Packer {
-    /// Packs the question of a waiter. For `quiet` after a call, only the called waiter tries.
+    /// Packs the question of a waiter. For `quiet` after a call, only the called waiter tries what it was called for.
     pub(crate) fn wait(
         &mut self,
-        (key, list): (&str, &Waitlist),
+        (wanted, list): (Wanted<'_>, &Waitlist),
         Asks { waiter, stamp, age, saw_silent_release }: Asks,
         channels: &str,
         (quiet, cap): (Duration, Duration),
     ) -> &[u8] {
-        let command = Command::new(&mut self.room, 16).arg("EVALSHA").arg(&self.wait);
-        let command = command.number(3).arg(key).arg(&*list.places).arg(&*list.due);
-        let command = stamped(command.token(waiter, None), stamp);
+        let keys = wanted.names.len() + 2;
+        let parts = 13 + keys + usize::from(wanted.channel.is_some());
+        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(&self.wait);
+        let command = command.number(keys as u64).keys(wanted.names.iter());
+        let command = command.arg(&*list.places).arg(&*list.due).token(waiter, None);
+        let command = match stamp {
+            Some(stamp) => command.number(stamp),
+            None => command.arg(""),
+        };
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
         let command = command.arg(if saw_silent_release { "1" } else { "" }).number(millis(cap));
-        command.arg(channels).number(micros(age)).done()
-    }
-
-    /// Packs the question of a waiter for any of these slots. For `quiet` after a call for a slot, only the called
-    /// waiter tries that one.
-    pub(crate) fn seek(
-        &mut self,
-        (slots, list): (&Slots, &Waitlist),
-        waiter: Token,
-        stamp: Option<u64>,
-        (quiet, cap): (Duration, Duration),
-    ) -> &[u8] {
-        let keys = slots.len() + 2;
-        let command = Command::new(&mut self.room, 10 + keys).arg("EVALSHA").arg(&self.seek);
-        let command = command.number(keys as u64).keys(slots.names().iter());
-        let command = command.arg(&*list.places).arg(&*list.due);
-        let command = stamped(command.token(waiter, None), stamp);
-        let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
-        command.number(MOST_LISTED).number(millis(KNOWN_FOR)).number(millis(cap)).done()
+        let command = command.arg(channels).number(micros(age));
+        match wanted.channel {
+            Some(channel) => command.arg(channel).done(),
+            None => command.done(),
+        }
     }
 
     /// Packs the call of the next waiter for a key that was released: whatever that key `says` at this master, if
@@ -248,14 +248,6 @@ impl Packer {
             Some((channel, slot)) => command.arg(slot).arg(&**channel).done(),
             None => command.done(),
         }
-    }
-}
-
-/// Appends the stamp of a waiter, or nothing.
-fn stamped(command: Command<'_>, stamp: Option<u64>) -> Command<'_> {
-    match stamp {
-        Some(stamp) => command.number(stamp),
-        None => command.arg(""),
     }
 }
 

@@ -2,8 +2,8 @@
 //! build the `redis` crate's parser takes most of a world's time, and a command is simple.
 
 use quorumlock_core::coordinator::wire::{
-    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, LOOK, RELEASE, RELEASE_ALL, RELEASE_READ, SEEK,
-    SHORTEN, TOP_UP, WAIT,
+    ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, LOOK, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN,
+    TOP_UP, WAIT,
 };
 use std::sync::LazyLock;
 
@@ -90,15 +90,13 @@ impl Deed {
 
     /// Returns whether a waiter asks in a list.
     pub(super) fn asks_list(words: &[Vec<u8>]) -> bool {
-        static SCRIPTS: LazyLock<[(&str, String); 2]> = LazyLock::new(|| {
-            [WAIT, SEEK].map(|text| (text, redis::Script::new(text).get_hash().to_owned()))
-        });
-        let is_meant = |(text, hash): &(&str, String)| match (words.first(), words.get(1)) {
-            (Some(verb), Some(word)) if verb == b"EVALSHA" => word == hash.as_bytes(),
-            (Some(verb), Some(word)) if verb == b"EVAL" => word == text.as_bytes(),
+        static HASH: LazyLock<String> =
+            LazyLock::new(|| redis::Script::new(WAIT).get_hash().to_owned());
+        match (words.first(), words.get(1)) {
+            (Some(verb), Some(word)) if verb == b"EVALSHA" => word == HASH.as_bytes(),
+            (Some(verb), Some(word)) if verb == b"EVAL" => word == WAIT.as_bytes(),
             _ => false,
-        };
-        SCRIPTS.iter().any(is_meant)
+        }
     }
 
     /// Returns the number of words before its arguments.

@@ -39,7 +39,6 @@ impl Tokens {
             ("extend_read", wire::EXTEND_READ),
             ("release_read", wire::RELEASE_READ),
             ("wait", wire::WAIT),
-            ("seek", wire::SEEK),
             ("call", wire::CALL),
             ("top_up", wire::TOP_UP),
             ("shorten", wire::SHORTEN),

@@ -1,9 +1,9 @@
 //! Waitlists: the commands of a waiter that stands in one, and of a release that calls it.
 
 use crate::master::{Incoming, PendingReply, Session};
-use crate::shared::{Keys, RequestId, Slots};
-use crate::wire::waitlist::{Asks, Called, Says, leave_waitlist};
-use crate::wire::{CALL, Packer, Reply, SEEK, Token, WAIT};
+use crate::shared::{Keys, RequestId};
+use crate::wire::waitlist::{Asks, Called, Says, Wanted, leave_waitlist};
+use crate::wire::{CALL, Packer, Reply, Token, WAIT};
 use std::time::Duration;
 
 impl Session {
@@ -11,37 +11,20 @@ impl Session {
     pub(crate) fn wait(
         &mut self,
         request: RequestId,
-        key: &str,
+        wanted: Wanted<'_>,
         asks: Asks,
         quiet: Duration,
         packer: &mut Packer,
     ) -> bool {
-        let Some(list) = self.settings.waitlist(key) else { return false };
-        let (waiter, spans) = (asks.waiter, (quiet, self.settings.backoff.cap));
-        let command = packer.wait((key, &list), asks, &self.channels, spans);
-        self.ask_in_list(WAIT, PendingReply::Wait(request, waiter), command)
-    }
-
-    /// Asks for any of these slots in the same way.
-    pub(crate) fn seek(
-        &mut self,
-        request: RequestId,
-        slots: &Slots,
-        (waiter, stamp): (Token, Option<u64>),
-        quiet: Duration,
-        packer: &mut Packer,
-    ) -> bool {
-        let Some(list) = self.settings.waitlist(slots.channel()) else { return false };
+        let name = wanted.channel.or(wanted.names.first().map(|name| &**name));
+        let list = name.and_then(|name| self.settings.waitlist(name));
+        let Some(list) = list else { return false };
         let spans = (quiet, self.settings.backoff.cap);
-        let command = packer.seek((slots, &list), waiter, stamp, spans);
-        self.ask_in_list(SEEK, PendingReply::Wait(request, waiter), command)
-    }
-
-    fn ask_in_list(&mut self, script: &'static str, pending: PendingReply, command: &[u8]) -> bool {
+        let command = packer.wait((wanted, &list), asks, &self.channels, spans);
         let is_admitted = self.admits(command.len()).is_ok();
         if is_admitted {
-            self.load_all(&[script]);
-            self.push(pending, command);
+            self.load_all(&[WAIT]);
+            self.push(PendingReply::Wait(request, asks.waiter), command);
         }
         is_admitted
     }

@@ -9,9 +9,10 @@ use crate::shared::{Cx, Failure, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
 use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen};
-use crate::wire::waitlist::{Found, Listed, Says};
+use crate::wire::waitlist::{Asks, Found, Listed, Says, Wanted};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Pool {
     pub(super) fn stands_in_list(&self) -> bool {
@@ -93,8 +94,10 @@ impl Waiters {
         };
         let masters = &mut cx.masters;
         let session = &mut masters.sessions[node];
-        let waiter = (entry.waiter, entry.stamp);
-        if !session.seek(pool.listener, &slots, waiter, entry.quiet(), &mut masters.packer) {
+        let (waiter, stamp, age) = (entry.waiter, entry.stamp, Duration::ZERO);
+        let asks = Asks { waiter, stamp, age, saw_silent_release: false };
+        let wanted = Wanted { names: slots.names(), channel: Some(slots.channel()) };
+        if !session.wait(pool.listener, wanted, asks, entry.quiet(), &mut masters.packer) {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
@@ -133,10 +136,14 @@ impl Waiters {
         };
         entry.answered(cx.now.since(asked_at), &listed);
         self.waitlists.note(cx.now, &channel, Seen::Waiters);
-        if listed.what == Found::Free {
-            entry.stands = false;
-            pool.found_free.insert(slot);
-            return self.semaphores.stirred.push_back(channel);
+        match listed.what {
+            Found::Free => {
+                entry.stands = false;
+                pool.found_free.insert(slot);
+                return self.semaphores.stirred.push_back(channel);
+            }
+            Found::GoesOn if self.ask_for_any(cx, head) => return,
+            _ => {}
         }
         let seeker = self.semaphores.seekers.get(&head);
         if seeker.is_some_and(|seeker| matches!(seeker.phase, Phase::Paused { .. })) {

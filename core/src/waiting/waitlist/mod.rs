@@ -20,7 +20,7 @@ use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId, Timer};
-use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed, UNDONE};
+use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed, UNDONE, Wanted};
 use crate::wire::{Reply, Token};
 pub(in crate::waiting) use entry::Trial;
 pub(crate) use entry::{Entry, LACKING};
@@ -237,7 +237,8 @@ impl Waiters {
             age: entry.stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO),
             saw_silent_release: std::mem::take(&mut entry.saw_silent_release),
         };
-        if !session.wait(request, &key, asks, entry.quiet(), &mut masters.packer) {
+        let wanted = Wanted { names: std::slice::from_ref(&key), channel: None };
+        if !session.wait(request, wanted, asks, entry.quiet(), &mut masters.packer) {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);

@@ -1,19 +1,22 @@
--- KEYS: what is waited for, its waitlist, and when those in it are due. ARGV: waiter, its stamp ('' for none yet), ms
--- after a call for which only the called waiter tries, ms for which the list lives, the most that stand in it, ms for
--- which a call, or a silent release, is known, '1' if the waiter has seen a silent release, the cap of its pauses in ms,
--- the prefix of the channels, us for which it has waited elsewhere.
--- Returns {what, ms, stamp (0: the list is full), how many are ahead, process that holds the key, time and process of
--- the latest call}: 1 the key is free, and the waiter, which is the first, may try, 0 it is held for ms (-1: for good),
--- 2 another waiter was called, and any other asks again in ms, 3 the key is released silently, and no waiter stands in
--- the list, 4 many in front had gone, and the waiter asks again at once.
-local lock, list, due, waiter, stamp = KEYS[1], KEYS[2], KEYS[3], ARGV[1], tonumber(ARGV[2])
+-- KEYS: what is waited for (a lock, or all slots of a semaphore), its waitlist, and when those in it are due. ARGV: waiter,
+-- its stamp ('' for none yet), ms after a call for which only the called waiter tries, ms for which the list lives, the most
+-- that stand in it, ms for which a call, or a silent release, is known, '1' if the waiter has seen a silent release, the cap
+-- of its pauses in ms, the prefix of the channels, us for which it has waited elsewhere, and of slots their channel.
+-- Returns {what, ms, stamp (0: the list is full), how many are ahead, process that holds the lock, time and process of
+-- the latest call, and of slots this one}: 1 it is free, and the waiter, which is the first, may try, 0 all are held, this
+-- one for ms (-1: for good), 2 another waiter was called, and any other asks again in ms, 3 the lock is released silently,
+-- and no waiter stands in the list, 4 many in front had gone, and the waiter asks again at once.
+local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS], ARGV[1], tonumber(ARGV[2])
+local channel, lives = ARGV[11], {}
 -- Without memory, or without a right that is needed, or if something else has the list's name, there is an
 -- error before anything is written: no waiter has the name '-'.
-local left, holder = redis.call('PTTL', lock), redis.pcall('GET', lock)
+for slot = 0, #KEYS - 3 do lives[slot] = redis.call('PTTL', KEYS[slot + 1]) end
+-- A slot is never released silently, so it does not matter which process holds it.
+local holder = channel or redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' and string.sub(holder.err, 1, 9) ~= 'WRONGTYPE' then return holder end
 -- A value of our own names no process: a hold that has ended, and keeps the key closed, is no other holder.
-local is_ours = type(holder) == 'string' and string.sub(holder, 1, 11) == 'quorumlock:'
-local process = type(holder) == 'string' and not is_ours and string.sub(holder, 1, 16) or ''
+local names_process = not channel and type(holder) == 'string' and string.sub(holder, 1, 11) ~= 'quorumlock:'
+local process = names_process and string.sub(holder, 1, 16) or ''
 local time = redis.call('TIME')
 local us = time[1] * 1000000 + time[2]
 redis.call('ZCARD', list)
@@ -28,12 +31,13 @@ local early = redis.call('ZRANGEBYSCORE', due, '(' .. now + most, '+inf')
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
 redis.call('PEXPIRE', list, ARGV[4])
+local function remove(name)
+  redis.call('ZREM', list, name)
+  redis.call('ZREM', due, name)
+end
 -- Dead or stopped, or cut off: a waiter that has not asked when it was due is in front of none. One that lives comes
 -- back with its stamp.
-for _, gone in ipairs(late) do
-  redis.call('ZREM', list, gone)
-  redis.call('ZREM', due, gone)
-end
+for _, gone in ipairs(late) do remove(gone) end
 -- Notes when a waiter is due that stands behind so many: its longest two pauses are over by then.
 local function expect(name, ahead)
   local pauses = math.min(math.max(16, ahead / 2) * ARGV[8], most - 1000)
@@ -52,15 +56,16 @@ if not is_known then
     if not string.find(name, '^[>!]') and not redis.call('ZSCORE', due, name) then expect(name, place - 1) end
   end
 end
--- What is no waiter is behind all stamps, from 4e15 on: '>' and the process that was called last, and '!' for the
--- latest silent release.
-local called, called_at, silent_at
-local new, latest = us, redis.call('ZRANGE', list, -3, -1, 'WITHSCORES')
+-- What is no waiter is behind all stamps, from 4e15 on: '>' and the process that was called last, or a slot for which a
+-- waiter was called then, and '!' for the latest silent release.
+local calls, called, called_at, silent_at = {}, nil, nil, nil
+local new, latest = us, redis.call('ZRANGE', list, -#KEYS, -1, 'WITHSCORES')
 for place = 1, #latest, 2 do
   local name, at = latest[place], latest[place + 1]
   local sign = string.sub(name, 1, 1)
   if sign == '>' then
     called, called_at = name, at
+    calls[channel and string.sub(name, 2) or '0'] = at
   elseif sign == '!' then
     silent_at = at
   elseif tonumber(at) < 4e15 then
@@ -86,49 +91,55 @@ if ARGV[7] == '1' then
   silent_at = 4e15 + us
 end
 if counts(silent_at, ARGV[6]) > 0 then
-  redis.call('ZREM', list, waiter)
-  redis.call('ZREM', due, waiter)
-  return {3, left, '0', 0, process, call}
+  remove(waiter)
+  return {3, lives[0], '0', 0, process, call}
 end
 stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
--- A process has one waiter at a time: if it was called last, this is the one.
-local own = '>' .. string.sub(waiter, 1, 16)
-local quiet = called == own and 0 or counts(called_at, ARGV[3])
 local size = redis.call('ZCARD', list)
 if not stamp and size < tonumber(ARGV[5]) then stamp = new end
 if stamp then
   redis.call('ZADD', list, string.format('%.0f', stamp), waiter)
   redis.call('PEXPIRE', list, ARGV[4])
 end
-local what, gone, first = left == -2 and 2 or 0, 0, nil
--- Only the first goes: any other calls it, and takes out those that no call reaches. Where calls are denied, any goes.
-while left == -2 and quiet == 0 and gone < 64 do
-  first = redis.call('ZRANGE', list, 0, 0)[1]
-  if not first or first == waiter or string.find(first, '^[>!]') then break end
-  local mailbox = ARGV[9] .. '@' .. string.sub(first, 1, 16)
-  local heard = redis.pcall('PUBLISH', mailbox, 'free ' .. first .. ' ' .. lock)
-  if type(heard) == 'table' then break end
-  redis.call('ZREM', list, first)
-  redis.call('ZREM', due, first)
-  if heard > 0 then
-    quiet = tonumber(ARGV[3])
-    mark('>' .. string.sub(first, 1, 16), called)
-  else
-    gone = gone + 1
+-- Notes who was called: a slot has its own mark, and a lock that of the process.
+local function note(slot, name)
+  mark('>' .. (channel and slot or string.sub(name, 1, 16)), not channel and called)
+end
+-- A process has one waiter at a time: if it was called last, this is the one.
+local is_called = not channel and called == '>' .. string.sub(waiter, 1, 16)
+-- The slot that is free, or will be first.
+local what, nearest, left, gone = 0, 0, -1, 0
+for slot = 0, #KEYS - 3 do
+  local life, is_free = lives[slot], lives[slot] == -2
+  if is_free then life = is_called and 0 or counts(calls[tostring(slot)], ARGV[3]) end
+  -- Only the first goes: any other calls it, and takes out those that no call reaches. Where calls are denied, any goes.
+  while is_free and life == 0 and gone < 64 do
+    local first = redis.call('ZRANGE', list, 0, 0)[1]
+    if not first or first == waiter or string.find(first, '^[>!]') then break end
+    local freed = channel and 'slot ' .. first .. ' ' .. slot .. ' ' .. channel or 'free ' .. first .. ' ' .. KEYS[1]
+    local heard = redis.pcall('PUBLISH', ARGV[9] .. '@' .. string.sub(first, 1, 16), freed)
+    if type(heard) == 'table' then break end
+    remove(first)
+    if heard > 0 then
+      life = tonumber(ARGV[3])
+      note(slot, first)
+    else
+      gone = gone + 1
+    end
+  end
+  if is_free and life == 0 and gone < 64 then
+    remove(waiter)
+    -- It tries alone for a while, also if no other waits yet: one that asks next is behind it.
+    local is_new = redis.call('ZCARD', list) == 0
+    note(slot, waiter)
+    if is_new then redis.call('PEXPIRE', list, ARGV[3]) end
+    return {1, 0, string.format('%.0f', stamp or new), 0, '', '', channel and slot or nil}
+  end
+  if life >= 0 and (left < 0 or life < left) then
+    what, nearest, left = is_free and 2 or 0, slot, life
   end
 end
 if gone == 64 then what = 4 end
-if left == -2 and quiet == 0 and gone < 64 then
-  redis.call('ZREM', list, waiter)
-  redis.call('ZREM', due, waiter)
-  -- It tries alone for a while, also if no other waits yet: one that asks next is behind it.
-  local is_new = redis.call('ZCARD', list) == 0
-  mark(own, called)
-  if is_new then redis.call('PEXPIRE', list, ARGV[3]) end
-  return {1, 0, string.format('%.0f', stamp or new), 0, '', ''}
-end
 local ahead = redis.call('ZRANK', list, waiter) or size
 if stamp then expect(waiter, ahead) end
-return {
-  what, left == -2 and quiet or left, string.format('%.0f', stamp or 0), ahead, process, call,
-}
+return {what, left, string.format('%.0f', stamp or 0), ahead, process, call, channel and nearest or nil}

@@ -24,7 +24,7 @@ impl Flaw {
                 "if redis.call('GET', hint)",
             ),
             Self::MarklessCount => (ACQUIRE_READ, "holder and '(' .. now or '+inf'", "'(' .. now"),
-            Self::AnyGoes => (WAIT, "while left == -2 and quiet", "while false and quiet"),
+            Self::AnyGoes => (WAIT, "while is_free and life", "while false and life"),
             Self::NewcomerFirst => (
                 WAIT,
                 "new = new - ARGV[10]",

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::wire::{
-    ACQUIRE_READ, AGREE, EXTEND, EXTEND_READ, RELEASE, RELEASE_ALL, RELEASE_READ, SEEK, SHORTEN,
-    TOP_UP, WAIT, WITHDRAW,
+    ACQUIRE_READ, AGREE, EXTEND, EXTEND_READ, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN, TOP_UP,
+    WAIT, WITHDRAW,
 };
 
 const MARK: &str = "quorumlock:shared";
@@ -140,10 +140,10 @@ fn cases() -> Vec<Case> {
     }
     for before in [&[][..], &[HELD], &[HELD, HELD_TOO], LISTED, LISTED_AND_DUE, LISTED_AND_HELD] {
         for seeks in [
-            &["waiter", "", "20", "9000", "9", "60000", "250"],
-            &["waiter", "7", "20", "9000", "9", "60000", "250"],
+            &["waiter", "", "20", "9000", "9", "60000", "", "250", "free:", "0", "all"],
+            &["waiter", "7", "20", "9000", "9", "60000", "", "250", "free:", "0", "all"],
         ] {
-            all.push(case(SEEK, &["r", "s", LIST, DUE], seeks, before));
+            all.push(case(WAIT, &["r", "s", LIST, DUE], seeks, before));
         }
     }
     const ASKS: &[&str] = &["45000", "30000", "2000", "2000", "me", "run", "before", "n1 n2 n3"];

@@ -7,8 +7,8 @@ mod overdue;
 mod slots;
 
 use crate::shared::{Keys, Waitlist};
-use crate::wire::waitlist::{Asks, Called, Found, Listed, Says, leave_waitlist};
-use crate::wire::{CALL, Packer, Replies, Reply, SEEK, Token, WAIT, load, pack};
+use crate::wire::waitlist::{Asks, Called, Found, Listed, Says, Wanted, leave_waitlist};
+use crate::wire::{CALL, Packer, Replies, Reply, Token, WAIT, load, pack};
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ impl Stage {
         let readers = readers.collect();
         while machine.poll_output().is_some() {}
         let mut stage = Self { machine, client, now, packer: Packer::new(None), readers };
-        for script in [WAIT, SEEK, CALL] {
+        for script in [WAIT, CALL] {
             assert!(matches!(stage.asks(&load(script)).0, Reply::Text(_)));
         }
         stage
@@ -117,8 +117,12 @@ impl Stage {
     }
 
     fn asks_with(&mut self, asks: Asks) -> (Listed, Vec<String>) {
-        let lock = (LOCK, &list());
-        let command = self.packer.wait(lock, asks, "free:", (QUIET, CAP)).to_vec();
+        self.asks_for(Wanted { names: &[LOCK.into()], channel: None }, asks)
+    }
+
+    fn asks_for(&mut self, wanted: Wanted<'_>, asks: Asks) -> (Listed, Vec<String>) {
+        let wanted = (wanted, &list());
+        let command = self.packer.wait(wanted, asks, "free:", (QUIET, CAP)).to_vec();
         let (answer, messages) = self.asks(&command);
         (Listed::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}")), messages)
     }

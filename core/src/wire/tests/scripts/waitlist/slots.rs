@@ -27,12 +27,16 @@ impl Stage {
         self.asks(&pack(&["DEL", &format!("r{slot}")]));
     }
 
-    fn seeks_with(&mut self, name: Token, stamp: Option<u64>) -> Listed {
+    /// Returns the answer to a waiter, and the messages that its question has led to.
+    fn seeks_as(&mut self, asks: Asks) -> (Listed, Vec<String>) {
         let slots = slots();
-        let command = self.packer.seek((&slots, &list()), name, stamp, (QUIET, CAP)).to_vec();
-        let (answer, messages) = self.asks(&command);
+        self.asks_for(Wanted { names: slots.names(), channel: Some(slots.channel()) }, asks)
+    }
+
+    fn seeks_with(&mut self, name: Token, stamp: Option<u64>) -> Listed {
+        let (listed, messages) = self.seeks_as(Asks { stamp, ..newcomer(name) });
         assert_eq!(messages, [""; 0]);
-        Listed::in_reply(&answer).unwrap_or_else(|| panic!("{answer:?}"))
+        listed
     }
 
     /// Returns what was found, of which slot, and how many are ahead.
@@ -49,21 +53,26 @@ impl Stage {
 
 #[test]
 fn waiters_learn_which_slot_is_free_or_will_be_first() {
-    let mut stage = Stage::full(&[]);
+    let mut stage = Stage::full(&[1, 2, 3]);
     assert_eq!(stage.seeks(waiter(1, 1)), (HELD, 1, 0));
     stage.pass(1);
     let first = Found::Held(Some(Duration::from_millis(4_999)));
     assert_eq!(stage.seeks(waiter(2, 1)), (first, 1, 1));
     assert_eq!(stage.life(), Some(Duration::from_secs(120)));
     stage.frees(2);
-    assert_eq!(stage.seeks(waiter(2, 1)), (Found::Free, 2, 0));
-    // The next waiter leaves that one to it for a moment, and may try another.
-    assert_eq!(stage.seeks(waiter(3, 1)), (Found::OtherCalled(QUIET), 2, 1));
+    // Only the first tries. Another calls it, leaves that slot to it for a moment, and may try the next that is free.
+    let (listed, messages) = stage.seeks_as(newcomer(waiter(2, 1)));
+    assert_eq!((listed.what, listed.slot), (Found::OtherCalled(QUIET), Some(2)));
+    assert_eq!(messages, [format!("slot {} 2 r", waiter(1, 1))]);
     stage.frees(0);
-    assert_eq!(stage.seeks(waiter(3, 1)), (Found::Free, 0, 0));
+    assert_eq!(stage.seeks(waiter(2, 1)), (Found::Free, 0, 0));
+    assert_eq!(stage.seeks(waiter(3, 1)), (Found::OtherCalled(QUIET), 0, 0));
     stage.pass(20);
-    assert_eq!(stage.seeks(waiter(4, 1)), (Found::Free, 0, 0));
-    assert_eq!(stage.listed(), names(&[waiter(1, 1)]));
+    // Both are free still.
+    let (listed, messages) = stage.seeks_as(newcomer(waiter(4, 1)));
+    assert_eq!((listed.what, listed.slot), (Found::Free, Some(2)));
+    assert_eq!(messages, [format!("slot {} 0 r", waiter(3, 1))]);
+    assert_eq!(stage.listed(), [""; 0]);
 }
 
 /// No waiter stands in the list yet.
@@ -93,7 +102,7 @@ fn a_slot_that_is_held_for_good_is_not_waited_for() {
 
 #[test]
 fn a_release_calls_the_first_for_its_slot_and_tells_the_last_to_watch() {
-    let mut stage = Stage::full(&[1, 2, 3]);
+    let mut stage = Stage::full(&[1, 2, 3, 4]);
     let waiters = [1, 2, 3].map(|process| waiter(process, 9));
     for name in waiters {
         stage.seeks(name);
@@ -113,8 +122,10 @@ fn a_release_calls_the_first_for_its_slot_and_tells_the_last_to_watch() {
     assert!(stage.seeks_with(last, None).sight.has_call());
     assert_eq!(stage.seeks(last), (Found::OtherCalled(QUIET), 0, 0));
     stage.frees(2);
-    assert_eq!(stage.seeks(waiter(4, 1)), (Found::Free, 2, 0));
-    let messages = [format!("slot {last} 1 r"), "called 1".into()];
+    let (listed, messages) = stage.seeks_as(newcomer(waiter(4, 9)));
+    assert_eq!((listed.what, listed.slot), (Found::OtherCalled(QUIET), Some(0)));
+    assert_eq!(messages, [format!("slot {last} 2 r")]);
+    let messages = [format!("slot {} 1 r", waiter(4, 9)), "called 1".into()];
     assert_eq!(stage.calls_for_slot(1), (called(true), messages.into()));
     assert_eq!((stage.listed(), stage.life()), (vec![], Some(Duration::from_secs(1))));
     assert_eq!(stage.calls_for_slot(2), (called(false), vec!["2".into()]));
@@ -150,7 +161,9 @@ fn a_newcomer_is_behind_all_that_wait_whatever_the_clock_says() {
     }
     // One that has found a slot free, and tries in vain, is behind them, too.
     stage.frees(1);
+    stage.machine.deny(&["publish"]).unwrap();
     let found = stage.seeks_with(waiter(6, 0), None);
+    stage.machine.deny(&[]).unwrap();
     assert_eq!((found.what, found.slot), (Found::Free, Some(1)));
     stage.holds(1, "5000");
     assert_eq!(stage.seeks_with(waiter(6, 0), found.stamp).ahead, 5);
