@@ -106,7 +106,8 @@ impl Token {
 
     pub(super) fn finds(&mut self, now: i64, ends: Option<i64>, by: By) -> Result<(), String> {
         match by {
-            By::Nil => self.is_nil = true,
+            // The key may be there of a client that the token was handed to: then nil says nothing of this SET.
+            By::Nil => self.is_nil = ends.is_none(),
             By::Release { is_settled } => self.is_settled = is_settled,
             By::Other => {}
         }
