@@ -103,10 +103,9 @@ impl Locks {
         let Some(round) = self.take_round(cx, id) else { return };
         let RoundKind::Acquire { request, attempt, .. } = round.kind else { return };
         let lost = self.attempts.get(attempt);
-        let was_sent = lost.is_some_and(|lost| lost.touched != NodeSet::EMPTY);
         let ballot = lost.and_then(Attempt::ballot);
         self.roll_back(cx, attempt, round.set_nothing());
-        waiters.refused(cx, Refused { request, attempt, round, ballot, was_sent, too_late });
+        waiters.refused(cx, Refused { request, attempt, round, ballot, too_late });
     }
 
     /// Rolls back at every node to which the SET has left, whatever the node answered, but for those that

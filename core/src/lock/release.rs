@@ -154,8 +154,7 @@ impl Locks {
     ) {
         if attempt.stays(cx.now) {
             // They are not free: no waiter is called.
-            let announce = Announce::of_an_end(cx, &attempt.claim.keys);
-            return self.owe(cx, attempt, round, &announce);
+            return self.owe(cx, attempt, round, &Announce::NOTHING);
         }
         let announce = waiters.freed(cx, &attempt.claim.keys, attempt.has_places());
         self.owe(cx, attempt, round, &announce);
@@ -177,7 +176,7 @@ impl Locks {
             Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
             None => Deleted::Claim(claim),
         };
-        let notifies = tellers.are_any() && !stays;
+        let notifies = tellers.are_any();
         let deletion = Arc::new(Deletion { what, ttl, notifies, calls: *calls, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
@@ -228,16 +227,6 @@ impl Announce {
 
     /// What is rolled back was never won.
     pub(crate) const ROLLBACK: Self = Self { by_hash: true, ..Self::NOTHING };
-
-    /// These keys end later, without a call: to those that wait in a list, they are not released silently.
-    fn of_an_end(cx: &Cx, keys: &Keys) -> Self {
-        let settings = &cx.masters.settings;
-        let tellers = match settings.wake_ups && settings.waitlists.is_some() {
-            true => cx.masters.tellers(cx.now, keys.first()),
-            false => NodeSet::EMPTY,
-        };
-        Self { tellers: Tellers::Together(tellers), ..Self::NOTHING }
-    }
 }
 
 impl Tellers {

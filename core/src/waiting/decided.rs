@@ -26,10 +26,7 @@ impl Waiters {
 
     /// Lets an acquire wait for its next attempt, or gives the caller its answer.
     pub(crate) fn refused(&mut self, cx: &mut Cx, refused: Refused) {
-        let Refused { request, attempt, round, ballot, was_sent, too_late } = refused;
-        if was_sent {
-            self.announce_rollback(cx, request, round.set_nothing());
-        }
+        let Refused { request, attempt, round, ballot, too_late } = refused;
         let apart = self.learn_clocks(cx, request, &round, ballot);
         let reports = round.reports(cx.masters.names());
         let Some(acquisition) = self.acquisitions.get(request) else { return };

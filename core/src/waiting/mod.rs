@@ -96,8 +96,6 @@ pub(crate) struct Refused {
     pub(crate) attempt: AttemptId,
     pub(crate) round: Round,
     pub(crate) ballot: Option<NonZeroU64>,
-    /// Its SET has left to a master.
-    pub(crate) was_sent: bool,
     /// A quorum has granted, but too late.
     pub(crate) too_late: bool,
 }

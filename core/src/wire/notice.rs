@@ -2,7 +2,6 @@
 
 use super::Packer;
 use super::resp::Command;
-use super::waitlist::UNDONE;
 use std::time::Duration;
 
 /// The script by which the release of a writer notifies those that wait: see there. It is sent with its source, as
@@ -11,6 +10,9 @@ pub const NOTIFY: &str = include_str!("scripts/notify.lua").trim_ascii_end();
 
 const WRITERS: &str = "writers";
 const READERS: &str = "readers ";
+
+/// It is for none that waits already.
+pub(crate) const UNDONE: &str = "undone";
 
 /// About what a master spends on the acquire of a reader.
 const COST_OF_READER: Duration = Duration::from_micros(25);

@@ -25,9 +25,6 @@ pub(crate) fn slot_in_message(message: &str) -> Option<(u8, bool)> {
     Some((called.unwrap_or(message).parse().ok()?, called.is_some()))
 }
 
-/// What is published there when an attempt that was lost is rolled back: the key was not released.
-pub(crate) const UNDONE: &str = "undone";
-
 /// How long a list lives after a waiter has asked: all that stand in it are due before, as the longest pause between two of
 /// their questions is half of it.
 const LIST_LIVES: Duration = Duration::from_secs(120);
@@ -38,8 +35,7 @@ pub(crate) const LONGEST_QUIET: Duration = Duration::from_secs(1);
 /// The most waiters that stand in a list. Any others wait without a place.
 const MOST_LISTED: u64 = 1 << 14;
 
-/// How long it is known that the holders of a key know of its list, or do not: no waiter stands in a list for so
-/// long after a release without a call.
+/// How long it is known that the holders of a key know of its list.
 pub(crate) const KNOWN_FOR: Duration = Duration::from_secs(60);
 
 /// What a key says, at the master of its list, of whether a waiter is to try.
@@ -68,7 +64,6 @@ pub(crate) struct Asks {
     pub(crate) stamp: Option<u64>,
     /// How long it has waited in lists of other masters, if it has no place in this one.
     pub(crate) age: Duration,
-    pub(crate) saw_silent_release: bool,
 }
 
 /// The answer to a waiter.
@@ -103,16 +98,10 @@ impl Sight {
         self.call != later.call && called.is_some_and(|called| *called == *later.holder)
     }
 
-    /// Returns whether a process held the key that was not called last: it may not know of the list.
-    pub(crate) fn has_uncalled_holder(&self) -> bool {
-        self.has_call() && !self.holder.is_empty() && !self.call.ends_with(&*self.holder)
-    }
-
-    /// Returns whether the key has gone from one process to another, `later`, without a call: for a waiter to which
-    /// each message comes, it was released silently.
-    pub(crate) fn is_followed_silently_by(&self, later: &Self) -> bool {
-        let [before, after] = [&self.holder, &later.holder];
-        !before.is_empty() && !after.is_empty() && before != after && self.call == later.call
+    /// Returns the process that holds the key, unless it was called last: it may not know of the list.
+    pub(crate) fn uncalled(&self) -> Option<&str> {
+        let is_uncalled = !self.holder.is_empty() && !self.call.ends_with(&*self.holder);
+        is_uncalled.then_some(&*self.holder)
     }
 }
 
@@ -125,8 +114,6 @@ pub(crate) enum Found {
     Held(Option<Duration>),
     /// Another waiter was called. Any other asks again after so long.
     OtherCalled(Duration),
-    /// The key is released silently, and no waiter stands in the list.
-    Silent,
     /// The key is free, and so many in front were gone that the waiter asks again at once.
     GoesOn,
 }
@@ -136,7 +123,7 @@ impl Found {
     pub(crate) const fn life(self) -> Option<Duration> {
         match self {
             Self::Held(life) => life,
-            Self::Free | Self::OtherCalled(_) | Self::Silent | Self::GoesOn => None,
+            Self::Free | Self::OtherCalled(_) | Self::GoesOn => None,
         }
     }
 
@@ -166,8 +153,7 @@ impl Listed {
             0 => Found::Held(span),
             1 => Found::Free,
             2 => Found::OtherCalled(span?),
-            3 => Found::Silent,
-            4 => Found::GoesOn,
+            3 => Found::GoesOn,
             _ => return None,
         };
         let stamp = stamp.text()?.parse().ok().filter(|stamp| *stamp > 0);
@@ -207,12 +193,12 @@ impl Packer {
     pub(crate) fn wait(
         &mut self,
         (wanted, list): (Wanted<'_>, &Waitlist),
-        Asks { waiter, stamp, age, saw_silent_release }: Asks,
+        Asks { waiter, stamp, age }: Asks,
         channels: &str,
         (quiet, cap): (Duration, Duration),
     ) -> &[u8] {
         let keys = wanted.names.len() + 2;
-        let parts = 13 + keys + usize::from(wanted.channel.is_some());
+        let parts = 12 + keys + usize::from(wanted.channel.is_some());
         let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(&self.wait);
         let command = command.number(keys as u64).keys(wanted.names.iter());
         let command = command.arg(&*list.places).arg(&*list.due).token(waiter, None);
@@ -222,8 +208,7 @@ impl Packer {
         };
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
-        let command = command.arg(if saw_silent_release { "1" } else { "" }).number(millis(cap));
-        let command = command.arg(channels).number(micros(age));
+        let command = command.number(millis(cap)).arg(channels).number(micros(age));
         match wanted.channel {
             Some(channel) => command.arg(channel).done(),
             None => command.done(),
@@ -282,9 +267,8 @@ mod tests {
         assert_eq!(listed(0, -1, "5", 3), found(Found::Held(None), Some(5), 3));
         assert_eq!(listed(1, 0, "5", 0), found(Found::Free, Some(5), 0));
         assert_eq!(listed(2, 7, "0", 9), found(Found::OtherCalled(ms(7)), None, 9));
-        assert_eq!(listed(3, 7, "0", 0), found(Found::Silent, None, 0));
-        assert_eq!(listed(4, 0, "5", 7), found(Found::GoesOn, Some(5), 7));
-        for (what, left, stamp, ahead) in [(5, 0, "5", 0), (2, -1, "5", 0), (0, 0, "5", -1)] {
+        assert_eq!(listed(3, 0, "5", 7), found(Found::GoesOn, Some(5), 7));
+        for (what, left, stamp, ahead) in [(4, 0, "5", 0), (2, -1, "5", 0), (0, 0, "5", -1)] {
             assert_eq!(listed(what, left, stamp, ahead), None, "{what} {left} {stamp} {ahead}");
         }
         assert_eq!(Listed::in_reply(&Reply::Error("NOSCRIPT".into())), None);

@@ -6,7 +6,7 @@ use super::waitlist::{MAILBOX, listing};
 const ASKS: &str = "n1-2 < -
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
-     n3 < EVALSHA wait 3 r list:r list-due:r #1 '' 20 120000 16384 60000 '' 250 quorumlock:free:0: 0
+     n3 < EVALSHA wait 3 r list:r list-due:r #1 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
      n3 > subscribed @0000000000000000
      n3 > text wait";
 
@@ -93,7 +93,6 @@ fn a_wait_that_ends_as_the_first_ends_with_an_attempt() {
          n1-2 > nil
          = contended 1 at 1 after 100ms, 0 ahead: ..
          n3 < EVAL release 1 r #2
-         n3 < PUBLISH quorumlock:free:0:r undone
          n3 < UNSUBSCRIBE quorumlock:free:0:r
          n3 < ZREM list:r #1
          n1-3 < -",
@@ -127,8 +126,6 @@ fn a_session_that_opens_leaves_one_that_asks_to_its_answer() {
          n2 > -OOM no
          n3 > ok
          n3 < EVAL release 1 r #2
-         n3 < PUBLISH quorumlock:free:0:r undone
-         n3 > 1
          n3 > 1
          +50ms
          n3 < EVALSHA wait ..
@@ -186,14 +183,13 @@ fn the_tasks_of_a_process_do_not_pass_it_on() {
          n3 > called 1 1 4
          n3 > listed 2 20 9 4 '' 5/aa
          = 4 ahead of 2
-         n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < -",
     );
 }
 
 #[test]
 fn where_it_can_have_no_list_it_polls() {
-    for answer in ["n3 > -NOPERM no", "n3 > listed 3 9000 0 0", "+200ms"] {
+    for answer in ["n3 > -NOPERM no", "+200ms"] {
         let mut stage = asks("r fair wait 30s");
         stage.steps(answer);
         stage.wires[2].unseen.retain(|sent| !sent.starts_with("SUBSCRIBE"));

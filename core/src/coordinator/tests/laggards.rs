@@ -21,24 +21,17 @@ fn beats(stage: &mut Stage, late: Duration) {
 
 /// Request 1 is refused, asks in the list at this node, and has the lock.
 fn wins(stage: &mut Stage, node: u8) {
-    // Where the waiters are, it announces what it rolls back.
-    let (undone, counted) = match node {
-        3 => ("n3 < PUBLISH quorumlock:free:0:r undone", "n3 > 0"),
-        _ => ("n3 < -", "n3 < -"),
-    };
     stage.steps(&format!(
         "acquire 1 r wait 30s
          n1-3 < SET r #1 NX PX 10000
          n1-2 > nil
          n3 < EVAL release 1 r #1
-         {undone}
          n{node} < SUBSCRIBE quorumlock:free:0:r
          n{node} < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n{node} < SCRIPT LOAD wait
          n{node} < EVALSHA wait ..
          n3 > nil
          n3 > 0
-         {counted}
          n{node} > subscribed r
          n{node} > subscribed @0000000000000000
          n{node} > text wait

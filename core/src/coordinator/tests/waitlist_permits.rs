@@ -12,7 +12,7 @@ const REFUSED: &str = "jitter most
      n3 < EVAL release 1 r1 #1
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
-     n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 '' 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+     n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
      n3 > 0
      n3 > subscribed @0000000000000000
      n3 > text wait";
@@ -56,7 +56,7 @@ fn one_far_back_listens_to_no_release_and_asks_seldom_and_leaves_its_place() {
          n1-3 < -
          +1ms
          n1-2 < -
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          cancel 1
          n3 < ZREM list:r #2
          n3 > listed 0 9000 7 3 - 5/ 1
@@ -85,7 +85,7 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
     stage.steps("n1-3 > ok \n = acquired 1 ..");
     stage.play(
         "acquire 2 3of:r wait 10s
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 1 0 7 0 - 5/ 0
          n1-3 < SET r0 #5 NX PX 10000
          n1-3 > ok
@@ -105,7 +105,7 @@ fn a_call_in_vain_keeps_its_place() {
     called().play(
         "n1-3 > nil
          n3 < EVAL release 1 r2 #3
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > 0
          n3 > listed 0 700 7 0 - 5/ 1
          n3 < SUBSCRIBE quorumlock:free:0:r        // it is the first now",
@@ -146,20 +146,20 @@ fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
         )
     };
     stage.steps("n3 > says r called 2 \n +20ms");
-    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r");
+    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r");
     stage.steps(&found_free(0, 3));
-    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r");
+    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r");
     stage.steps(&found_free(1, 4));
     stage.steps(
-        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 2 18 7 0 - 5/ 0
          +18ms
          +5ms
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r",
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r",
     );
     stage.steps(&found_free(0, 5));
     stage.play(
-        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 2 976 7 0 - 5/ 1
          +976ms
          n1-3 < -
@@ -173,7 +173,7 @@ fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
          n3 > -2
          n3 > -2
          n3 > 8000
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 2 995 7 0 - 5/ 1
          +995ms
          n1-3 < -
@@ -213,10 +213,10 @@ fn a_waiter_that_watches_a_call_asks_after_it() {
     stage.steps(&format!(
         "n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
          +20ms
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 2 7 7 8 - 5/ 1
          +12ms
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r"
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r"
     ));
 }
 
@@ -227,7 +227,7 @@ fn the_first_tries_an_announced_slot_and_waits_where_another_was_called() {
         "n3 > says r called 2
          n1-3 < -
          +20ms
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 0 9000 7 0 - 5/ 1
          n3 > says r 0
          n3 < SET r0 #3 NX PX 10000",
@@ -258,7 +258,7 @@ fn after_a_lost_connection_it_asks_in_the_list_of_another_master() {
          n3 < DIAL
          n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n2 < SCRIPT LOAD wait
-         n2 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #3 '' 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r",
+         n2 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #3 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r",
     );
 }
 
@@ -272,7 +272,7 @@ fn after_four_permits_in_a_row_within_the_process_the_next_elsewhere_is_called()
          acquire 3 3of:r wait 10s
          acquire 4 3of:r wait 10s
          acquire 5 3of:r wait 10s
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 0 9000 9 3 - 5/ 1",
     );
     for (holder, next) in [(1, 2), (2, 3), (3, 4)] {
@@ -288,7 +288,7 @@ fn after_four_permits_in_a_row_within_the_process_the_next_elsewhere_is_called()
     stage.play(
         "drop 4
          n3 < ZREM list:r #4                       // behind those that this permit is for
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 '' 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n1-3 < EVAL release 1 r2 ..
          n3 < SCRIPT LOAD call
          n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: 1000 '' 2 r

@@ -5,7 +5,6 @@ use crate::lock::release;
 use crate::master::{Debt, Deleted, Incoming, PendingReply, Session};
 use crate::quorum::Instant;
 use crate::shared::Keys;
-use crate::wire::waitlist::UNDONE;
 use crate::wire::{Claim, Native, Packer, ReleaseScript, Reply, Way};
 use std::sync::Arc;
 
@@ -78,9 +77,6 @@ impl Session {
         };
         self.push(PendingReply::Deletion(debt, way), command);
         match &tells {
-            Some(keys) if matches!(deletion.what, Deleted::Kept(_)) => {
-                keys.messages().for_each(|(channel, _)| self.tell(channel, UNDONE, packer));
-            }
             Some(keys) if deletion.calls => {
                 keys.each().for_each(|key| self.call(key, says, false, packer));
             }

@@ -95,7 +95,7 @@ impl Waiters {
         let masters = &mut cx.masters;
         let session = &mut masters.sessions[node];
         let (waiter, stamp, age) = (entry.waiter, entry.stamp, Duration::ZERO);
-        let asks = Asks { waiter, stamp, age, saw_silent_release: false };
+        let asks = Asks { waiter, stamp, age };
         let wanted = Wanted { names: slots.names(), channel: Some(slots.channel()) };
         if !session.wait(pool.listener, wanted, asks, entry.quiet(), &mut masters.packer) {
             return false;
@@ -176,7 +176,8 @@ impl Waiters {
         if !is_reached {
             entry.ahead = None;
         }
-        let pause = entry.pause(&cx.masters.settings.backoff, spans, listed.what, random);
+        let backoff = &cx.masters.settings.backoff;
+        let pause = entry.pause(backoff, cx.now, spans, listed.what, random);
         let again_at = cx.now.after(pause).min(until);
         pool.again_at = Some(again_at);
         pool.expires_at = life.map(|life| cx.now.after(life)).or(pool.expires_at);

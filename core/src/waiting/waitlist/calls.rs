@@ -39,7 +39,6 @@ impl Waiters {
         {
             // A question under way enters it again.
             (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
-            entry.suspicion = None;
             contention.notice(cx.now, &cx.masters.settings);
         }
         self.try_as_called(cx, request);
@@ -48,7 +47,7 @@ impl Waiters {
     /// Lets a waiter ask once the moment is over in which only the called one tries.
     pub(crate) fn watch_call(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
         match self.waiter_called(waiter, key) {
-            Some(request) => _ = self.watches(cx, request, true),
+            Some(request) => _ = self.watches(cx, request),
             None => _ = self.pool_watches(cx, key),
         }
     }
@@ -56,17 +55,15 @@ impl Waiters {
     /// Does the same for the first of a list. Returns `false` if none here stands in it.
     pub(crate) fn watch(&mut self, cx: &mut Cx, key: &str) -> bool {
         let request = self.local_queue.contender(key);
-        request.is_some_and(|request| self.watches(cx, request, false))
+        request.is_some_and(|request| self.watches(cx, request))
     }
 
-    fn watches(&mut self, cx: &mut Cx, request: RequestId, is_last: bool) -> bool {
+    fn watches(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
         let Some(entry) = &mut contention.entry else { return false };
         contention.unheard.hears();
-        (entry.watches, entry.was_last) = (true, entry.was_last || is_last);
-        // One that is suspicious looks at whether the called waiter has had the lock.
-        let soon = if entry.suspicion.is_some() { entry.trip } else { entry.quiet() };
-        let at = cx.now.after(soon);
+        entry.watches = true;
+        let at = cx.now.after(entry.quiet());
         // The answer to a question under way says more, and its timer is for the silence of a master.
         if let Phase::Waiting { again_at, .. } = &mut contention.phase
             && entry.asked_at.is_none()
@@ -90,9 +87,6 @@ impl Waiters {
             && let Some(contention) = self.acquisitions.contention_mut(request)
         {
             contention.unheard.hears();
-            if let Some(entry) = &mut contention.entry {
-                entry.heard_nothing = false;
-            }
         }
     }
 

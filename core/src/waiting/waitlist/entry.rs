@@ -4,6 +4,7 @@ use crate::quorum::{Backoff, Instant};
 use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::Settings;
 use crate::waiting::Contention;
+use crate::waiting::contention::SILENCE_PER_PAUSE;
 use crate::wire::Token;
 use crate::wire::waitlist::{Found, LONGEST_QUIET, Listed, Sight};
 use std::time::Duration;
@@ -38,13 +39,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// crowd at once.
 const SPREAD_CAPS: u32 = 8;
 
-/// So many waiters in front, and the last, find out whether clients that were not called release the key without a call.
-/// If all of a crowd did, each newcomer that takes the lock would have all of them listen.
-const WITNESSES: usize = 32;
-
-/// So many questions a waiter asks to find out whether the lock is released silently.
-const SUSPECTS_FOR: u32 = 8;
-
 /// Why a waiter in a list tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::waiting) enum Trial {
@@ -63,14 +57,8 @@ pub(crate) struct Entry {
     pub(in crate::waiting) stamp: Option<u64>,
     /// What the latest answer said of the holder.
     pub(super) sight: Sight,
-    /// When the key may have ended without a release, as far as that answer knows.
-    pub(super) may_end_at: Option<Instant>,
-    /// It has listened on the channel of the key since, and has heard nothing.
-    pub(super) heard_nothing: bool,
-    /// It has seen a silent release.
-    pub(super) saw_silent_release: bool,
-    /// It may have seen one, and has asked so often since.
-    pub(super) suspicion: Option<u32>,
+    /// Since when it has seen that one, if it may not know of the list.
+    pub(super) uncalled_since: Option<Instant>,
     /// How often it has found in a row that the key is free at this master, and held elsewhere.
     pub(in crate::waiting) in_vain: u32,
     /// How many were ahead of it at the latest answer.
@@ -85,10 +73,8 @@ pub(crate) struct Entry {
     pub(super) trial: Option<Trial>,
     /// It watches a call: its next pause ends with the life of the key.
     pub(in crate::waiting) watches: bool,
-    /// It was the last of the list at a call since its latest answer.
-    pub(super) was_last: bool,
-    /// It listens on the channel of the key, too: it was first, or no waiter has been called lately, or the holder
-    /// may not know of the list.
+    /// It listens on the channel of the key, too: it was first, or the holder may not know of the list. If all of a crowd
+    /// did, each newcomer that takes the lock would have all of them listen.
     pub(super) listens: bool,
     /// A question was repeated, since the master had forgotten the script.
     pub(in crate::waiting) is_repeated: bool,
@@ -105,10 +91,7 @@ impl Entry {
             node,
             stamp: None,
             sight: Sight::default(),
-            may_end_at: None,
-            heard_nothing: false,
-            saw_silent_release: false,
-            suspicion: None,
+            uncalled_since: None,
             in_vain: 0,
             ahead: None,
             asked_at: None,
@@ -116,7 +99,6 @@ impl Entry {
             stands: false,
             trial: None,
             watches: false,
-            was_last: false,
             listens: false,
             is_repeated: false,
         }
@@ -175,30 +157,19 @@ impl Entry {
         }
     }
 
-    /// Notes what an answer to a question that was `asked_at` then says of the holder, while the waiter `listens` on the
-    /// channel of the key or not. If the key has gone to another process without a call, without a message, and before its
-    /// life was over, it was released silently. A witness that finds the key with a process that was not called listens,
-    /// and asks more often, until it knows.
-    pub(super) fn see(
-        &mut self,
-        (asked_at, now): (Instant, Instant),
-        listed: Listed,
-        listens: bool,
-    ) {
-        let Listed { what, sight, .. } = listed;
-        let heard_nothing = std::mem::replace(&mut self.heard_nothing, listens) && listens;
-        let has_ended = self.may_end_at.is_some_and(|end| end <= now);
-        let is_followed = !has_ended && self.sight.is_followed_silently_by(&sight);
-        let is_news = self.sight != sight;
-        let is_witness =
-            std::mem::take(&mut self.was_last) || self.ahead.is_none_or(|ahead| ahead < WITNESSES);
-        self.saw_silent_release = is_followed && heard_nothing;
-        self.suspicion = match self.suspicion {
-            _ if is_witness && is_news && sight.has_uncalled_holder() => Some(0),
-            suspicion => suspicion.map(|asked| asked + 1).filter(|asked| *asked < SUSPECTS_FOR),
-        };
+    /// Notes what an answer says of the holder.
+    pub(super) fn see(&mut self, now: Instant, sight: Sight) {
+        if self.sight.uncalled() != sight.uncalled() {
+            self.uncalled_since = sight.uncalled().map(|_| now);
+        }
         self.sight = sight;
-        self.may_end_at = what.life().map(|life| asked_at.after(life));
+    }
+
+    /// Returns the longest pause of the first behind a holder that may release the key without a call. By then another
+    /// client may have taken it, so the pause is a part of the time for which that one holds it.
+    fn behind_uncalled(&self, now: Instant, base: Duration) -> Option<Duration> {
+        let held = now.since(self.uncalled_since.filter(|_| self.ahead == Some(0))?);
+        Some((held / SILENCE_PER_PAUSE).max(2 * base))
     }
 
     /// Returns the pause until the next question, which is `as_in_front` for a waiter in front. Its own hold would live
@@ -206,13 +177,13 @@ impl Entry {
     pub(in crate::waiting) fn pause(
         &mut self,
         backoff: &Backoff,
+        now: Instant,
         (as_in_front, ttl): (Duration, Duration),
         found: Found,
         random: u64,
     ) -> Duration {
         let Backoff { base, cap } = *backoff;
         let jitter = Backoff { base, cap: base }.delay(0, None, random);
-        let suspicious = self.suspicion.map(|asked| backoff.delay(asked, None, random));
         let is_in_front = self.is_in_front();
         // Its own question has called the first, and no other waiter may watch that call.
         let has_called = matches!(found, Found::OtherCalled(quiet) if quiet >= self.quiet());
@@ -226,7 +197,10 @@ impl Entry {
             true => as_in_front,
             false => window / 2 + Backoff { base: window, cap: window }.delay(0, None, random) / 2,
         };
-        let by_place = suspicious.map_or(by_place, |pause| pause.min(by_place));
+        let behind_uncalled = self
+            .behind_uncalled(now, base)
+            .map(|most| most / 2 + Backoff { base: most, cap: most }.delay(0, None, random) / 2);
+        let by_place = behind_uncalled.map_or(by_place, |pause| pause.min(by_place));
         match found {
             Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
             Found::Held(Some(life)) if watches => by_place.min(life + jitter),
@@ -320,6 +294,6 @@ impl Contention {
         self.remaining = found.life().into_iter().map(|life| (node, life)).collect();
         let as_in_front = self.delay(now, settings, random);
         let entry = self.entry.as_mut()?;
-        Some(entry.pause(&settings.backoff, (as_in_front, ttl), found, random))
+        Some(entry.pause(&settings.backoff, now, (as_in_front, ttl), found, random))
     }
 }

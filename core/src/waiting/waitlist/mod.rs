@@ -18,9 +18,9 @@ mod fair;
 use super::Waiters;
 use super::contention::Phase;
 use crate::obstacle::Obstacle;
-use crate::quorum::{Instant, NodeSet};
+use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId, Timer};
-use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed, UNDONE, Wanted};
+use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed, Wanted};
 use crate::wire::{Reply, Token};
 pub(in crate::waiting) use entry::Trial;
 pub(crate) use entry::{Entry, LACKING};
@@ -45,8 +45,6 @@ pub(super) enum Seen {
     Waiters,
     /// A call has found no waiter.
     NoWaiters,
-    /// It is released silently: waiters poll as if there were no lists.
-    Silent,
 }
 
 /// What this process knows of the lists of keys. Any other key is released, and asked for, as one that no client
@@ -63,7 +61,6 @@ impl Waitlists {
     /// Notes what was seen of a key.
     pub(super) fn note(&mut self, now: Instant, key: &Arc<str>, seen: Seen) {
         let stays = match self.0.get(now, key) {
-            Some((_, Seen::Silent)) => true,
             Some((at, Seen::NoWaiters)) => seen == Seen::Listeners && now < at.after(NONE_FOR),
             Some(_) => seen == Seen::Listeners,
             None => false,
@@ -101,7 +98,6 @@ impl Waiters {
     pub(super) fn may_ask_waitlist(&self, cx: &Cx, request: RequestId, keys: &Keys) -> bool {
         Self::enlists(cx, keys)
             && cx.masters.quorum_can_vote(cx.now)
-            && self.waitlists.seen(cx.now, keys.first()) != Some(Seen::Silent)
             && self
                 .acquisitions
                 .contention(request)
@@ -129,21 +125,6 @@ impl Waiters {
     pub(super) fn note_seen(&mut self, cx: &Cx, key: &Arc<str>, seen: Seen) {
         if cx.masters.settings.waitlists.is_some() {
             self.waitlists.note(cx.now, key, seen);
-        }
-    }
-
-    /// Announces the rollback of an attempt that was lost, where waiters stand in a list: to the first of them, it is no
-    /// silent release. A master that refused has nothing to roll back.
-    pub(super) fn announce_rollback(&self, cx: &mut Cx, request: RequestId, set_nothing: NodeSet) {
-        let Some(acquisition) = self.acquisitions.get(request) else { return };
-        let key = acquisition.request.keys.first();
-        if Self::enlists(cx, &acquisition.request.keys)
-            && self.waitlists.seen(cx.now, key) != Some(Seen::Silent)
-            && let Some(node) = cx.masters.first_node(cx.now, key)
-            && !set_nothing.contains(node)
-        {
-            let masters = &mut cx.masters;
-            masters.sessions[node].tell(key, UNDONE, &mut masters.packer);
         }
     }
 
@@ -235,7 +216,6 @@ impl Waiters {
             waiter: entry.waiter,
             stamp: entry.stamp,
             age: entry.stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO),
-            saw_silent_release: std::mem::take(&mut entry.saw_silent_release),
         };
         let wanted = Wanted { names: std::slice::from_ref(&key), channel: None };
         if !session.wait(request, wanted, asks, entry.quiet(), &mut masters.packer) {
@@ -269,7 +249,6 @@ impl Waiters {
         };
         let keys = acquisition.request.keys.clone();
         let is_over = acquisition.is_over_fairly(cx.now);
-        let listens = self.listens(node, keys.first());
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Some(entry) = &mut contention.entry else { return };
         if entry.waiter != waiter || entry.node != node {
@@ -287,15 +266,9 @@ impl Waiters {
         };
         entry.answered(cx.now.since(asked_at), &listed);
         let found = listed.what;
-        entry.see((asked_at, cx.now), listed, listens);
-        let saw_silent_release = entry.saw_silent_release;
-        let seen = match found {
-            Found::Silent => Seen::Silent,
-            _ => Seen::Waiters,
-        };
-        self.waitlists.note(cx.now, keys.first(), seen);
+        entry.see(cx.now, listed.sight);
+        self.waitlists.note(cx.now, keys.first(), Seen::Waiters);
         match found {
-            Found::Silent => self.wait_without_list(cx, request, &keys),
             Found::Free => {
                 entry.stands = false;
                 self.try_as_called(cx, request);
@@ -305,7 +278,6 @@ impl Waiters {
                 self.note_place(cx, request, &keys, found);
                 self.give_up(cx, request);
             }
-            _ if saw_silent_release && self.ask_waitlist(cx, request) => {}
             _ => self.stand(cx, request, &keys, found),
         }
     }
@@ -352,7 +324,9 @@ impl Waiters {
             entry.stands = false;
             cx.masters.sessions[entry.node].leave_waitlist(keys.first(), entry.waiter);
         }
-        let may_be_unaware = !entry.sight.has_call() || entry.suspicion.is_some();
+        let sight = &entry.sight;
+        let may_be_unaware = entry.is_in_front() && sight.uncalled().is_some();
+        let may_be_unaware = may_be_unaware || !sight.has_call();
         let listens = ahead == Some(0) || !is_reached || may_be_unaware || is_outside;
         let has_listened = std::mem::replace(&mut entry.listens, listens);
         let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, (found, ttl), random)

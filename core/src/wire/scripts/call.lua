@@ -55,9 +55,8 @@ if left == -2 or ARGV[3] == '1' then
     called = -1
   end
 end
-local silent, marks = false, {}
+local marks = {}
 for _, name in ipairs(redis.call('ZRANGE', list, -most, -1)) do
-  silent = silent or name == '!'
   if is_mark(name) then marks[#marks + 1] = name end
 end
 -- The last, in case the call is in vain: waiters that stop together stand together.
@@ -67,7 +66,7 @@ if called == 1 then all = 'called' .. (slot and ' ' .. slot or '') end
 local heard = redis.pcall('PUBLISH', prefix .. channel, all)
 local waiting = redis.call('ZCARD', list) - #marks
 -- For a moment, a call counts; a list that has led to none ends.
-if waiting == 0 and not silent then
+if waiting == 0 then
   redis.pcall('PEXPIRE', due, ARGV[2])
   if called == 1 then
     redis.pcall('PEXPIRE', list, ARGV[2])

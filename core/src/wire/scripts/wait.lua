@@ -1,17 +1,17 @@
 -- KEYS: what is waited for (a lock, or all slots of a semaphore), its waitlist, and when those in it are due. ARGV: waiter,
 -- its stamp ('' for none yet), ms after a call for which only the called waiter tries, ms for which the list lives, the most
--- that stand in it, ms for which a call, or a silent release, is known, '1' if the waiter has seen a silent release, the cap
--- of its pauses in ms, the prefix of the channels, us for which it has waited elsewhere, and of slots their channel.
+-- that stand in it, ms for which a call is known, the cap of its pauses in ms, the prefix of the channels, us for which it
+-- has waited elsewhere, and of slots their channel.
 -- Returns {what, ms, stamp (0: the list is full), how many are ahead, process that holds the lock, time and process of
 -- the latest call, and of slots this one}: 1 it is free, and the waiter, which is the first, may try, 0 all are held, this
--- one for ms (-1: for good), 2 another waiter was called, and any other asks again in ms, 3 the lock is released silently,
--- and no waiter stands in the list, 4 many in front had gone, and the waiter asks again at once.
+-- one for ms (-1: for good), 2 another waiter was called, and any other asks again in ms, 3 many in front had gone, and the
+-- waiter asks again at once.
 local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS], ARGV[1], tonumber(ARGV[2])
-local channel, lives = ARGV[11], {}
+local cap, prefix, channel, lives = ARGV[7], ARGV[8], ARGV[10], {}
 -- Without memory, or without a right that is needed, or if something else has the list's name, there is an
 -- error before anything is written: no waiter has the name '-'.
 for slot = 0, #KEYS - 3 do lives[slot] = redis.call('PTTL', KEYS[slot + 1]) end
--- A slot is never released silently, so it does not matter which process holds it.
+-- Each slot is released by a client that knows of the list, so it does not matter which process holds it.
 local holder = channel or redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' and string.sub(holder.err, 1, 9) ~= 'WRONGTYPE' then return holder end
 -- A value of our own names no process: a hold that has ended, and keeps the key closed, is no other holder.
@@ -26,7 +26,7 @@ local head = redis.call('ZRANGE', list, 0, 0)[1] or '>'
 local is_known = redis.call('ZSCORE', due, head) or string.find(head, '^[>!]')
 local now = math.floor(us / 1000)
 local late = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. now)
-local most = 1000 + math.min(120 * ARGV[8], 120000)
+local most = 1000 + math.min(120 * cap, 120000)
 local early = redis.call('ZRANGEBYSCORE', due, '(' .. now + most, '+inf')
 redis.call('ZADD', list, 'XX', 0, '-')
 redis.call('ZREM', list, '-')
@@ -40,7 +40,7 @@ end
 for _, gone in ipairs(late) do remove(gone) end
 -- Notes when a waiter is due that stands behind so many: its longest two pauses are over by then.
 local function expect(name, ahead)
-  local pauses = math.min(math.max(16, ahead / 2) * ARGV[8], most - 1000)
+  local pauses = math.min(math.max(16, ahead / 2) * cap, most - 1000)
   redis.call('ZADD', due, math.floor(now + 1000 + pauses), name)
   redis.call('PEXPIRE', due, ARGV[4])
 end
@@ -57,8 +57,8 @@ if not is_known then
   end
 end
 -- What is no waiter is behind all stamps, from 4e15 on: '>' and the process that was called last, or a slot for which a
--- waiter was called then, and '!' for the latest silent release.
-local calls, called, called_at, silent_at = {}, nil, nil, nil
+-- waiter was called then. Older versions have '!' there, too.
+local calls, called, called_at = {}, nil, nil
 local new, latest = us, redis.call('ZRANGE', list, -#KEYS, -1, 'WITHSCORES')
 for place = 1, #latest, 2 do
   local name, at = latest[place], latest[place + 1]
@@ -66,34 +66,19 @@ for place = 1, #latest, 2 do
   if sign == '>' then
     called, called_at = name, at
     calls[channel and string.sub(name, 2) or '0'] = at
-  elseif sign == '!' then
-    silent_at = at
   elseif tonumber(at) < 4e15 then
     -- A newcomer is behind all that wait, also if the clock has been set back.
     new = math.max(us, at + 1)
   end
 end
 -- One that has waited elsewhere stands where it would stand if it had waited here.
-new = new - ARGV[10]
+new = new - ARGV[9]
 -- Returns for how many ms a mark of then still counts.
 local function counts(at, ms)
   local since = at and (4e15 + us - at) / 1000
   return since and since >= 0 and math.max(0, math.ceil(ms - since)) or 0
 end
-local function mark(name, old)
-  if old and old ~= name then redis.call('ZREM', list, old) end
-  redis.call('ZADD', list, string.format('%.0f', 4e15 + us), name)
-  redis.call('PEXPIRE', list, ARGV[4])
-end
 local call = counts(called_at, ARGV[6]) > 0 and called_at .. ' ' .. string.sub(called, 2) or ''
-if ARGV[7] == '1' then
-  mark('!')
-  silent_at = 4e15 + us
-end
-if counts(silent_at, ARGV[6]) > 0 then
-  remove(waiter)
-  return {3, lives[0], '0', 0, process, call}
-end
 stamp = stamp or tonumber(redis.call('ZSCORE', list, waiter) or nil)
 local size = redis.call('ZCARD', list)
 if not stamp and size < tonumber(ARGV[5]) then stamp = new end
@@ -103,7 +88,10 @@ if stamp then
 end
 -- Notes who was called: a slot has its own mark, and a lock that of the process.
 local function note(slot, name)
-  mark('>' .. (channel and slot or string.sub(name, 1, 16)), not channel and called)
+  local mark = '>' .. (channel and slot or string.sub(name, 1, 16))
+  if called and called ~= mark and not channel then redis.call('ZREM', list, called) end
+  redis.call('ZADD', list, string.format('%.0f', 4e15 + us), mark)
+  redis.call('PEXPIRE', list, ARGV[4])
 end
 -- A process has one waiter at a time: if it was called last, this is the one.
 local is_called = not channel and called == '>' .. string.sub(waiter, 1, 16)
@@ -117,7 +105,7 @@ for slot = 0, #KEYS - 3 do
     local first = redis.call('ZRANGE', list, 0, 0)[1]
     if not first or first == waiter or string.find(first, '^[>!]') then break end
     local freed = channel and 'slot ' .. first .. ' ' .. slot .. ' ' .. channel or 'free ' .. first .. ' ' .. KEYS[1]
-    local heard = redis.pcall('PUBLISH', ARGV[9] .. '@' .. string.sub(first, 1, 16), freed)
+    local heard = redis.pcall('PUBLISH', prefix .. '@' .. string.sub(first, 1, 16), freed)
     if type(heard) == 'table' then break end
     remove(first)
     if heard > 0 then
@@ -139,7 +127,7 @@ for slot = 0, #KEYS - 3 do
     what, nearest, left = is_free and 2 or 0, slot, life
   end
 end
-if gone == 64 then what = 4 end
+if gone == 64 then what = 3 end
 local ahead = redis.call('ZRANK', list, waiter) or size
 if stamp then expect(waiter, ahead) end
 return {what, left, string.format('%.0f', stamp or 0), ahead, process, call, channel and nearest or nil}

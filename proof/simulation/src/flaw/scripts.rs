@@ -27,7 +27,7 @@ impl Flaw {
             Self::AnyGoes => (WAIT, "while is_free and life", "while false and life"),
             Self::NewcomerFirst => (
                 WAIT,
-                "new = new - ARGV[10]",
+                "new = new - ARGV[9]",
                 "new = math.min(us, redis.call('ZRANGE', list, 0, 0, 'WITHSCORES')[2] or us) - 1",
             ),
             Self::CallsTheSecond => (CALL, "write(verb, freed, 0)", "write(verb, freed, 1)"),

@@ -246,67 +246,6 @@ async fn a_key_that_is_stuck_at_the_lists_master_costs_no_more_than_at_another()
     }
 }
 
-/// Has twelve clients want a lock in turn, each for 20 ms, and returns how few waited at any of forty moments, 500 ms
-/// apart: no waiter stands in a list that is silent. Between two moments, the lock ends by itself under a waiter that
-/// listens, and a client that was not called has it next.
-async fn least_that_wait(ends: impl AsyncFn(&Masters)) -> usize {
-    let masters = three();
-    for _ in 0..12 {
-        let client = connect(masters.builder()).await;
-        tokio::spawn(async move {
-            loop {
-                let guard =
-                    client.acquire(KEY).min_hold(60 * MS).timeout(Duration::MAX).await.unwrap();
-                sleep(20 * MS).await;
-                guard.release().await.unwrap();
-            }
-        });
-    }
-    let looks = connect(masters.builder()).await;
-    sleep(2 * SECOND).await;
-    let mut least = usize::MAX;
-    for _ in 0..40 {
-        ends(&masters).await;
-        sleep(500 * MS).await;
-        least = least.min(looks.inspect(KEY).await.unwrap().waiting().unwrap_or(0));
-    }
-    least
-}
-
-/// Has a client that waits in no list try each millisecond until it has the lock.
-async fn acquired_unasked(masters: &Masters) -> Guard {
-    let client = connect(masters.builder()).await;
-    loop {
-        if let Ok(guard) = client.try_acquire(KEY).ttl(100 * MS).min_hold(60 * MS).await {
-            return guard;
-        }
-        sleep(MS).await;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_hold_that_stays_for_a_while_is_not_taken_for_a_silent_release() {
-    let stays = async |masters: &Masters| {
-        for _ in 0..2 {
-            let guard = acquired_unasked(masters).await;
-            sleep(20 * MS).await;
-            guard.release().await.unwrap();
-        }
-    };
-    let least = least_that_wait(stays).await;
-    assert!(least >= 8, "{least} of 12 wait");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_holder_that_dies_is_not_taken_for_one_that_releases_silently() {
-    let dies = async |masters: &Masters| {
-        acquired_unasked(masters).await.forget();
-        acquired_unasked(masters).await.release().await.unwrap();
-    };
-    let least = least_that_wait(dies).await;
-    assert!(least >= 8, "{least} of 12 wait");
-}
-
 #[tokio::test(start_paused = true)]
 async fn those_that_are_overdue_are_not_counted() {
     let masters = three();

@@ -132,16 +132,16 @@ fn cases() -> Vec<Case> {
     }
     for before in [&[][..], &[HELD], LISTED, LISTED_AND_DUE, LISTED_AND_HELD] {
         for waits in [
-            &["waiter", "", "20", "9000", "9", "60000", "", "250", "free:", "0"],
-            &["waiter", "7", "20", "9000", "9", "60000", "1", "250", "free:", "0"],
+            &["waiter", "", "20", "9000", "9", "60000", "250", "free:", "0"],
+            &["waiter", "7", "20", "9000", "9", "60000", "250", "free:", "0"],
         ] {
             all.push(case(WAIT, &["r", LIST, DUE], waits, before));
         }
     }
     for before in [&[][..], &[HELD], &[HELD, HELD_TOO], LISTED, LISTED_AND_DUE, LISTED_AND_HELD] {
         for seeks in [
-            &["waiter", "", "20", "9000", "9", "60000", "", "250", "free:", "0", "all"],
-            &["waiter", "7", "20", "9000", "9", "60000", "", "250", "free:", "0", "all"],
+            &["waiter", "", "20", "9000", "9", "60000", "250", "free:", "0", "all"],
+            &["waiter", "7", "20", "9000", "9", "60000", "250", "free:", "0", "all"],
         ] {
             all.push(case(WAIT, &["r", "s", LIST, DUE], seeks, before));
         }
