@@ -6,7 +6,7 @@
 use super::resp::{Command, pack};
 use super::{Packer, Reply, Token, millis};
 use crate::quorum::fence::micros;
-use crate::shared::{Keys, Waitlist};
+use crate::shared::{Keys, Slots, Waitlist};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,13 +47,26 @@ pub(crate) enum Says {
     Nothing,
 }
 
-/// What a waiter waits for.
+/// The key or the slots of a waiter.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// A key, or all slots of a semaphore.
     pub(crate) names: &'a [Arc<str>],
     /// The channel of the semaphore.
     pub(crate) channel: Option<&'a str>,
+}
+
+impl<'a> From<&'a Arc<str>> for Wanted<'a> {
+    fn from(key: &'a Arc<str>) -> Self {
+        let channel = None;
+        Self { names: std::slice::from_ref(key), channel }
+    }
+}
+
+impl<'a> From<&'a Slots> for Wanted<'a> {
+    fn from(slots: &'a Slots) -> Self {
+        Self { names: slots.names(), channel: Some(slots.channel()) }
+    }
 }
 
 /// What a waiter says of itself.
@@ -189,7 +202,7 @@ impl Called {
 }
 
 impl Packer {
-    /// Packs the question of a waiter. For `quiet` after a call, only the called waiter tries what it was called for.
+    /// Packs the question of a waiter. For `quiet` after a call, only the called waiter tries.
     pub(crate) fn wait(
         &mut self,
         (wanted, list): (Wanted<'_>, &Waitlist),

@@ -128,7 +128,7 @@ fn an_answer_in_time_ends_a_silence() {
 #[test]
 fn a_round_waits_a_trip_for_each_full_window_ahead() {
     let mut window = Window::new(at(0));
-    assert_eq!(window.wait_behind(5_000), None, "no trip is known");
+    assert_eq!(window.wait_behind(5_000), None, "before an answer");
     window.answered(at(10), at(0), TIMEOUT);
     let limit = window.limit();
     let waits = [0, limit - 1, limit, 2 * limit].map(|ahead| window.wait_behind(ahead));
@@ -138,7 +138,7 @@ fn a_round_waits_a_trip_for_each_full_window_ahead() {
 #[test]
 fn rounds_may_wait_for_an_eighth_of_what_the_least_delay_leaves() {
     let mut window = Window::new(at(0));
-    assert_eq!(window.allowance(TIMEOUT), ms(25), "no delay is known");
+    assert_eq!(window.allowance(TIMEOUT), ms(25), "before an answer");
     for (took, allowed) in [(40, 20), (80, 20), (20, 22), (0, 25)] {
         window.answered(at(100 + took), at(100), TIMEOUT);
         assert_eq!(window.allowance(TIMEOUT).as_millis(), allowed, "after {took} ms");

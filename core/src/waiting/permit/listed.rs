@@ -9,7 +9,7 @@ use crate::shared::{Cx, Failure, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
 use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen};
-use crate::wire::waitlist::{Asks, Found, Listed, Says, Wanted};
+use crate::wire::waitlist::{Asks, Found, Listed, Says};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Waiters {
         let session = &mut masters.sessions[node];
         let (waiter, stamp, age) = (entry.waiter, entry.stamp, Duration::ZERO);
         let asks = Asks { waiter, stamp, age };
-        let wanted = Wanted { names: slots.names(), channel: Some(slots.channel()) };
+        let wanted = (&*slots).into();
         if !session.wait(pool.listener, wanted, asks, entry.quiet(), &mut masters.packer) {
             return false;
         }

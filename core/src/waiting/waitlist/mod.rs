@@ -20,7 +20,7 @@ use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId, Timer};
-use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed, Wanted};
+use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed};
 use crate::wire::{Reply, Token};
 pub(in crate::waiting) use entry::Trial;
 pub(crate) use entry::{Entry, LACKING};
@@ -217,8 +217,7 @@ impl Waiters {
             stamp: entry.stamp,
             age: entry.stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO),
         };
-        let wanted = Wanted { names: std::slice::from_ref(&key), channel: None };
-        if !session.wait(request, wanted, asks, entry.quiet(), &mut masters.packer) {
+        if !session.wait(request, (&key).into(), asks, entry.quiet(), &mut masters.packer) {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);

@@ -10,6 +10,7 @@ use crate::shared::{Keys, Waitlist};
 use crate::wire::waitlist::{Asks, Called, Found, Listed, Says, Wanted, leave_waitlist};
 use crate::wire::{CALL, Packer, Replies, Reply, Token, WAIT, load, pack};
 use quorumlock_embedded::{ClientId, Machine, Output};
+use std::sync::Arc;
 use std::time::Duration;
 
 const LOCK: &str = "r";
@@ -117,7 +118,7 @@ impl Stage {
     }
 
     fn asks_with(&mut self, asks: Asks) -> (Listed, Vec<String>) {
-        self.asks_for(Wanted { names: &[LOCK.into()], channel: None }, asks)
+        self.asks_for((&Arc::<str>::from(LOCK)).into(), asks)
     }
 
     fn asks_for(&mut self, wanted: Wanted<'_>, asks: Asks) -> (Listed, Vec<String>) {

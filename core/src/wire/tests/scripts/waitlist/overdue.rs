@@ -143,10 +143,7 @@ fn of_those_that_seek_a_slot_the_overdue_are_passed_over_too() {
         stage.asks(&pack(&["SET", slot, "theirs"]));
     }
     let slots = slots::slots();
-    let seeks = |stage: &mut Stage, name| {
-        let wanted = Wanted { names: slots.names(), channel: Some(slots.channel()) };
-        stage.asks_for(wanted, newcomer(name)).0.ahead
-    };
+    let seeks = |stage: &mut Stage, name| stage.asks_for((&*slots).into(), newcomer(name)).0.ahead;
     stage.asks(&pack(&["ZADD", LIST, "1", "a"]));
     seeks(&mut stage, waiter(1, 1));
     stage.pass(1);
@@ -165,8 +162,9 @@ fn however_long_its_pauses_are_a_waiter_is_due_before_the_list_ends() {
     stage.asks(&pack(&["SET", LOCK, "theirs"]));
     let waits = |stage: &mut Stage, name| {
         let spans = (QUIET, Duration::from_secs(60));
-        let lock = (Wanted { names: &[LOCK.into()], channel: None }, &list());
-        let command = stage.packer.wait(lock, newcomer(name), "free:", spans).to_vec();
+        let (lock, list) = (Arc::<str>::from(LOCK), list());
+        let command =
+            stage.packer.wait(((&lock).into(), &list), newcomer(name), "free:", spans).to_vec();
         Listed::in_reply(&stage.asks(&command).0).unwrap().ahead
     };
     waits(&mut stage, waiter(1, 1));

@@ -30,7 +30,7 @@ impl Stage {
     /// Returns the answer to a waiter, and the messages that its question has led to.
     fn seeks_as(&mut self, asks: Asks) -> (Listed, Vec<String>) {
         let slots = slots();
-        self.asks_for(Wanted { names: slots.names(), channel: Some(slots.channel()) }, asks)
+        self.asks_for((&*slots).into(), asks)
     }
 
     fn seeks_with(&mut self, name: Token, stamp: Option<u64>) -> Listed {
