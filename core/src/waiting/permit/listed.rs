@@ -227,7 +227,6 @@ impl Waiters {
         if let Some(entry) = pool.entry.as_mut().filter(|entry| entry.is(waiter)) {
             // A question under way enters it again.
             entry.stands = entry.asked_at.is_some();
-            entry.in_vain = 0;
         }
         if is_sought {
             pool.called.insert(slot);

@@ -39,6 +39,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// crowd at once.
 const SPREAD_CAPS: u32 = 8;
 
+/// Behind a holder that was not called, the first pauses for so many bases at the least: 20 ms. Twenty clients of ours
+/// beside four of rslock then have 0.9 of the share that they had when all of them polled; with half of it, rslock has
+/// 0.8 of its own.
+const LEAST_BASES: u32 = 4;
+
 /// Why a waiter in a list tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::waiting) enum Trial {
@@ -169,7 +174,7 @@ impl Entry {
     /// client may have taken it, so the pause is a part of the time for which that one holds it.
     fn behind_uncalled(&self, now: Instant, base: Duration) -> Option<Duration> {
         let held = now.since(self.uncalled_since.filter(|_| self.ahead == Some(0))?);
-        Some((held / SILENCE_PER_PAUSE).max(2 * base))
+        Some((held / SILENCE_PER_PAUSE).max(LEAST_BASES * base))
     }
 
     /// Returns the pause until the next question, which is `as_in_front` for a waiter in front. Its own hold would live
