@@ -117,20 +117,21 @@ impl World {
         })
     }
 
-    /// Checks that a connection on which a master owes an answer is given up.
+    /// Checks that a connection on which a master owes an answer is given up, once more from when a client that was
+    /// stopped goes on.
     fn judge_silence(&mut self) -> Verdict {
         let (longest, mut lasting) = (self.setup.silent_within(), BTreeMap::new());
         for client in self.clients.iter().filter(|client| Self::goes_on(client)) {
             let lines = client.lines.iter().flatten();
             let silent = lines.filter(|id| self.lines[id.0].owes_answer);
-            lasting.extend(silent.map(|id| (*id, longest)));
+            lasting.extend(silent.map(|id| ((*id, client.resumed_at), longest)));
         }
         // Each answer begins the time anew.
         let heard = std::mem::take(&mut self.heard);
-        lasting.retain(|id, _| !heard.contains(id));
+        lasting.retain(|(id, _), _| !heard.contains(id));
         self.invariants
             .silent
-            .judge(self.agenda.now, lasting, |id| format!("line {} is silent", id.0))
+            .judge(self.agenda.now, lasting, |(id, _)| format!("line {} is silent", id.0))
     }
 
     /// Checks that a client without callers listens to nothing but its mailbox.

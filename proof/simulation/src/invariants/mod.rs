@@ -100,7 +100,7 @@ pub(super) struct Invariants {
     /// Masters that a client could reach, and whether it lost a connection that was well.
     pub(super) unreached: Overdue<(usize, usize, bool)>,
     /// Connections on which a master owes an answer.
-    pub(super) silent: Overdue<LineId>,
+    pub(super) silent: Overdue<(LineId, crate::clock::Time)>,
     /// Channels to which a client without callers is subscribed.
     pub(super) subscribed: Overdue<(LineId, String)>,
 }
