@@ -74,7 +74,8 @@ impl World {
             }
             let (was, is) = (before.value.as_deref(), after.value.as_deref());
             let mut verdict = self.judge_readers(key, by, &before, &after);
-            if was.is_some() && is.is_none() {
+            // Waiters do not hear of what another client deletes.
+            if was.is_some() && is.is_none() && self.setup.announces(self.clients[by].seat) {
                 self.released_at.insert(key, now);
             }
             if was != is {

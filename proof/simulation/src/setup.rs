@@ -381,10 +381,15 @@ impl Setup {
             quarantine: kind.quarantine,
             agreement: self.agreement(kind),
             window: kind.window,
-            wake_ups: self.wake_ups && self.jam.as_ref().is_none_or(|jam| jam.has_wake_ups(seat)),
+            wake_ups: self.announces(seat),
             waitlists: self.has_waitlists.then(|| "quorumlock:waitlist:".into()),
             asks: self.asks(seat),
         }
+    }
+
+    /// Returns whether the client of a seat notifies others of its releases, and is notified.
+    pub(super) fn announces(&self, seat: usize) -> bool {
+        self.wake_ups && self.jam.as_ref().is_none_or(|jam| jam.has_wake_ups(seat))
     }
 
     /// Returns whether the client of a seat asks holders to give way: some do not, as those of another version.

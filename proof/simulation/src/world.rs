@@ -76,7 +76,7 @@ pub(super) struct World {
     pub(super) hinted_until: BTreeMap<&'static str, Time>,
     /// Of each writer that waits among readers alone, since when, and which readers were in then and are still.
     pub(super) among: BTreeMap<(usize, u64), (Time, BTreeSet<String>)>,
-    /// When each resource was last deleted by a command.
+    /// When each resource was last deleted by a command of a client that announces it.
     pub(super) released_at: BTreeMap<&'static str, Time>,
     /// When all that must happen is looked at next.
     pub(super) looks_at: Time,
