@@ -39,9 +39,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// crowd at once.
 const SPREAD_CAPS: u32 = 8;
 
-/// Behind a holder that was not called, a waiter in front pauses for so many bases at the least: 20 ms. Twenty clients of
-/// ours beside four of rslock then have 0.86 of the share that they had when all of them polled, and rslock 1.04 of its
-/// own (`scripts/bench share`); if the first alone asked, and twice as often, rslock would have 0.8.
+/// Behind a holder that was not called, the first pauses for so many bases at the least: 20 ms. Twenty clients of ours
+/// beside four of rslock then have 0.6 to 0.9 of the share that they had when all of them polled; with half of it, rslock
+/// has 0.8 of its own (`scripts/bench share`).
 const LEAST_BASES: u32 = 4;
 
 /// Why a waiter in a list tries.
@@ -170,10 +170,10 @@ impl Entry {
         self.sight = sight;
     }
 
-    /// Returns the longest pause in front behind a holder that may release the key without a call. By then another
+    /// Returns the longest pause of the first behind a holder that may release the key without a call. By then another
     /// client may have taken it, so the pause is a part of the time for which that one holds it.
     fn behind_uncalled(&self, now: Instant, base: Duration) -> Option<Duration> {
-        let held = now.since(self.uncalled_since.filter(|_| self.is_in_front())?);
+        let held = now.since(self.uncalled_since.filter(|_| self.ahead == Some(0))?);
         Some((held / SILENCE_PER_PAUSE).max(LEAST_BASES * base))
     }
 
