@@ -188,7 +188,9 @@ impl Entry {
         random: u64,
     ) -> Duration {
         let Backoff { base, cap } = *backoff;
-        let jitter = Backoff { base, cap: base }.delay(0, None, random);
+        let up_to = |span| Backoff { base: span, cap: span }.delay(0, None, random);
+        let upper_half = |span: Duration| span / 2 + up_to(span) / 2;
+        let jitter = up_to(base);
         let is_in_front = self.is_in_front();
         // Its own question has called the first, and no other waiter may watch that call.
         let has_called = matches!(found, Found::OtherCalled(quiet) if quiet >= self.quiet());
@@ -196,15 +198,9 @@ impl Entry {
         let steps = u32::try_from(self.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
         let window = cap.saturating_mul(steps) / FRONT as u32;
         let window = window.min(cap.saturating_mul(LONGEST_PAUSE_CAPS)).min(LONGEST_PAUSE);
-        let spread = window.min(cap.saturating_mul(SPREAD_CAPS));
-        let spread = Backoff { base: spread, cap: spread }.delay(0, None, random);
-        let by_place = match is_in_front {
-            true => as_in_front,
-            false => window / 2 + Backoff { base: window, cap: window }.delay(0, None, random) / 2,
-        };
-        let behind_uncalled = self
-            .behind_uncalled(now, base)
-            .map(|most| most / 2 + Backoff { base: most, cap: most }.delay(0, None, random) / 2);
+        let spread = up_to(window.min(cap.saturating_mul(SPREAD_CAPS)));
+        let by_place = if is_in_front { as_in_front } else { upper_half(window) };
+        let behind_uncalled = self.behind_uncalled(now, base).map(upper_half);
         let by_place = behind_uncalled.map_or(by_place, |pause| pause.min(by_place));
         match found {
             Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
