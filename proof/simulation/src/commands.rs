@@ -57,13 +57,16 @@ impl Script {
             let hashed = |text| redis::Script::new(text).get_hash().to_owned();
             all.map(|(script, text)| (script, text, hashed(text))).into()
         });
-        let called = words.get(1)?;
-        let is_meant = |(_, text, hash): &&(Self, &str, String)| match &words[0][..] {
-            b"EVALSHA" => hash.as_bytes() == called,
-            b"EVAL" => text.as_bytes() == called,
-            _ => false,
-        };
-        ALL.iter().find(is_meant).map(|(script, ..)| *script)
+        ALL.iter().find(|(_, text, hash)| calls(words, text, hash)).map(|(script, ..)| *script)
+    }
+}
+
+/// Returns whether a command calls this script, by its hash or with its text.
+fn calls(words: &[Vec<u8>], text: &str, hash: &str) -> bool {
+    match words {
+        [verb, called, ..] if verb == b"EVALSHA" => called == hash.as_bytes(),
+        [verb, called, ..] if verb == b"EVAL" => called == text.as_bytes(),
+        _ => false,
     }
 }
 
@@ -92,11 +95,7 @@ impl Deed {
     pub(super) fn asks_list(words: &[Vec<u8>]) -> bool {
         static HASH: LazyLock<String> =
             LazyLock::new(|| redis::Script::new(WAIT).get_hash().to_owned());
-        match (words.first(), words.get(1)) {
-            (Some(verb), Some(word)) if verb == b"EVALSHA" => word == HASH.as_bytes(),
-            (Some(verb), Some(word)) if verb == b"EVAL" => word == WAIT.as_bytes(),
-            _ => false,
-        }
+        calls(words, WAIT, &HASH)
     }
 
     /// Returns the number of words before its arguments.
