@@ -23,7 +23,7 @@ const RECORDED: [(&str, usize); 26] = [
     ("tests/redis/threads/ending.rs", 1),
     ("tests/redis/ties.rs", 1),
     ("tests/redis/tls/life.rs", 1),
-    ("tests/redis/turns/dead.rs", 2),
+    ("tests/redis/turns/dead.rs", 1),
     ("tests/redis/web_service.rs", 4),
     ("tests/support/clock.rs", 1),
     ("tests/support/conformance/letting_go.rs", 2),

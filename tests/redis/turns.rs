@@ -6,8 +6,6 @@ pub(crate) mod dead;
 mod processes;
 mod shares;
 
-use crate::support::prelude::*;
-use redis::cmd;
 use std::time::{Duration, SystemTime};
 
 /// Returns the time in nanoseconds, of a clock that all processes share.
@@ -17,21 +15,4 @@ fn nanos() -> u128 {
 
 fn span(from: u128, until: u128) -> Duration {
     Duration::from_nanos(until.saturating_sub(from).try_into().unwrap())
-}
-
-/// Waits until so many stand in the list of `r`, and returns the master that has it.
-pub(crate) async fn stand(masters: &[Server], waiters: usize) -> usize {
-    let (all, mut at) =
-        (cmd("ZRANGE").arg("quorumlock:waitlist:r").arg(0).arg(-1).to_owned(), None);
-    eventually("they stand in the list", 2 * SOON, async || {
-        for (node, server) in masters.iter().enumerate() {
-            let listed: Vec<String> = witness::ask(server, &all).await.unwrap_or_default();
-            // A mark is no waiter.
-            let standing = listed.iter().filter(|name| !name.starts_with(['>', '!'])).count();
-            at = at.or((standing == waiters).then_some(node));
-        }
-        at.is_some()
-    })
-    .await;
-    at.unwrap()
 }

@@ -44,3 +44,20 @@ pub(crate) async fn everywhere(masters: &[impl witness::Master], key: &str) {
     };
     eventually("every master has the key", SOON, same).await;
 }
+
+/// Waits until so many stand in the list of `r`, and returns the master that has it.
+pub(crate) async fn stand(masters: &[impl witness::Master], waiters: usize) -> usize {
+    let all = redis::cmd("ZRANGE").arg("quorumlock:waitlist:r").arg(0).arg(-1).to_owned();
+    let mut at = None;
+    eventually("they stand in the list", 2 * SOON, async || {
+        for (node, server) in masters.iter().enumerate() {
+            let listed: Vec<String> = witness::ask(server, &all).await.unwrap_or_default();
+            // A mark is no waiter.
+            let standing = listed.iter().filter(|name| !name.starts_with('>')).count();
+            at = at.or((standing == waiters).then_some(node));
+        }
+        at.is_some()
+    })
+    .await;
+    at.unwrap()
+}

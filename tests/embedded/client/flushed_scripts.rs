@@ -3,6 +3,7 @@
 use super::prelude::*;
 use quorumlock::kind::Kind;
 use quorumlock::{Acquire, Guard, Redlock, Released};
+use std::future::IntoFuture;
 use std::time::Duration;
 
 const TTL: Duration = Duration::from_millis(1_500);
@@ -61,4 +62,44 @@ async fn scripts_flushed_on_a_quorum_lose_and_delay_no_lock() {
 #[tokio::test(start_paused = true)]
 async fn scripts_flushed_on_a_quorum_lose_and_delay_no_fenced_lock() {
     a_quorum_forgets(|redlock, name| redlock.acquire(name).fenced()).await;
+}
+
+/// Each release serves the next in order, without a pause.
+#[tokio::test(start_paused = true)]
+async fn forgotten_scripts_and_the_loss_of_the_lists_master_cost_no_place() {
+    let masters = Masters::start(5);
+    let mut guard = connect(&masters).await.acquire("r").fair(true).ttl(LONG).await.unwrap();
+    let (mut waiters, mut first) = (Vec::new(), 0);
+    for place in 1..5 {
+        let acquire = connect(&masters).await.acquire("r").fair(true).ttl(LONG);
+        waiters.push(tokio::spawn(acquire.timeout(Duration::MAX).into_future()));
+        first = stand(&masters, place).await;
+        // Those that come within a round trip of each other may change places where the list moves.
+        tokio::time::sleep(100 * MS).await;
+    }
+    for (round, waiter) in waiters.into_iter().enumerate() {
+        // An order is promised only where the hold has its key.
+        let alive = if round > 1 { 4 } else { 5 };
+        eventually("all masters have the key", SOON, async || {
+            // The first one may find that the scripts are forgotten.
+            drop(guard.extend().await);
+            witness::holders(&masters, "r").await.len() == alive
+        })
+        .await;
+        if round == 1 {
+            masters[first].kill();
+            stand(&masters, 3).await;
+        }
+        flush(&masters[..first]).await;
+        flush(&masters[first + 1..]).await;
+        // They ask meanwhile.
+        tokio::time::sleep(2 * SECOND).await;
+        let released = Instant::now();
+        assert_eq!(guard.release().await, Ok(Released::Confirmed));
+        guard = waiter.await.unwrap().unwrap();
+        assert!(released.elapsed() < 5 * MS, "hand-over {round} in {:?}", released.elapsed());
+    }
+    guard.release().await.unwrap();
+    masters[first].restart();
+    witness::eventually_no_keys(&masters, 2 * SOON).await;
 }

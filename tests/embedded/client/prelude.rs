@@ -5,7 +5,7 @@
 
 pub(crate) use crate::masters::{Master, Masters, builder};
 pub(crate) use crate::support::poll::eventually;
-pub(crate) use crate::support::prelude::{LONG, MS, SECOND, SOON, everywhere};
+pub(crate) use crate::support::prelude::{LONG, MS, SECOND, SOON, everywhere, stand};
 pub(crate) use crate::support::witness::{self, AGREEMENT, outlives_clients};
 use quorumlock::Redlock;
 pub(crate) use tokio::time::Instant;

@@ -4,7 +4,6 @@ use crate::support::clock;
 use crate::support::docker::tell;
 use crate::support::prelude::*;
 use crate::turns::dead::{LATE, handed_over, waiter};
-use crate::turns::stand;
 use futures::future::join_all;
 use quorumlock::{FencingWindow, Redlock};
 use std::time::Duration;
