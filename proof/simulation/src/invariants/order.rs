@@ -1,10 +1,11 @@
 //! First come, first served: a waiter goes as the first of its list, and a fair acquire neither tries nor wins while
-//! another waiter stands there that stood there when it came.
+//! another waiter stands there that stood there when it came. Clients may differ on whose list it is (G18): a client that
+//! stands in a list, or was let go from it, is judged by that one, and any other client by all of them.
 
 use super::Verdict;
 use crate::client::owner;
 use crate::clock::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A resource, and the master of a list.
 type List = (usize, &'static str);
@@ -13,12 +14,10 @@ type List = (usize, &'static str);
 pub(crate) struct Order {
     /// The waiters in each list, their stamps, and since when each has stood there.
     lists: BTreeMap<List, BTreeMap<String, (u64, Time)>>,
-    /// The resources that were released silently, for which no waiter stands in a list.
-    silent: BTreeSet<&'static str>,
     /// When each acquire began, by client and request.
     began: BTreeMap<(usize, u64), Time>,
-    /// When each client was last let go, and when it last won.
-    let_go: BTreeMap<(usize, &'static str), Time>,
+    /// When each client was last let go, and by which master, and when it last won.
+    let_go: BTreeMap<(usize, &'static str), (Time, usize)>,
     won: BTreeMap<(usize, &'static str), Time>,
 }
 
@@ -28,13 +27,9 @@ impl Order {
         let list = self.lists.entry(at).or_default();
         let old = std::mem::take(list);
         for (name, stamp) in listed {
-            match name.starts_with(['>', '!']) {
-                true if name == "!" => _ = self.silent.insert(at.1),
-                true => {}
-                false => {
-                    let same = old.get(name).filter(|(before, _)| before == stamp);
-                    list.insert(name.clone(), *same.unwrap_or(&(*stamp, now)));
-                }
+            if !name.starts_with('>') {
+                let same = old.get(name).filter(|(before, _)| before == stamp);
+                list.insert(name.clone(), *same.unwrap_or(&(*stamp, now)));
             }
         }
     }
@@ -51,7 +46,7 @@ impl Order {
         let stamp = stamp.or(place.map(|(stamp, _)| *stamp));
         self.sees(at, now, listed);
         if let Some(client) = owner(waiter) {
-            self.let_go.insert((client, at.1), now);
+            self.let_go.insert((client, at.1), (now, at.0));
         }
         let Some(stamp) = stamp else { return Err(format!("{waiter} goes, and stood nowhere")) };
         let mut list = self.lists[&at].iter();
@@ -80,7 +75,7 @@ impl Order {
     /// again.
     pub(crate) fn tries(&self, client: usize, request: u64, key: &'static str) -> Verdict {
         let since = self.since(client, request, key);
-        let is_let_go = self.let_go.get(&(client, key)).copied() >= since;
+        let is_let_go = self.let_go_at(client, since, key).is_some();
         match self.ahead(client, since, key).filter(|_| !is_let_go) {
             Some(other) => {
                 let name = crate::client::name(client);
@@ -101,11 +96,21 @@ impl Order {
         }
     }
 
-    /// Returns another client's waiter that stood in a list of a resource by then, and stands there still.
+    /// Returns the master that has let a client go since then.
+    fn let_go_at(&self, client: usize, since: Option<Time>, key: &'static str) -> Option<usize> {
+        let let_go = self.let_go.get(&(client, key)).filter(|(at, _)| Some(*at) >= since);
+        let_go.map(|(_, node)| *node)
+    }
+
+    /// Returns another client's waiter that stood in the list of a resource by then, and stands there still.
     fn ahead(&self, client: usize, since: Option<Time>, key: &'static str) -> Option<&str> {
-        let since = since.filter(|_| !self.silent.contains(key))?;
-        let lists = self.lists.iter().filter(|((_, resource), _)| *resource == key);
+        let of_key = || self.lists.iter().filter(|((_, resource), _)| *resource == key);
+        let mut its =
+            of_key().filter(|(_, list)| list.keys().any(|name| owner(name) == Some(client)));
+        let at = its.next().map(|((node, _), _)| *node).or(self.let_go_at(client, since, key));
+        let lists = of_key().filter(|((node, _), _)| at.is_none_or(|at| at == *node));
         let mut standing = lists.flat_map(|(_, list)| list);
+        let since = since?;
         let found = standing.find(|(other, (_, at))| *at < since && owner(other) != Some(client));
         found.map(|(other, _)| &**other)
     }
@@ -149,14 +154,17 @@ mod tests {
         assert_eq!(judged(&order), (true, true), "they came together");
         order.begins((1, 4), 21);
         assert_eq!(judged(&order), (false, false));
-        assert_eq!(order.goes((1, "k"), 22, (&waiter(1), Some(1)), &[]), Ok(()));
+        assert_eq!(order.goes(AT, 22, (&waiter(1), Some(1)), &listed(&[(0, 5)])), Ok(()));
         assert_eq!(judged(&order), (true, false), "it has been let go");
         order.won((1, "k"), 30);
         assert_eq!(judged(&order), (false, false), "its turn was before");
         order.sees(AT, 31, &listed(&[(0, 6)]));
         assert_eq!(judged(&order), (true, true), "that one has come back");
         order.won((1, "k"), 40);
-        order.sees(AT, 41, &[("!".to_owned(), 1), (waiter(0), 6)]);
-        assert_eq!(judged(&order), (true, true), "it was released silently");
+        assert_eq!(judged(&order), (false, false));
+        order.sees((1, "k"), 41, &listed(&[(1, 7)]));
+        assert_eq!(judged(&order), (true, true), "it stands in another list");
+        assert_eq!(order.goes((1, "k"), 42, (&waiter(1), None), &[]), Ok(()));
+        assert_eq!(judged(&order), (true, true), "it was let go there");
     }
 }
