@@ -137,7 +137,8 @@ pub use preflight::Preflight;
 #[doc(inline)]
 pub use quorumlock_core::coordinator::RestartGuard;
 #[doc(inline)]
-pub use quorumlock_core::quorum::{Backoff, ClockDrift, FencingWindow};
+pub use quorumlock_core::pace::Backoff;
+pub use quorumlock_core::quorum::{ClockDrift, FencingWindow};
 /// The redis crate of which an [`IntoNode`] accepts addresses and clients: use it by this path, and the
 /// versions match.
 #[doc(no_inline)]

@@ -11,8 +11,9 @@ use crate::failure::InvalidSetting;
 use quorumlock_core::coordinator::{
     Agreement, AtLeast, Rest, RestartGuard, Settings, SharedSettings,
 };
+use quorumlock_core::pace::Backoff;
 use quorumlock_core::quorum::{
-    Backoff, ClockDrift, FencingWindow, Membership, NodeSet, agreement, standing, validity,
+    ClockDrift, FencingWindow, Membership, NodeSet, agreement, standing, validity,
 };
 use std::sync::Arc;
 use std::time::Duration;

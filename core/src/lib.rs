@@ -11,6 +11,7 @@ pub mod escape;
 mod lock;
 mod master;
 pub mod obstacle;
+pub mod pace;
 mod questions;
 pub mod quorum;
 pub mod report;

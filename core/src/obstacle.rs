@@ -2,8 +2,8 @@
 
 #![warn(missing_docs)]
 
+use crate::pace::readiness::quorum_in;
 use crate::quorum::Membership;
-use crate::quorum::readiness::quorum_in;
 use crate::report::{Answer, NodeReport, Refusal};
 use std::sync::Arc;
 use std::time::Duration;

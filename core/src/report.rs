@@ -2,8 +2,10 @@
 
 #![warn(missing_docs)]
 
+mod difference;
 mod fold;
 
+pub use difference::Difference;
 pub use fold::{Folded, Said, fold};
 
 use crate::escape::OneLine;

@@ -2,9 +2,11 @@
 
 #![warn(missing_docs)]
 
+mod masters;
+
 use crate::escape::OneLine;
+use crate::pace::readiness::quorum_in;
 use crate::quorum::Membership;
-use crate::quorum::readiness::quorum_in;
 use crate::report::{Quorum, Span};
 use std::fmt;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 mod leaders;
 mod leadership;
+mod terms;
 mod watch;
 
 pub use leaders::Leaders;

@@ -1,10 +1,10 @@
 //! One observer: when it looks, and what it makes of what it sees.
 
+use super::terms::{News, Sight, Terms};
 use super::{Election, Leader};
 use crate::driver::Listening;
 use crate::inspect::InspectError;
 use crate::inspect::{Inspection, LockState};
-use quorumlock_core::quorum::{News, Sight, Terms};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle as Runtime;

@@ -3,7 +3,7 @@
 use super::blocked::Blocked;
 use super::{Closed, InvalidSetting, NoRandomness, Overloaded, WrongContext, if_slow, list};
 use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
-use quorumlock_core::quorum::readiness::quorum_in;
+use quorumlock_core::pace::readiness::quorum_in;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,9 +3,11 @@
 mod permissions;
 
 use super::question::{Heard, Question, TimeSample};
-use super::{ClockOffset, Finding, FindingKind, NodePreflight, Permission, Persistence, Role};
+use super::{
+    ClockOffset, Difference, Finding, FindingKind, NodePreflight, Permission, Persistence, Role,
+};
 use quorumlock_core::coordinator::wire::{self, Reply};
-use quorumlock_core::coordinator::{Difference, RestartGuard, ServerFacts, SharedSettings};
+use quorumlock_core::coordinator::{RestartGuard, ServerFacts, SharedSettings};
 use quorumlock_core::quorum::standing::Start;
 use quorumlock_core::quorum::{ClockDrift, Instant};
 use std::sync::Arc;

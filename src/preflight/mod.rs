@@ -33,7 +33,8 @@ pub(crate) mod side_connection;
 pub use finding::{Finding, FindingKind, Severity};
 pub(crate) use judge::{not_alone, warms_up_for};
 pub use permission::Permission;
-pub use quorumlock_core::coordinator::{Difference, Persistence, Role};
+pub use quorumlock_core::coordinator::{Persistence, Role};
+pub use quorumlock_core::report::Difference;
 pub use result::{ClockOffset, NodePreflight, Preflight};
 
 use crate::driver::clock::Clock;

@@ -3,7 +3,7 @@
 use super::{Finding, FindingKind, Persistence, Role};
 use crate::report::{OneLine, Span};
 use quorumlock_core::coordinator::ServerFacts;
-use quorumlock_core::quorum::readiness::quorum_in;
+use quorumlock_core::pace::readiness::quorum_in;
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;

@@ -14,8 +14,7 @@ use std::process::Command;
 const MOST_METHODS: usize = 60;
 
 /// What locks say to waiters.
-const CALLS: [&str; 17] = [
-    "asked_for",
+const CALLS: [&str; 15] = [
     "asks_remaining",
     "found_in_use",
     "freed",
@@ -26,7 +25,6 @@ const CALLS: [&str; 17] = [
     "notify_others",
     "occupy",
     "occupy_idle",
-    "open_mailbox",
     "refused",
     "request",
     "shared",

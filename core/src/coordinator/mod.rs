@@ -20,8 +20,8 @@ mod tests;
 
 pub use crate::lock::{Adopted, DetachedFences, DetachedLock, NotAdopted};
 pub use crate::master::{
-    Agreement, CLUSTER, Difference, Epoch, Fault, FaultKind, Introduction, Masters, Persistence,
-    RestartGuard, Role, SENTINEL, ServerFacts, SharedSettings, TOO_MANY_CLIENTS, restart_guard,
+    Agreement, CLUSTER, Epoch, Fault, FaultKind, Introduction, Masters, Persistence, RestartGuard,
+    Role, SENTINEL, ServerFacts, SharedSettings, TOO_MANY_CLIENTS, restart_guard,
 };
 #[cfg(any(test, feature = "testing"))]
 pub use crate::master::{Judged, Rule};

@@ -16,7 +16,6 @@ pub(crate) mod release;
 pub(crate) mod round;
 mod staying;
 mod top_up;
-mod wanted;
 pub(crate) mod warm;
 
 pub use adopt::{Adopted, NotAdopted};

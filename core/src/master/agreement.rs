@@ -11,12 +11,9 @@
 //! question that prolongs it ahead of its commands, and a client that ends takes its own part of the
 //! note back.
 
-mod difference;
-
-pub use difference::Difference;
-
 use super::Fault;
 use crate::quorum::{FencingWindow, ForeignList, Instant, LONGEST_SILENCE, NodeSet, Numbers};
+use crate::report::Difference;
 use crate::wire::{self, Reply};
 use std::sync::Arc;
 use std::time::Duration;
@@ -233,7 +230,7 @@ impl SharedSettings {
     }
 
     /// Returns each list as one word, independent of the order of its masters and of the lists.
-    fn lists(&self) -> Vec<String> {
+    pub(crate) fn lists(&self) -> Vec<String> {
         let word = |list: &Vec<Arc<str>>| {
             let mut names: Vec<&str> = list.iter().map(|name| &**name).collect();
             names.sort_unstable();

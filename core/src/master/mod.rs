@@ -11,12 +11,12 @@ pub(crate) mod fencing;
 pub(crate) mod ledger;
 pub mod restart_guard;
 pub(crate) mod session;
-mod status;
 #[cfg(any(test, feature = "testing"))]
 mod taken_back;
 mod tokens;
+mod voting;
 
-pub use agreement::{Agreement, Difference, Introduction, SharedSettings};
+pub use agreement::{Agreement, Introduction, SharedSettings};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub(crate) use ledger::{Debt, Deleted, Deletion, Kept};
 pub use restart_guard::RestartGuard;
@@ -29,11 +29,11 @@ pub use taken_back::Rule;
 
 use crate::master::barrier::Barrier;
 use crate::master::departure::Departure;
-use crate::quorum::{Ballots, Instant, NodeSet, Window};
+use crate::pace::Window;
+use crate::quorum::{Ballots, Instant, NodeSet};
 use crate::report::Quorum;
-use crate::shared::{Action, Keys, Random, Settings};
-use crate::wire::waitlist::Says;
-use crate::wire::{self, Login, Mailbox, Packer};
+use crate::shared::{Action, Random, Settings};
+use crate::wire::{Login, Mailbox, Packer};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -220,38 +220,5 @@ impl Masters {
             None => "",
         };
         Some(Fault::unfit(format!("the same server as {twin}: each master counts once{alike}")))
-    }
-
-    /// Returns the command that asks the process which reads this mailbox at `node` to give `key` back.
-    pub(crate) fn asking(&mut self, node: usize, mailbox: Mailbox, key: &str) -> Vec<u8> {
-        let (channel, message) = (wire::mailbox(mailbox), format!("ask {key}"));
-        self.packer.publish(&self.sessions[node].channels, &channel, &message).to_vec()
-    }
-
-    /// Notifies the waiters for `key` at `node` once more that it is free, and calls the next of them by what it
-    /// `says` there, if any is to be called.
-    pub(crate) fn notify(&mut self, node: usize, key: Keys, says: Option<Says>) {
-        let session = &mut self.sessions[node];
-        match says {
-            Some(says) => session.call(key, says, true, &mut self.packer),
-            None => session.tell_of(&key, &mut self.packer),
-        }
-    }
-
-    /// Notifies the waiters for these keys, wherever they listen, that the keys are free.
-    pub(crate) fn tell_all_of(&mut self, now: Instant, keys: &Keys) {
-        for key in keys.each() {
-            let Some((channel, _)) = key.messages().next() else { continue };
-            for node in self.tellers(now, channel).iter() {
-                self.sessions[node].tell_of(&key, &mut self.packer);
-            }
-        }
-    }
-
-    /// Notifies the readers that wait for this key that they may be let in.
-    pub(crate) fn tell_readers(&mut self, now: Instant, key: &Arc<str>, hint: &str) {
-        for node in self.tellers(now, key).iter() {
-            self.sessions[node].tell_by_hint(key, hint, false, &mut self.packer);
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::lock::Locks;
-use crate::quorum::readiness::quorum_in;
+use crate::pace::readiness::quorum_in;
 use crate::quorum::{Membership, NodeSet};
 use crate::report::{Answer, NodeReport, UnknownCause};
 use crate::shared::{Cx, Event, RequestId};

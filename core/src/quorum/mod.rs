@@ -11,7 +11,6 @@
 
 pub mod admission;
 pub mod agreement;
-pub mod backoff;
 pub mod clocks;
 pub mod fence;
 pub mod instant;
@@ -19,19 +18,15 @@ pub mod keeper;
 pub mod lease;
 pub mod line;
 pub mod membership;
-pub mod readiness;
 pub mod standing;
 pub mod tally;
-pub mod terms;
 pub mod validity;
-pub mod window;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use admission::{Admission, admit};
 pub use agreement::{ForeignList, LONGEST_SILENCE, Numbers};
-pub use backoff::Backoff;
 pub use clocks::Clocks;
 pub use fence::{Ballots, FencingWindow};
 pub use instant::{Instant, Nanos};
@@ -39,6 +34,4 @@ pub use keeper::Keeper;
 pub use lease::{Extension, Progress, Report};
 pub use membership::{Membership, NodeSet};
 pub use tally::{Tally, Verdict, Vote};
-pub use terms::{News, Sight, Terms};
 pub use validity::ClockDrift;
-pub use window::Window;

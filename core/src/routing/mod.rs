@@ -3,3 +3,4 @@
 
 pub(crate) mod first_node;
 pub(crate) mod laggards;
+mod messages;

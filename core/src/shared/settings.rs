@@ -1,7 +1,8 @@
 //! The configuration of the machine.
 
 use crate::master::{Agreement, RestartGuard};
-use crate::quorum::{Backoff, ClockDrift, FencingWindow, Membership};
+use crate::pace::Backoff;
+use crate::quorum::{ClockDrift, FencingWindow, Membership};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -29,7 +29,8 @@ mod writer;
 use crate::lock::{Asking, Round};
 use crate::master::barrier;
 use crate::obstacle::Obstacle;
-use crate::quorum::{Backoff, Instant, Nanos};
+use crate::pace::Backoff;
+use crate::quorum::{Instant, Nanos};
 use crate::shared::{
     AcquireRequest, AttemptId, Cx, Event, Failure, KeepAlive, Keys, RequestId, RoundId, Slots,
     Timer,

@@ -12,7 +12,7 @@
 use super::waitlist::Seen;
 use super::{Acquisition, Phase, Waiters};
 use crate::master::PendingReply;
-use crate::quorum::Backoff;
+use crate::pace::Backoff;
 use crate::shared::{AttemptId, Cx, Keys, RequestId, Timer};
 use crate::wire;
 use crate::wire::notice::{Notice, UNDONE};

@@ -24,4 +24,4 @@ pub mod settings;
 pub mod sharing;
 pub mod waiting;
 
-use quorumlock_core::quorum;
+use quorumlock_core::{pace, quorum};

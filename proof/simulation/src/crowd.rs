@@ -12,7 +12,8 @@ use quorumlock_core::coordinator::{
     AcquireRequest, Action, Agreement, AttemptId, Coordinator, Epoch, Event, Keys, Random,
     RequestId, Rest, RestartGuard, Settings, Slots,
 };
-use quorumlock_core::quorum::{Backoff, FencingWindow, Instant, Membership, Nanos};
+use quorumlock_core::pace::Backoff;
+use quorumlock_core::quorum::{FencingWindow, Instant, Membership, Nanos};
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -9,10 +9,9 @@ use super::network::LATEST_IN_A_BURST_US;
 use super::nights::{NIGHTS, Night};
 use super::seed::Rng;
 use quorumlock_core::coordinator::{Agreement, Rest, RestartGuard, Settings};
+use quorumlock_core::pace::Backoff;
 use quorumlock_core::quorum::agreement::HEARTBEAT;
-use quorumlock_core::quorum::{
-    Backoff, ClockDrift, FencingWindow, LONGEST_SILENCE, Membership, NodeSet,
-};
+use quorumlock_core::quorum::{ClockDrift, FencingWindow, LONGEST_SILENCE, Membership, NodeSet};
 use std::ops::Range;
 use std::time::Duration;
 

@@ -2,7 +2,8 @@
 
 use super::open;
 use super::stage::{DRIFT, Stage};
-use crate::quorum::{Instant, Window};
+use crate::pace::Window;
+use crate::quorum::Instant;
 use crate::shared::{AttemptId, Keys};
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ const QUORUMS: [(usize, usize, usize); 9] = [
 ];
 
 /// Returns the set whose members are the one-bits of `bits`.
-pub(super) fn set(bits: u32) -> NodeSet {
+pub(crate) fn set(bits: u32) -> NodeSet {
     (0..32).filter(|node| bits >> node & 1 == 1).collect()
 }
 

@@ -7,7 +7,6 @@
 mod admission;
 mod adoption;
 mod agreement;
-mod backoff;
 mod ballots;
 mod clocks;
 mod drift;
@@ -19,15 +18,12 @@ mod joint;
 mod joint_rounds;
 mod keeper;
 mod line;
-mod membership;
+pub(crate) mod membership;
 mod permutations;
-mod readiness;
 mod standing;
 mod tally;
 mod tally_orders;
-mod terms;
 mod validity;
-mod window;
 
 use super::{Instant, Membership};
 use proptest::test_runner::{Config, RngSeed};
@@ -36,7 +32,7 @@ use std::time::Duration;
 
 /// Configures random tests. Nothing is written next to the sources, and the inputs are the same in
 /// every run unless `PROPTEST_RNG_SEED` has another seed. A failure prints its smallest input.
-fn cases(count: u32) -> Config {
+pub(crate) fn cases(count: u32) -> Config {
     let ordinary = Config::default();
     let rng_seed = match ordinary.rng_seed {
         RngSeed::Random => RngSeed::Fixed(0x5eed),
@@ -46,16 +42,16 @@ fn cases(count: u32) -> Config {
 }
 
 /// Returns a membership of `count` masters.
-fn masters(count: usize) -> Membership {
+pub(crate) fn masters(count: usize) -> Membership {
     Membership::of(count).unwrap_or_else(|| panic!("{count} masters are no membership"))
 }
 
-const fn ms(millis: u64) -> Duration {
+pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
 /// Returns the instant `millis` after the origin of the clock.
-const fn at(millis: u64) -> Instant {
+pub(crate) const fn at(millis: u64) -> Instant {
     Instant::from_nanos(millis * 1_000_000)
 }
 

@@ -4,7 +4,8 @@
 //! It is as with the list of a key (`waiting/waitlist`), and simpler: no client that does not know of lists holds a slot.
 
 use super::pool::{Phase, Pool};
-use crate::quorum::{Backoff, Instant};
+use crate::pace::Backoff;
+use crate::quorum::Instant;
 use crate::shared::{Cx, Failure, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;

@@ -2,7 +2,8 @@
 
 use super::pool::{Lead, Phase, Pool, Seeker};
 use crate::obstacle::Obstacle;
-use crate::quorum::{Backoff, Instant};
+use crate::pace::Backoff;
+use crate::quorum::Instant;
 use crate::shared::{Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
 use crate::waiting::Waiters;
 use crate::waiting::line::Cohort;

@@ -1,6 +1,7 @@
 //! The entry of an acquire in the list of its key, and its pauses.
 
-use crate::quorum::{Backoff, Instant};
+use crate::pace::Backoff;
+use crate::quorum::Instant;
 use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::Settings;
 use crate::waiting::Contention;

@@ -5,7 +5,8 @@ use super::mutants::Mutant;
 use super::properties;
 use super::state::{BURSTS, State, WRITES, Write};
 use crate::checker::Model;
-use crate::quorum::{Instant, Keeper, Window};
+use crate::pace::Window;
+use crate::quorum::{Instant, Keeper};
 use std::time::Duration;
 
 /// A slot, and how many of them a step takes.

@@ -1,7 +1,8 @@
 //! What the client and the master remember, and what is on its way to it.
 
 use crate::digest::digest;
-use crate::quorum::{Instant, Window};
+use crate::pace::Window;
+use crate::quorum::Instant;
 
 /// The most bursts, and the most writes that the master has not executed.
 pub const BURSTS: usize = 2;

@@ -1,7 +1,8 @@
 //! The window of open rounds: how it follows the delay of the answers.
 
-use super::{at, ms};
-use crate::quorum::{Instant, Window};
+use crate::pace::Window;
+use crate::quorum::Instant;
+use crate::quorum::tests::{at, ms};
 use std::time::Duration;
 
 const TIMEOUT: Duration = ms(200);

@@ -1,6 +1,6 @@
 //! The time until a quorum may vote, and whatever else a quorum reaches.
 
-use super::{Membership, NodeSet};
+use crate::quorum::{Membership, NodeSet};
 
 /// Returns the smallest number, or the shortest time, that those of a quorum do not exceed. `values` has
 /// each node's by its place; `None` for one that has none. For waits, that is how long it takes until a

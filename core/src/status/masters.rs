@@ -1,9 +1,9 @@
 //! The standing of the masters, for callers and observers.
 
-use super::{Fault, FaultKind, Masters, Session};
-use crate::quorum::{Admission, Instant, NodeSet, admit};
+use super::{Margin, NodeStanding, NodeStatus, Status};
+use crate::master::{FaultKind, Masters, Session};
+use crate::quorum::Instant;
 use crate::report::Refusal;
-use crate::status::{Margin, NodeStanding, NodeStatus, Status};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,53 +25,10 @@ impl Masters {
         Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
     }
 
-    /// Decides whether a client that has met each master for the first time may run. Other clients with
-    /// other lists refuse it exactly where they would bar it while it runs: such a client may win at
-    /// masters that are not ours, so even a master without a vote that reports it is believed. Other
-    /// numbers cost the vote of the master that reports them, and a master that has none has nothing to
-    /// lose by them; all masters wait for the greater `D` whoever reports it.
-    pub fn admission(&self, now: Instant, strict: bool) -> Admission {
-        let is_unfit = |fault: &Fault| fault.kind != FaultKind::Down;
-        let unfit =
-            NodeSet::places(&self.sessions, |session| session.fault().is_some_and(is_unfit));
-        // A client that only looks disagrees with no client.
-        if self.settings.agreement.is_look() {
-            let membership = self.settings.membership;
-            return admit(membership, unfit, NodeSet::EMPTY, false, strict);
-        }
-        let fit = || self.sessions.iter().filter(|session| session.fault().is_none());
-        let ours = self.settings.agreement.numbers();
-        let at_odds = fit().filter_map(Session::report).any(|report| report.theirs != ours)
-            || self.barred(now, Duration::ZERO).is_some();
-        let disagrees = |session: &Session| session.fault().is_none() && session.report().is_some();
-        let disagreeing = NodeSet::places(&self.sessions, disagrees);
-        admit(self.settings.membership, unfit, disagreeing, at_odds, strict)
-    }
-
     /// Returns each master that has reported clients with other settings, whether or not it has a vote,
     /// and what it has reported, with the remedy.
     pub fn reports(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         self.sessions.iter().filter_map(|session| Some((&session.name, &session.report()?.cause)))
-    }
-
-    /// Returns whether a quorum may vote.
-    pub fn can_vote(&self, now: Instant) -> bool {
-        let looks = self.settings.agreement.is_look();
-        self.quorum_can_vote(now) && (looks || self.barred(now, Duration::ZERO).is_none())
-    }
-
-    /// Returns whether a quorum may vote, even if another client's settings bar it.
-    pub(crate) fn quorum_can_vote(&self, now: Instant) -> bool {
-        self.settings.membership.is_quorum(self.voting(now))
-    }
-
-    /// Returns the masters that vote; for a client that only looks, those whose reports count.
-    pub(super) fn voting(&self, now: Instant) -> NodeSet {
-        let looks = self.settings.agreement.is_look();
-        let votes = |session: &Session| {
-            if looks { session.is_reliable(now) } else { session.may_vote_once_asked(now) }
-        };
-        NodeSet::places(&self.sessions, votes)
     }
 
     /// Returns the margin; `None` until every node has been reached or has failed once.

@@ -1,8 +1,8 @@
 //! The judgement of an observer, look by look.
 
-use crate::quorum::Instant;
-use crate::quorum::terms::{News, Sight, Terms};
+use super::{News, Sight, Terms};
 use proptest::prelude::*;
+use quorumlock_core::quorum::Instant;
 use std::time::Duration;
 
 const D: Duration = Duration::from_secs(30);

@@ -1,8 +1,8 @@
 //! A setting that two clients of a master do not share.
 
-use super::SharedSettings;
+use super::Span;
 use crate::escape::OneLine;
-use crate::report::Span;
+use crate::master::SharedSettings;
 use humantime::format_duration;
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 impl Difference {
     /// Builds the difference from `field` and `theirs`, as they are noted at the master.
-    pub(super) fn new(
+    pub(crate) fn new(
         field: &str,
         theirs: &str,
         lapses_in: Duration,

@@ -1,9 +1,10 @@
 //! The wait before the next attempt, for every random number.
 
-use super::super::backoff::earliest_quorum;
-use super::super::{Backoff, Membership, NodeSet};
-use super::membership::set;
-use super::{cases, masters, ms};
+use crate::pace::Backoff;
+use crate::pace::backoff::earliest_quorum;
+use crate::quorum::tests::membership::set;
+use crate::quorum::tests::{cases, masters, ms};
+use crate::quorum::{Membership, NodeSet};
 use proptest::prelude::*;
 use std::time::Duration;
 

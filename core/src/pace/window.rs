@@ -8,8 +8,8 @@
 //! minutes. It differs in that it grows by slow start whenever answers come early: a window that was
 //! halved is back after a few round trips, and not after a thousand.
 
-use super::Instant;
-use super::instant::nanos;
+use crate::quorum::Instant;
+use crate::quorum::instant::nanos;
 use std::time::Duration;
 
 /// The window of a client that has heard nothing yet.

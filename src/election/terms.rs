@@ -1,28 +1,28 @@
 //! The leaders of one election, as one observer sees them: terms that never go back.
 //!
-//! An observer looks now and then at what a quorum has under the key. Looks follow each other, so a
-//! leader of a lower term after one of a higher term is nothing that elections do: a fence keeps
-//! the lower term out. The higher one was never won then. Another client has written it, or a
-//! version that does not refuse such labels. It must not silence the observer from then on: once it has
-//! been gone for as long as a fence is kept, it is forgotten.
+//! An observer reads from time to time the value that a quorum has under the key. One reading follows
+//! another, so elections never show a lower term after a higher one: a fence keeps the lower term out.
+//! If an observer sees that, the higher term was never won. Another client has written it, or a version
+//! that does not refuse such labels. Such a value must not silence the observer for ever: it forgets the
+//! value after that has been gone for as long as a fence is kept.
 
-use super::Instant;
+use quorumlock_core::quorum::Instant;
 use std::time::Duration;
 
-/// What a quorum of masters that may vote has under the key.
+/// The value that a quorum of masters that may vote has under the key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sight {
+pub(super) enum Sight {
     /// The same value, of a leader in this term.
     Leader(u64),
-    /// No key, or the same value of a holder that is no leader.
+    /// The key does not exist, or has the same value, of a holder that is no leader.
     Vacant,
     /// Neither: masters are down or warming up, or the key is on its way.
     Unclear,
 }
 
-/// What an observer learns.
+/// The news for an observer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum News {
+pub(super) enum News {
     /// The leader that was seen leads.
     Leader,
     /// There is none.
@@ -31,7 +31,7 @@ pub enum News {
 
 /// The judgement of one observer.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub(super) struct Terms {
     /// How long a term must be gone to be forgotten: the quarantine.
     forget_after: Duration,
     /// The greatest term that was reported; zero before the first.
@@ -42,12 +42,12 @@ pub struct Terms {
 }
 
 impl Terms {
-    pub const fn new(forget_after: Duration) -> Self {
+    pub(super) const fn new(forget_after: Duration) -> Self {
         Self { forget_after, greatest: 0, gone_since: None, last: None }
     }
 
     /// Takes what was seen at `now`, and returns the news if there is any.
-    pub fn see(&mut self, now: Instant, sight: Sight) -> Option<News> {
+    pub(super) fn see(&mut self, now: Instant, sight: Sight) -> Option<News> {
         let leads = match sight {
             Sight::Unclear => return None,
             Sight::Leader(term) if term >= self.greatest => Some(term),
@@ -75,3 +75,6 @@ impl Terms {
         Some(news)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! The wait before the next attempt, given a random number.
 
-use super::instant::nanos;
-use super::{Membership, NodeSet};
+use crate::quorum::instant::nanos;
+use crate::quorum::{Membership, NodeSet};
 use std::time::Duration;
 
 /// Exponential backoff with full jitter: a random pause within a window that doubles with each

@@ -1,6 +1,6 @@
 //! A client elsewhere asks for a lock that this process holds.
 
-use super::{Attempt, Locks};
+use crate::lock::{Attempt, Locks};
 use crate::shared::{AttemptId, Cx, Event, IdleEnd};
 use crate::waiting::Waiters;
 use std::sync::Arc;

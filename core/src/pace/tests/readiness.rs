@@ -1,7 +1,7 @@
 //! The time until a quorum may vote, master by master.
 
-use super::super::Membership;
-use super::super::readiness::quorum_in;
+use crate::pace::readiness::quorum_in;
+use crate::quorum::Membership;
 use std::time::Duration;
 
 /// Masters as in [`Membership::pictured`], the seconds until each may vote (`-`: time does not fix

@@ -1,0 +1,50 @@
+//! Which masters vote, and whether a client may run with them.
+
+use super::{Fault, FaultKind, Masters, Session};
+use crate::quorum::{Admission, Instant, NodeSet, admit};
+use std::time::Duration;
+
+impl Masters {
+    /// Decides whether a client that has met each master for the first time may run. Other clients with
+    /// other lists refuse it exactly where they would bar it while it runs: such a client may win at
+    /// masters that are not ours, so even a master without a vote that reports it is believed. Other
+    /// numbers cost the vote of the master that reports them, and a master that has none has nothing to
+    /// lose by them; all masters wait for the greater `D` whoever reports it.
+    pub fn admission(&self, now: Instant, strict: bool) -> Admission {
+        let is_unfit = |fault: &Fault| fault.kind != FaultKind::Down;
+        let unfit =
+            NodeSet::places(&self.sessions, |session| session.fault().is_some_and(is_unfit));
+        // A client that only looks disagrees with no client.
+        if self.settings.agreement.is_look() {
+            let membership = self.settings.membership;
+            return admit(membership, unfit, NodeSet::EMPTY, false, strict);
+        }
+        let fit = || self.sessions.iter().filter(|session| session.fault().is_none());
+        let ours = self.settings.agreement.numbers();
+        let at_odds = fit().filter_map(Session::report).any(|report| report.theirs != ours)
+            || self.barred(now, Duration::ZERO).is_some();
+        let disagrees = |session: &Session| session.fault().is_none() && session.report().is_some();
+        let disagreeing = NodeSet::places(&self.sessions, disagrees);
+        admit(self.settings.membership, unfit, disagreeing, at_odds, strict)
+    }
+
+    /// Returns whether a quorum may vote.
+    pub fn can_vote(&self, now: Instant) -> bool {
+        let looks = self.settings.agreement.is_look();
+        self.quorum_can_vote(now) && (looks || self.barred(now, Duration::ZERO).is_none())
+    }
+
+    /// Returns whether a quorum may vote, even if another client's settings bar it.
+    pub(crate) fn quorum_can_vote(&self, now: Instant) -> bool {
+        self.settings.membership.is_quorum(self.voting(now))
+    }
+
+    /// Returns the masters that vote; for a client that only looks, those whose reports count.
+    pub(crate) fn voting(&self, now: Instant) -> NodeSet {
+        let looks = self.settings.agreement.is_look();
+        let votes = |session: &Session| {
+            if looks { session.is_reliable(now) } else { session.may_vote_once_asked(now) }
+        };
+        NodeSet::places(&self.sessions, votes)
+    }
+}
