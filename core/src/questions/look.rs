@@ -30,7 +30,6 @@ impl Locks {
         channel: Option<&str>,
     ) {
         let nodes: NodeSet = match channel {
-            _ if keys.is_empty() => NodeSet::EMPTY,
             Some(channel) => cx.masters.first_node(cx.now, channel).into_iter().collect(),
             None => NodeSet::places(&cx.masters.sessions, |session| session.is_reliable(cx.now)),
         };

@@ -4,7 +4,7 @@ use super::open;
 use super::stage::{DRIFT, Stage};
 use crate::pace::Window;
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Keys};
+use crate::shared::{AttemptId, Keys, RoundId};
 use std::time::Duration;
 
 const ASKS: &str = "acquire 1 r \n n1-3 < SET r #1 NX PX 10000";
@@ -46,6 +46,17 @@ fn a_deadline_that_is_too_late_is_found() {
         stage.machine.cx.check_deadline(deadline, started, ttl);
         stage.steps(&format!("+0ms \n {found}"));
     }
+}
+
+#[test]
+fn a_round_that_moves_a_deadline_too_far_is_found() {
+    let mut stage = asks();
+    stage.steps("n1-3 > ok \n = acquired 1 .. \n +1ms \n extend 2 of 1 \n n1-3 < EVALSHA ..");
+    let rounds = &mut stage.machine.locks.rounds;
+    for round in rounds.ids::<RoundId>(|_| true) {
+        rounds.get_mut(round).unwrap().started = Instant::from_nanos(0);
+    }
+    stage.steps("n1-2 > 1 \n = broken: ..");
 }
 
 /// The first round is won last, by a master that answers late, and moves no deadline.

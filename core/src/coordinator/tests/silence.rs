@@ -192,3 +192,25 @@ fn what_was_not_written_is_no_silence_of_the_server() {
          n1 < CLOSE",
     );
 }
+
+#[test]
+fn of_two_silent_masters_each_is_waited_for_as_long_as_it_may_take() {
+    play(
+        5,
+        "~60s
+         acquire 1 r
+         n1-5 < EVAL agree ..
+         n1-3 > confirmed
+         +100ms
+         n1-5 beats                // which were due
+         n5 breaks
+         n1-3 < -
+         +100ms                    // n4 has had its time
+         n1-3 < -
+         +99.999999ms
+         n1-3 < -
+         +1ns
+         n1-3 < SET r #1 NX PX 10000
+         n5 < DIAL",
+    );
+}
