@@ -62,8 +62,8 @@ pub struct RedlockBuilder {
     /// Where credentials come from that are in no address.
     pub(crate) credentials: Option<Source>,
     pub(crate) options: Options,
-    clock: Clock,
-    own_thread: bool,
+    pub(crate) clock: Clock,
+    pub(crate) own_thread: bool,
 }
 
 impl Redlock {

@@ -82,15 +82,14 @@ mod readme {}
 mod inspect;
 pub mod kind;
 mod kind_name;
-mod list;
 mod lists;
 #[cfg(feature = "metrics")]
 #[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
 pub mod metrics;
 mod once;
+mod operator;
 mod options;
 mod own_thread;
-pub mod preflight;
 mod redlock;
 mod reentrant;
 mod released;
@@ -131,9 +130,10 @@ pub use error::{
 pub use fencing::FencingToken;
 pub use guard::{Deadline, FencedGuard, FencedLease, Guard, Lease};
 pub use inspect::{Holder, Inspection, LockState, NodeInspection, NodeState};
-pub use list::{ListedLock, LockList, PossibleDeadlock};
 pub use once::{Once, Ran};
-pub use preflight::Preflight;
+pub use operator::list::{ListedLock, LockList, PossibleDeadlock};
+pub use operator::preflight;
+pub use operator::preflight::Preflight;
 #[doc(inline)]
 pub use quorumlock_core::coordinator::RestartGuard;
 #[doc(inline)]

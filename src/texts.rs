@@ -6,7 +6,7 @@ use crate::error::*;
 use crate::failure::Blocked;
 use crate::fencing::FencingToken;
 use crate::inspect::{Holder, Inspection};
-use crate::preflight::{Finding, FindingKind, NodePreflight, Permission, Persistence};
+use crate::operator::preflight::{Finding, FindingKind, NodePreflight, Permission, Persistence};
 use crate::report::{
     Answer, Escaped, NodeReport, Obstacle, Quorum, Refusal, UnknownCause, is_hidden,
 };

@@ -7,10 +7,9 @@ use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
 use crate::driver::{self, Callers, Driver, Ended, Handle, IdleLocks, Request};
-use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness, PreflightError};
+use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness};
 use crate::lists::Resolved;
 use crate::own_thread;
-use crate::preflight::{self, Preflight};
 use crate::redlock::Redlock;
 use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{Coordinator, Random};
@@ -59,38 +58,6 @@ impl RedlockBuilder {
     pub async fn connect(self) -> Result<Redlock, ConnectError> {
         let clock = self.clock;
         self.connect_on(clock).await
-    }
-
-    /// Asks every master whether it is fit for this lock, all at once, over connections of its own.
-    /// This covers what [`connect`](Self::connect) would refuse, and what it would not notice.
-    /// Masters that are down or unfit are findings of the [`Preflight`], not errors.
-    ///
-    /// It tries what the crate does later, on keys of its own, and deletes them again. All of these
-    /// keys begin with `quorumlock:preflight` behind the prefix. Each answer may take three
-    /// operation timeouts. With [`inspect_only`](Self::inspect_only) it sets no key, and does not try the
-    /// rights that locks need.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let builder = quorumlock::Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
-    /// let preflight = builder.preflight().await?;
-    /// println!("{preflight}");
-    /// let redlock = builder.connect().await?;
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`PreflightError`]: a setting (or an address) that cannot work, no tokio runtime to run on, with
-    /// time and I/O, or no [thread](Self::own_thread); the call sent nothing.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
-    /// in 2 s.
-    pub async fn preflight(&self) -> Result<Preflight, PreflightError> {
-        self.options.check()?;
-        Ok(preflight::run(self.own_thread, &self.masters()?, &self.options, self.clock).await?)
     }
 
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {

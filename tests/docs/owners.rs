@@ -55,7 +55,11 @@ const KNOWING: [&str; 8] = [
 
 /// The tokens of each file of the core, without its tests.
 fn core() -> io::Result<BTreeMap<PathBuf, Vec<Token>>> {
-    let sources = files("core/src")?.into_iter();
+    shipped_in("core/src")
+}
+
+fn shipped_in(folder: &str) -> io::Result<BTreeMap<PathBuf, Vec<Token>>> {
+    let sources = files(folder)?.into_iter();
     let is_test = |path: &Path| path.iter().any(|part| part == "tests" || part == "tests.rs");
     let others = sources.filter(|(path, _)| !is_test(path));
     Ok(others.map(|(path, text)| (path, shipped(&text))).collect())
@@ -156,6 +160,21 @@ fn exclusion_rests_on_no_waiter() -> io::Result<()> {
         }
     }
     assert_eq!(imported, IMPORTED.map(str::to_owned).into());
+    Ok(())
+}
+
+/// What an operator asks stands apart: it may use all of the crate, whose root alone shows it to users.
+#[test]
+fn no_lock_uses_what_an_operator_asks() -> io::Result<()> {
+    // All texts of the crate are tested in one place.
+    let others = ["src/operator/", "src/texts.rs"];
+    let found = outside(&shipped_in("src")?, &others, |tokens, at| {
+        let path = tokens[at..].iter().take(3).map(|token| &*token.text);
+        ["crate::operator", "crate::preflight"].contains(&&*path.collect::<String>())
+    });
+    assert_eq!(found, [""; 0]);
+    let own = outside(&shipped_in("src/operator")?, &[], |tokens, at| tokens[at].text == "Acquire");
+    assert_eq!(own, [""; 0], "what an operator asks takes no lock");
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Missing permissions of our user, and calls that fail although it may make them.
 
-use crate::preflight::question::{Heard, Question};
-use crate::preflight::{FindingKind, Permission};
+use crate::operator::preflight::question::{Heard, Question};
+use crate::operator::preflight::{FindingKind, Permission};
 use quorumlock_core::coordinator::wire::{self, Reply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

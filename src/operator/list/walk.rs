@@ -6,11 +6,11 @@ use super::page::{self, KEYS_PER_LOOK};
 use super::{Item, ListedLock};
 use crate::address::Address;
 use crate::failure::{ListError, NodeProblem};
-use crate::options::Options;
-use crate::preflight::side_connection::SideConnection;
-use crate::preflight::{
+use crate::operator::preflight::side_connection::SideConnection;
+use crate::operator::preflight::{
     Finding, FindingKind, Permission, TIMEOUTS_PER_ANSWER, not_alone, warms_up_for,
 };
+use crate::options::Options;
 use crate::report::{Answer, Refusal};
 use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{RestartGuard, Seen, ServerFacts};
