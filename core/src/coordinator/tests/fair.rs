@@ -215,3 +215,18 @@ fn a_single_attempt_is_made_where_the_master_of_the_list_is_silent() {
     let mut stage = asks("r fair");
     stage.steps("+99ms \n n1-3 < - \n +5ms \n n1-3 < SET r #2 NX PX 10000");
 }
+
+#[test]
+fn one_that_too_few_masters_could_serve_asks_once_they_can() {
+    listing().play(
+        "n1-2 restarts
+         acquire 1 r fair wait 30s
+         n3 < -
+         +50ms
+         n1 opens
+         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
+         n3 < SCRIPT LOAD wait
+         n3 < EVALSHA wait ..
+         n2 < DIAL",
+    );
+}

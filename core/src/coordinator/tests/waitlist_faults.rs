@@ -266,3 +266,17 @@ fn what_is_no_plain_lock_of_one_resource_stands_in_no_list() {
         assert!(sent.count() > 0, "{acquire}");
     }
 }
+
+#[test]
+fn one_that_no_quorum_has_answered_asks_in_no_list() {
+    listing().play(
+        "acquire 1 r wait 30s
+         n1-3 < SET r #1 NX PX 10000
+         n1-2 > -ERR
+         n3 < EVAL release 1 r #1
+         n1-2 < EVAL release 1 r #1
+         +10ms
+         n1-3 < EVAL look 1 r
+         n1-3 < SET r #2 NX PX 10000",
+    );
+}
