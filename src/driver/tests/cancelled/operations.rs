@@ -364,7 +364,7 @@ pub(super) const ALL: &[Operation] = &[
         Begun::new(async move { drop(redlock.force_release_reader(&inspection, &reader).await) })
             .keeping(guard)
     }),
-    operation!("list/mod::next", "list", Neither, |stage| {
+    operation!("operator/list/mod::next", "list", Neither, |stage| {
         let mut locks = stage.redlock.list("");
         Begun::new(async move { while locks.next().await.is_some() {} })
     }),
@@ -376,7 +376,7 @@ pub(super) const ALL: &[Operation] = &[
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.wait_until_ready(TTL).await) })
     }),
-    operation!("preflight/mod::preflight", "preflight of a handle", Neither, |stage| {
+    operation!("operator/preflight/mod::preflight", "preflight of a handle", Neither, |stage| {
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.preflight().await) })
     }),
@@ -393,7 +393,7 @@ pub(super) const ALL: &[Operation] = &[
         // All of `connect`, except for the clock that it names.
         Begun::new(async move { drop(builder.connect_on(Clock::tokio()).await) })
     }),
-    operation!("builder/connect::preflight", "preflight of a builder", Neither, |stage| {
+    operation!("operator/preflight/mod::preflight", "preflight of a builder", Neither, |stage| {
         let builder = stage.third_to_be();
         Begun::new(async move { drop(builder.preflight().await) })
     }),
