@@ -158,6 +158,13 @@ fn the_first_asks_often_behind_a_holder_that_was_not_called() {
     assert_eq!(asked, [5, 15, 2]);
 }
 
+#[test]
+fn one_that_has_passed_as_many_as_a_question_may_asks_again_at_once() {
+    let mut stage = behind(8);
+    stage.steps("+375ms \n n3 < EVALSHA wait .. \n n3 > listed 3 0 7 70");
+    stage.play("n3 < EVALSHA wait .. \n n3 > listed 0 9000 7 6 aa 5 \n = 6 ahead of 1 \n n1-3 < -");
+}
+
 /// It may take the key again at once, whenever it has released it.
 #[test]
 fn where_a_client_takes_it_past_the_list_those_in_front_try_at_all_masters() {
