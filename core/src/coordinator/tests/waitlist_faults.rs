@@ -1,6 +1,6 @@
 //! What becomes of a waiter in a list where messages, masters and rights fail: `waitlist.rs` has the rest.
 
-use super::waitlist::{LAST, MAILBOX, REFUSED, behind, first, has_called, listing, tries};
+use super::waitlist::{LAST, MAILBOX, REFUSED, behind, has_called, listing, tries};
 use std::time::Duration;
 
 #[test]
