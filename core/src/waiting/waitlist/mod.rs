@@ -247,7 +247,7 @@ impl Waiters {
             return self.pool_listed(cx, node, request, waiter, reply);
         };
         let keys = acquisition.request.keys.clone();
-        let is_over = acquisition.is_over_fairly(cx.now);
+        let (is_fair, is_over) = (acquisition.request.is_fair, acquisition.is_over_fairly(cx.now));
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Some(entry) = &mut contention.entry else { return };
         if entry.waiter != waiter || entry.node != node {
@@ -264,6 +264,8 @@ impl Waiters {
             return self.wait_without_list(cx, request, &keys);
         };
         entry.answered(cx.now, cx.now.since(asked_at), &listed);
+        // Where a list has just moved, no holder was called, and a fair one keeps its turn.
+        entry.is_passed &= !is_fair;
         let found = listed.what;
         self.waitlists.note(cx.now, keys.first(), Seen::Waiters);
         match found {
