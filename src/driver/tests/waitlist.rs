@@ -3,7 +3,6 @@
 mod fair;
 mod fate;
 mod permits;
-mod pollers;
 mod stepped;
 mod stuck;
 

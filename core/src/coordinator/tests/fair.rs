@@ -230,19 +230,3 @@ fn one_that_too_few_masters_could_serve_asks_once_they_can() {
          n2 < DIAL",
     );
 }
-
-#[test]
-fn where_a_client_takes_it_past_the_list_it_asks_and_tries_nothing() {
-    asks("r fair wait 30s").play(
-        "n3 > listed 0 9000 7 5 aa 5
-         = 5 ahead of 1
-         +234375us
-         n3 < EVALSHA wait ..
-         n3 > listed 0 9000 7 5 bb 5/aa
-         +234374us
-         n1-3 < -
-         +1us
-         n1-2 < -
-         n3 < EVALSHA wait ..",
-    );
-}

@@ -165,10 +165,10 @@ impl Waiters {
             return is_fair && self.ask_waitlist(cx, request);
         };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
-        let is_due = entry.is_in_front() && cx.now >= contention.asked_all.after(seldom);
-        let asks_all = (is_due || entry.tries_at_all())
+        let asks_all = entry.is_in_front()
             && !(is_fair && entry.is_behind())
-            && !entry.lacks_key();
+            && !entry.lacks_key()
+            && cx.now >= contention.asked_all.after(seldom);
         // One that has no answer in time asks all masters.
         let asks = entry.asked_at.is_none() && entry.trial.is_none() && !asks_all;
         asks && self.ask_waitlist(cx, request)
@@ -247,7 +247,7 @@ impl Waiters {
             return self.pool_listed(cx, node, request, waiter, reply);
         };
         let keys = acquisition.request.keys.clone();
-        let (is_fair, is_over) = (acquisition.request.is_fair, acquisition.is_over_fairly(cx.now));
+        let is_over = acquisition.is_over_fairly(cx.now);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Some(entry) = &mut contention.entry else { return };
         if entry.waiter != waiter || entry.node != node {
@@ -263,10 +263,9 @@ impl Waiters {
             contention.is_denied_entries = true;
             return self.wait_without_list(cx, request, &keys);
         };
-        entry.answered(cx.now, cx.now.since(asked_at), &listed);
-        // Where a list has just moved, no holder was called, and a fair one keeps its turn.
-        entry.is_passed &= !is_fair;
+        entry.answered(cx.now.since(asked_at), &listed);
         let found = listed.what;
+        entry.see(cx.now, listed.sight);
         self.waitlists.note(cx.now, keys.first(), Seen::Waiters);
         match found {
             Found::Free => {
