@@ -30,7 +30,7 @@ pub(super) struct Left {
     until: BTreeMap<Arc<str>, Instant>,
     /// None is left for longer.
     last: Instant,
-    /// When a list last served others before this process.
+    /// When a list last served others.
     shared: Lately,
 }
 
@@ -47,9 +47,12 @@ pub(crate) fn left_at(began: Instant, cap: Duration) -> Instant {
 }
 
 impl Left {
-    /// Notes that this process has these keys, and a list has served others before it.
+    /// Notes that a list serves others: it did before this process, or this one has called the next.
     pub(super) fn share(&mut self, now: Instant, keys: &Keys) {
-        keys.iter().for_each(|key| _ = self.shared.note(now, key, ()));
+        for key in keys.iter() {
+            self.shared.note(now, key, ());
+            self.until.remove(key);
+        }
     }
 
     /// Notes that a hold of these keys is over which was asked for when it `began`: if that was before such a moment, or

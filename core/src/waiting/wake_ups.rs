@@ -178,19 +178,22 @@ impl Waiters {
         let Some(channel) = key.messages().next().map(|(channel, _)| channel.clone()) else {
             return;
         };
-        if goes_on {
-            cx.masters.notify(node, key, Some(says));
-        }
         // Where most do not look, no waiter says nothing.
         let is_first = cx.masters.is_first(cx.now, &channel, node);
         if is_waited_for || is_first {
             let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
             self.waitlists.note(cx.now, &channel, seen);
         }
+        if is_waited_for {
+            self.left.share(cx.now, &key);
+        }
         let is_wanted = is_waited_for || self.is_heard(node, &channel, listeners);
         if is_wanted || is_first {
             self.local_queue.heard(&channel, is_wanted);
             self.slot_heard(&channel, is_wanted);
+        }
+        if goes_on {
+            cx.masters.notify(node, key, Some(says));
         }
     }
 

@@ -1,7 +1,11 @@
 //! A fair acquire asks in the list at `n3` before it tries, and tries when that lets it.
 
+use super::all_open;
 use super::stage::Stage;
-use super::waitlist::{MAILBOX, listing};
+use super::waitlist::{MAILBOX, listing, lists};
+use crate::shared::Settings;
+use crate::wire::Login;
+use std::time::Duration;
 
 const ASKS: &str = "n1-2 < -
      n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
@@ -41,6 +45,42 @@ fn it_tries_when_the_list_lets_it_and_its_release_calls_the_next() {
          n3 > text call
          n3 > called 1 1 4",
     );
+}
+
+/// At such a moment, what no client is known to wait for is left to those that poll (`left.rs`). One that went to no list
+/// meanwhile would lose its place to all that come.
+#[test]
+fn what_others_wait_for_in_its_list_is_asked_for_there_again_at_once() {
+    for (answer, is_left) in [("1 1 4", false), ("0 0 0", true)] {
+        // The moment is at 570 ms, and a pause and an eighth are 11.25 ms.
+        let often = |settings: &mut Settings| {
+            lists(settings);
+            settings.backoff.cap = Duration::from_millis(10);
+        };
+        let mut stage = all_open(Stage::with(3, &Login::default(), often), 3);
+        stage.steps("+560ms");
+        stage.steps(&format!(
+            "acquire 1 r fair wait 30s
+             {}
+             n3 > listed 1 0 7 0
+             n1-3 < SET r #2 NX PX 10000
+             n1-3 > ok
+             = acquired 1 ..
+             +20ms
+             release 2 of 1
+             n1-3 < EVAL release 1 r #2
+             n3 < SCRIPT LOAD call
+             n3 < EVALSHA call ..
+             n1-3 > 1
+             = released 2
+             n3 > text call
+             n3 > called {answer}
+             acquire 3 r fair wait 30s",
+            ASKS.replace(" 250 ", " 10 ")
+        ));
+        stage.steps(if is_left { "n1-3 < - \n +11250us" } else { "n1-2 < -" });
+        stage.steps("n3 < EVALSHA wait 3 r list:r list-due:r #3 '' ..");
+    }
 }
 
 #[test]

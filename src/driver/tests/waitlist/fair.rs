@@ -44,6 +44,19 @@ async fn a_crowd_is_served_in_order_and_evenly() {
     in_order(&Crowd::that(fair(&masters, 10).await, 4 * SECOND, stays).await, "min_hold");
 }
 
+/// The first of a crowd has the lock when its process would leave it to those that poll.
+#[tokio::test(start_paused = true)]
+async fn a_crowd_that_begins_at_such_a_moment_is_served_in_order() {
+    for after in [0, 50, 240] {
+        pass_the_moment().await;
+        // Its first hold is there 13 ms later.
+        sleep(57 * Backoff::default().cap - SECOND - 13 * MS + after * MS).await;
+        let masters = distant();
+        let crowd = Crowd::of(fair(&masters, 10).await, SECOND / 2).await;
+        assert_eq!(crowd.out_of_order(Duration::ZERO), 0, "{after} ms later: {:?}", crowd.sections);
+    }
+}
+
 /// All enter at the next master with the time that they have waited.
 #[tokio::test(start_paused = true)]
 async fn the_order_outlives_the_lists_master() {
