@@ -120,11 +120,15 @@ impl Contention {
 
     /// Returns whether the next attempt asks one node first. The last attempt of a wait asks all
     /// nodes, and so does one now and then. So a key that is stuck on that node keeps no client
-    /// out.
+    /// out. A waiter in a list has asked its master.
     pub(crate) fn probes(&self, now: Instant, settings: &Settings) -> bool {
         let often = if self.pauses_long(now, settings) { 2 } else { 1 };
         let seldom = self.window(now, settings).saturating_mul(often);
-        self.probes && !self.is_called() && now < self.until && now < self.asked_all.after(seldom)
+        self.probes
+            && self.entry.is_none()
+            && !self.is_called()
+            && now < self.until
+            && now < self.asked_all.after(seldom)
     }
 
     /// Returns whether the next attempt asks for the remaining life of the key that refuses us.

@@ -3,6 +3,7 @@
 mod fair;
 mod fate;
 mod permits;
+mod pollers;
 mod stepped;
 mod stuck;
 

@@ -1,6 +1,6 @@
 //! What becomes of a waiter in a list where messages, masters and rights fail: `waitlist.rs` has the rest.
 
-use super::waitlist::{LAST, MAILBOX, REFUSED, behind, first, has_called, listing, tries};
+use super::waitlist::{LAST, MAILBOX, REFUSED, behind, has_called, listing, tries};
 use std::time::Duration;
 
 #[test]
@@ -138,8 +138,9 @@ fn a_script_that_was_forgotten_is_loaded_once_more() {
 /// It may be another library's, or not know of the list: another client may have the key before the first asks again.
 #[test]
 fn the_first_asks_often_behind_a_holder_that_was_not_called() {
-    let mut stage = first();
-    stage.steps("+125ms \n n3 < EVALSHA wait .. \n n3 > listed 0 9000 7 0 bb 5/aa");
+    let mut stage = listing();
+    stage.steps(REFUSED);
+    stage.steps("n3 > listed 0 9000 7 0 bb 5/aa \n = 0 ahead of 1");
     let mut asked = |holder: &str, millis: u32| {
         let mut asked = 0;
         for _ in 0..millis {
@@ -151,10 +152,10 @@ fn the_first_asks_often_behind_a_holder_that_was_not_called() {
         }
         asked
     };
-    // The more seldom the longer it holds, and anew behind the next.
-    let asked = [("bb", 80), ("bb", 300), ("cc", 100), ("aa", 10), ("aa", 240)]
-        .map(|(holder, millis)| asked(holder, millis));
-    assert_eq!(asked, [5, 15, 5, 1, 1]);
+    // The more seldom the longer it holds.
+    let asked =
+        [("bb", 80), ("bb", 300), ("aa", 250)].map(|(holder, millis)| asked(holder, millis));
+    assert_eq!(asked, [5, 15, 2]);
 }
 
 #[test]
@@ -162,6 +163,41 @@ fn one_that_has_passed_as_many_as_a_question_may_asks_again_at_once() {
     let mut stage = behind(8);
     stage.steps("+375ms \n n3 < EVALSHA wait .. \n n3 > listed 3 0 7 70");
     stage.play("n3 < EVALSHA wait .. \n n3 > listed 0 9000 7 6 aa 5 \n = 6 ahead of 1 \n n1-3 < -");
+}
+
+/// It may take the key again at once, whenever it has released it.
+#[test]
+fn where_a_client_takes_it_past_the_list_those_in_front_try_at_all_masters() {
+    for (ahead, pause, tries) in
+        [(4, "187500us", true), (12, "562500us", true), (13, "609375us", false)]
+    {
+        let mut stage = behind(ahead);
+        stage.steps(&format!(
+            "+{pause} \n n3 < EVALSHA wait .. \n n3 > listed 0 9000 7 {ahead} bb 5/aa"
+        ));
+        if !tries {
+            stage.steps("+300ms \n n1-3 < -");
+            continue;
+        }
+        stage.steps(&format!(
+            "+70ms
+             n1-3 < EVAL look 1 r
+             n1-3 < SET r #3 NX PX 10000
+             n3 > 9000
+             n3 > nil
+             n1-2 < -
+             n1 > 9000
+             n1 > nil
+             n2 < EVAL release 1 r #3
+             n3 < EVALSHA wait ..
+             n2 > 9000
+             n2 > nil
+             n2 > 0
+             n3 > listed 0 9000 7 {ahead} aa 6
+             +70ms
+             n1-3 < -"
+        ));
+    }
 }
 
 #[test]

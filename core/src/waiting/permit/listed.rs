@@ -135,7 +135,7 @@ impl Waiters {
             (pool.is_denied_entries, pool.entry) = (true, None);
             return self.seek_without_list(cx, head);
         };
-        entry.answered(cx.now.since(asked_at), &listed);
+        entry.answered(cx.now, cx.now.since(asked_at), &listed);
         self.waitlists.note(cx.now, &channel, Seen::Waiters);
         match listed.what {
             Found::Free => {

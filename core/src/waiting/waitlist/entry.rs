@@ -40,10 +40,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// crowd at once.
 const SPREAD_CAPS: u32 = 8;
 
-/// Behind a holder that was not called, the first pauses for so many bases at the least: 20 ms. Twenty clients of ours
-/// beside four of rslock then have 0.6 to 0.9 of the share that they had when all of them polled; with half of it, rslock
-/// has 0.8 of its own (`scripts/bench share`).
+/// Behind a holder that was not called, the first pauses for so many bases at the least: 20 ms.
 const LEAST_BASES: u32 = 4;
+
+/// Where a client has taken the key past the list, so many waiters try at all masters, each after so many bases at the
+/// least: it releases the key to no waiter, and may have it again before the answer to a question. Twenty clients among
+/// four that poll then have the share that they had when all of them polled (`src/driver/tests/waitlist/pollers.rs`).
+const PASSED: usize = 13;
+const PASSED_BASES: u32 = 14;
 
 /// Why a waiter in a list tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +69,8 @@ pub(crate) struct Entry {
     pub(super) sight: Sight,
     /// Since when it has seen that one, if it may not know of the list.
     pub(super) uncalled_since: Option<Instant>,
+    /// Between its latest two answers, a client has taken the key past the list.
+    pub(super) is_passed: bool,
     /// How often it has found in a row that the key is free at this master, and held elsewhere.
     pub(in crate::waiting) in_vain: u32,
     /// How many were ahead of it at the latest answer.
@@ -98,6 +104,7 @@ impl Entry {
             stamp: None,
             sight: Sight::default(),
             uncalled_since: None,
+            is_passed: false,
             in_vain: 0,
             ahead: None,
             asked_at: None,
@@ -151,31 +158,38 @@ impl Entry {
         if self.is_in_front() { quiet(trip).min(longest) } else { longest }
     }
 
-    /// Notes what an answer that took so long says of its place.
-    pub(in crate::waiting) fn answered(&mut self, trip: Duration, listed: &Listed) {
-        (self.trip, self.is_repeated) = (trip, false);
-        (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
+    /// Notes what an answer that took so long says of its place and of the holder.
+    pub(in crate::waiting) fn answered(&mut self, now: Instant, trip: Duration, listed: &Listed) {
         // Not by the vote of one that was called since, and may try in vain.
         if matches!(listed.what, Found::Held(_))
             && !self.sight.is_called_and_holds_in(&listed.sight)
         {
             self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1);
         }
+        let uncalled = listed.sight.uncalled();
+        if self.sight.uncalled() != uncalled {
+            self.uncalled_since = uncalled.map(|_| now);
+            self.is_passed = self.stamp.is_some() && uncalled.is_some();
+        }
+        self.sight = listed.sight.clone();
+        (self.trip, self.is_repeated) = (trip, false);
+        (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
     }
 
-    /// Notes what an answer says of the holder.
-    pub(super) fn see(&mut self, now: Instant, sight: Sight) {
-        if self.sight.uncalled() != sight.uncalled() {
-            self.uncalled_since = sight.uncalled().map(|_| now);
-        }
-        self.sight = sight;
+    /// Returns whether it tries at all masters after each question.
+    pub(in crate::waiting) fn tries_at_all(&self) -> bool {
+        self.is_passed && self.ahead.is_some_and(|ahead| ahead < PASSED)
     }
 
     /// Returns the longest pause of the first behind a holder that may release the key without a call. By then another
     /// client may have taken it, so the pause is a part of the time for which that one holds it.
     fn behind_uncalled(&self, now: Instant, base: Duration) -> Option<Duration> {
-        let held = now.since(self.uncalled_since.filter(|_| self.ahead == Some(0))?);
-        Some((held / SILENCE_PER_PAUSE).max(LEAST_BASES * base))
+        let least = match self.ahead {
+            _ if self.tries_at_all() => PASSED_BASES,
+            Some(0) => LEAST_BASES,
+            _ => return None,
+        };
+        Some((now.since(self.uncalled_since?) / SILENCE_PER_PAUSE).max(least * base))
     }
 
     /// Returns the pause until the next question, which is `as_in_front` for a waiter in front. Its own hold would live

@@ -165,10 +165,10 @@ impl Waiters {
             return is_fair && self.ask_waitlist(cx, request);
         };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
-        let asks_all = entry.is_in_front()
+        let is_due = entry.is_in_front() && cx.now >= contention.asked_all.after(seldom);
+        let asks_all = (is_due || entry.tries_at_all())
             && !(is_fair && entry.is_behind())
-            && !entry.lacks_key()
-            && cx.now >= contention.asked_all.after(seldom);
+            && !entry.lacks_key();
         // One that has no answer in time asks all masters.
         let asks = entry.asked_at.is_none() && entry.trial.is_none() && !asks_all;
         asks && self.ask_waitlist(cx, request)
@@ -263,9 +263,8 @@ impl Waiters {
             contention.is_denied_entries = true;
             return self.wait_without_list(cx, request, &keys);
         };
-        entry.answered(cx.now.since(asked_at), &listed);
+        entry.answered(cx.now, cx.now.since(asked_at), &listed);
         let found = listed.what;
-        entry.see(cx.now, listed.sight);
         self.waitlists.note(cx.now, keys.first(), Seen::Waiters);
         match found {
             Found::Free => {
