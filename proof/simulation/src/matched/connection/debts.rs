@@ -144,6 +144,12 @@ impl Debts {
         self.forget(|_, _| true);
     }
 
+    /// Another client has sent something of these tokens, which was handed to it: they may be there for longer.
+    pub(super) fn hands_over(&mut self, names: &[Name]) {
+        let handed = |name: &str| names.iter().any(|(handed, _)| handed == name);
+        self.forget(|name, _| handed(name));
+    }
+
     /// Forgets tokens of which nothing is said any more.
     fn forget(&mut self, is_done: impl Fn(&str, &Token) -> bool) {
         let counts = &mut self.counts;

@@ -24,10 +24,14 @@ type Debt = ([u8; Token::DIGITS], bool);
 
 /// Returns the names of a token and the resources of a command, if its client has drawn the token.
 fn names(client: usize, words: &Words) -> Vec<Name> {
-    let token = token(words);
-    if owner(&token) != Some(client) {
-        return Vec::new();
+    match owner(&token(words)) == Some(client) {
+        true => all_names(words),
+        false => Vec::new(),
     }
+}
+
+fn all_names(words: &Words) -> Vec<Name> {
+    let token = token(words);
     let named = resources(words);
     let places = (0..KEYS.len()).filter(|place| named.contains(&KEYS[*place]));
     places.map(|place| (digits(&token).to_owned(), place)).collect()
@@ -69,6 +73,12 @@ impl World {
             let pairs =
                 self.matched.connections.pairs.iter_mut().filter(|((_, at), _)| *at == node);
             return pairs.for_each(|(_, pair)| pair.debts.iter_mut().for_each(Debts::ends));
+        }
+        if let Some(drawn_by) = owner(&token(words)).filter(|drawn_by| *drawn_by != client)
+            && let Some(pair) = self.matched.connections.pairs.get_mut(&(drawn_by, node))
+        {
+            let names = all_names(words);
+            pair.debts.iter_mut().for_each(|debts| debts.hands_over(&names));
         }
         let own = names(client, words);
         for name in &own {
