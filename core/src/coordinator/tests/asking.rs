@@ -65,6 +65,18 @@ fn a_waiter_asks_in_the_mailbox_of_the_holder() {
 }
 
 #[test]
+fn where_no_holder_has_refused_none_is_asked_for() {
+    let mut stage = asking();
+    stage.steps(
+        "acquire 1 r wait 30s
+         n1-3 < SET r #1 NX PX 10000
+         n1-3 > -MISCONF no
+         n1-3 < EVAL release 1 r #1
+         n1-3 < -",
+    );
+}
+
+#[test]
 fn what_is_no_token_of_another_process_is_not_asked() {
     let mine = "00000000000000000000000000000009";
     let others = [

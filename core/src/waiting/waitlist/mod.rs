@@ -250,7 +250,8 @@ impl Waiters {
         let is_over = acquisition.is_over_fairly(cx.now);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let Some(entry) = &mut contention.entry else { return };
-        if entry.waiter != waiter || entry.node != node {
+        // It may have left for the list of another master, with another name.
+        if entry.waiter != waiter {
             return;
         }
         let asked_at = entry.asked_at.take().unwrap_or(cx.now);
