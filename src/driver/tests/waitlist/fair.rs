@@ -44,7 +44,7 @@ async fn a_crowd_is_served_in_order_and_evenly() {
     in_order(&Crowd::that(fair(&masters, 10).await, 4 * SECOND, stays).await, "min_hold");
 }
 
-/// The first of a crowd has the lock when its process would leave it to those that poll.
+/// The first of a crowd has the lock when its process would leave it to clients that poll.
 #[tokio::test(start_paused = true)]
 async fn a_crowd_that_begins_at_such_a_moment_is_served_in_order() {
     for after in [0, 50, 240] {
