@@ -20,8 +20,9 @@ impl World {
         let (client, node) = (line.client, line.node);
         let may_hurry = self.is_calm || self.setup.jam.is_some();
         if !may_hurry && (deed == Deed::Acquire || Deed::asks_list(words)) {
+            let longest_pause = self.setup.longest_pause;
             let open = self.clients[client].open();
-            self.invariants.paced.writes((client, node), self.agenda.now, open)?;
+            self.invariants.paced.writes((client, node), self.agenda.now, (open, longest_pause))?;
         }
         let token = token(words);
         match deed {

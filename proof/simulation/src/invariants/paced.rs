@@ -4,12 +4,19 @@
 use super::Verdict;
 use crate::clock::Time;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const SECOND: Time = 1_000_000_000;
 
-/// The most commands about resources in a second, and how many more for each request and guard.
+/// The most commands about resources in a second, and how many more for each request and guard: at least these. One
+/// that waits asks twice in its longest pause, and listens or looks for each other question.
 const MOST: usize = 40;
 const EACH: usize = 40;
+
+fn each(longest_pause: Duration) -> usize {
+    let pauses = u128::from(3 * SECOND) / longest_pause.as_nanos().max(1);
+    EACH.max(usize::try_from(pauses).unwrap_or(usize::MAX))
+}
 
 #[derive(Default)]
 struct Second {
@@ -27,7 +34,12 @@ pub(crate) struct Paced(BTreeMap<(usize, usize), Second>);
 
 impl Paced {
     /// Checks that a client writes one more command to a master, with so many requests and guards.
-    pub(crate) fn writes(&mut self, at: (usize, usize), now: Time, open: usize) -> Verdict {
+    pub(crate) fn writes(
+        &mut self,
+        at: (usize, usize),
+        now: Time,
+        (open, longest_pause): (usize, Duration),
+    ) -> Verdict {
         let second = self.0.entry(at).or_default();
         if now >= second.began + SECOND {
             let is_next = now < second.began + 2 * SECOND;
@@ -36,7 +48,7 @@ impl Paced {
         }
         second.commands += 1;
         second.open = second.open.max(open);
-        match second.commands > MOST + EACH * second.open.max(second.open_before) {
+        match second.commands > MOST + each(longest_pause) * second.open.max(second.open_before) {
             false => Ok(()),
             true => {
                 let Second { commands, open, .. } = second;
@@ -81,19 +93,23 @@ fn a_client_without_callers_that_does_not_rest_is_found() {
 
 #[test]
 fn a_client_that_hurries_is_found() {
-    let mut paced = Paced::default();
-    for _ in 0..2 * MOST {
-        assert_eq!(paced.writes((0, 0), 5, 1), Ok(()));
+    for (longest_pause, most) in [(250, MOST + EACH), (50, MOST + 60)] {
+        let longest_pause = Duration::from_millis(longest_pause);
+        let mut paced = Paced::default();
+        let mut writes = |master, now, open| paced.writes((0, master), now, (open, longest_pause));
+        for _ in 0..most {
+            assert_eq!(writes(0, 5, 1), Ok(()));
+        }
+        assert!(writes(0, SECOND - 1, 1).is_err());
+        assert_eq!(writes(1, SECOND - 1, 1), Ok(()), "another master");
+        assert_eq!(writes(0, SECOND + 5, 0), Ok(()), "another second");
+        for _ in 1..most {
+            assert_eq!(writes(0, SECOND + 5, 0), Ok(()), "for the caller of the one before");
+        }
+        assert!(writes(0, SECOND + 5, 0).is_err());
+        for _ in 0..MOST {
+            assert_eq!(writes(0, 2 * SECOND + 5, 0), Ok(()), "for no caller");
+        }
+        assert!(writes(0, 2 * SECOND + 5, 0).is_err(), "that caller is gone");
     }
-    assert!(paced.writes((0, 0), SECOND - 1, 1).is_err());
-    assert_eq!(paced.writes((0, 1), SECOND - 1, 1), Ok(()), "another master");
-    assert_eq!(paced.writes((0, 0), SECOND + 5, 0), Ok(()), "another second");
-    for _ in 1..2 * MOST {
-        assert_eq!(paced.writes((0, 0), SECOND + 5, 0), Ok(()), "for the caller of the one before");
-    }
-    assert!(paced.writes((0, 0), SECOND + 5, 0).is_err());
-    for _ in 0..MOST {
-        assert_eq!(paced.writes((0, 0), 2 * SECOND + 5, 0), Ok(()), "for no caller");
-    }
-    assert!(paced.writes((0, 0), 2 * SECOND + 5, 0).is_err(), "that caller is gone");
 }
