@@ -16,7 +16,6 @@ pub mod fence;
 pub mod instant;
 pub mod keeper;
 pub mod lease;
-pub mod line;
 pub mod membership;
 pub mod standing;
 pub mod tally;

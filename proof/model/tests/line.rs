@@ -1,7 +1,7 @@
-//! The line: the table that people read is the one that the model is driven by.
+//! The line: the table that people read is that which drives the model, and means what is said by hand below.
 
+use model::line::rules::{Does, Event, Phase, TABLE, next};
 use model::line::table;
-use quorumlock_core::quorum::line::{Does, Event, Phase, TABLE, next};
 
 const README: &str = include_str!("../README.md");
 
@@ -58,4 +58,36 @@ fn who_does_not_wait_passes_on_a_call_and_does_nothing_else() {
         };
         assert_eq!(next(Phase::Out, row.event), expected, "{}", row.words);
     }
+}
+
+#[test]
+fn an_event_means_what_its_row_says_and_changes_nothing_in_another_phase() {
+    let go = [
+        (Phase::Out, (Does::PassOn, Phase::Out)),
+        (Phase::Asking, (Does::Try, Phase::Trying)),
+        (Phase::Behind, (Does::Try, Phase::Trying)),
+        (Phase::First, (Does::Try, Phase::Trying)),
+        (Phase::Trying, (Does::Sleep, Phase::Called)),
+        (Phase::Called, (Does::Sleep, Phase::Called)),
+        (Phase::Alone, (Does::Try, Phase::Trying)),
+    ];
+    for (phase, expected) in go {
+        assert_eq!(next(phase, Event::Go), expected, "{phase:?}");
+        assert_eq!(next(phase, Event::Named), expected, "{phase:?}");
+    }
+    let due = [
+        (Phase::Behind, (Does::Ask, Phase::Asking)),
+        (Phase::First, (Does::Try, Phase::Trying)),
+        (Phase::Alone, (Does::Try, Phase::Trying)),
+    ];
+    due.iter().for_each(|(phase, expected)| assert_eq!(next(*phase, Event::Due), *expected));
+    for phase in [Phase::Out, Phase::Asking, Phase::Trying, Phase::Called] {
+        assert_eq!(next(phase, Event::Due), (Does::Sleep, phase));
+    }
+    assert_eq!(next(Phase::Trying, Event::Won), (Does::Hold, Phase::Out));
+    assert_eq!(next(Phase::Behind, Event::Won), (Does::Sleep, Phase::Behind));
+    assert_eq!(next(Phase::Trying, Event::Refused), (Does::Ask, Phase::Asking));
+    assert_eq!(next(Phase::Called, Event::Refused), (Does::Try, Phase::Trying));
+    assert_eq!(next(Phase::First, Event::Ends), (Does::Leave, Phase::Out));
+    assert_eq!(next(Phase::Out, Event::Ends), (Does::Sleep, Phase::Out));
 }

@@ -17,7 +17,6 @@ mod instant;
 mod joint;
 mod joint_rounds;
 mod keeper;
-mod line;
 pub(crate) mod membership;
 mod permutations;
 mod standing;

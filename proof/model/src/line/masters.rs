@@ -3,7 +3,7 @@
 use super::mutants::Mutant;
 use super::protocol::Line;
 use super::state::{CLIENTS, Client, Command, Entry, Kind, STUCK, Stage, State};
-use crate::quorum::line::Event;
+use crate::line::rules::Event;
 
 impl Line {
     /// Executes the next command of a client; what is no message to another client is read at once.

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::state::{CLIENTS, Command, Kind, LINES, STUCK, Stage, State};
 use crate::checker::Model;
-use crate::quorum::line::{Event, Phase};
+use crate::line::rules::{Event, Phase};
 
 pub(super) const EXCLUSION: &str = "one holder";
 pub(super) const ORDER: &str = "a fair client is served before those behind it";

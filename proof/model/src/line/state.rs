@@ -1,7 +1,7 @@
 //! Everything that clients and masters remember, and everything in flight.
 
 use crate::digest::digest;
-use crate::quorum::line::Phase;
+use crate::line::rules::Phase;
 
 /// The most clients.
 pub const CLIENTS: usize = 3;

@@ -1,7 +1,7 @@
 //! The table of the line in words.
 
-use crate::quorum::line::Does::{self, Ask, Hold, Leave, Move, PassOn, Sleep, Try};
-use crate::quorum::line::{Phase, Row, TABLE};
+use crate::line::rules::Does::{self, Ask, Hold, Leave, Move, PassOn, Sleep, Try};
+use crate::line::rules::{Phase, Row, TABLE};
 use std::fmt::Write as _;
 
 /// Returns the table as the README shows it.

@@ -3,9 +3,9 @@
 use super::mutants::Mutant;
 use super::protocol::Line;
 use super::state::{Client, Command, Kind, LINES, Stage, State};
+use crate::line::rules::{Does, Event, Phase, next};
 use crate::quorum::Membership;
 use crate::quorum::NodeSet;
-use crate::quorum::line::{Does, Event, Phase, next};
 
 impl Line {
     pub(super) fn kind(&self, who: usize) -> Kind {
