@@ -180,7 +180,7 @@ fn where_a_client_takes_it_past_the_list_those_in_front_try_at_all_masters() {
             continue;
         }
         stage.steps(&format!(
-            "+70ms
+            "+60ms
              n1-3 < EVAL look 1 r
              n1-3 < SET r #3 NX PX 10000
              n3 > 9000
@@ -194,7 +194,7 @@ fn where_a_client_takes_it_past_the_list_those_in_front_try_at_all_masters() {
              n2 > nil
              n2 > 0
              n3 > listed 0 9000 7 {ahead} aa 6
-             +70ms
+             +60ms
              n1-3 < -"
         ));
     }

@@ -47,7 +47,7 @@ const LEAST_BASES: u32 = 4;
 /// least: it releases the key to no waiter, and may have it again before the answer to a question. Twenty clients among
 /// four that poll then have the share that they had when all of them polled (`src/driver/tests/waitlist/pollers.rs`).
 const PASSED: usize = 13;
-const PASSED_BASES: u32 = 14;
+const PASSED_BASES: u32 = 12;
 
 /// Why a waiter in a list tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
