@@ -8,8 +8,8 @@ use std::time::Duration;
 
 const SECOND: Time = 1_000_000_000;
 
-/// The most commands about resources in a second, and how many more for each request and guard: at least these. One
-/// that waits asks twice in its longest pause, and listens or looks for each other question.
+/// The most commands about resources in a second, and how many more for each request and guard: at least these. A
+/// waiter asks twice in its longest pause, and listens or looks for each other question.
 const MOST: usize = 40;
 const EACH: usize = 40;
 
