@@ -144,8 +144,6 @@ pub(crate) enum Command {
     ForceRelease(ForceReleaseArgs),
     /// Check that each master is usable and may vote, and suggest fixes.
     Doctor(DoctorArgs),
-    /// Measure round trips, acquires and releases on the configured masters.
-    Bench(BenchArgs),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -156,24 +154,6 @@ pub(crate) enum Command {
         /// The command; without it, the page of all.
         command: Option<String>,
     },
-}
-
-/// What to measure.
-#[derive(Debug, clap::Args)]
-pub(crate) struct BenchArgs {
-    /// Number of acquires and releases of each task.
-    #[arg(long, default_value_t = 200)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) cycles: u32,
-    /// Number of concurrent tasks, each with a resource of its own.
-    #[arg(long, default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) tasks: u32,
-    /// Give the command a fencing token.
-    ///
-    /// Ask for a fencing token with each lock. The fences expire half a minute later.
-    #[arg(long)]
-    pub(crate) fenced: bool,
 }
 
 /// How to run a command under a lock.

@@ -75,7 +75,7 @@ type Row = (&'static str, &'static str, &'static [&'static str]);
 
 const RUNNERS: &[&str] = &["run", "elect"];
 const ALL: &[&str] =
-    &["run", "elect", "inspect", "list", "watch", "ask", "force-release", "doctor", "bench"];
+    &["run", "elect", "inspect", "list", "watch", "ask", "force-release", "doctor"];
 
 const ROWS: [Row; 15] = [
     ("1", "a failure was found, or by --deadlocks a possible deadlock", &["doctor"]),
@@ -87,7 +87,7 @@ const ROWS: [Row; 15] = [
     (
         "112",
         "no quorum: too few masters could vote",
-        &["run", "inspect", "list", "ask", "force-release", "bench"],
+        &["run", "inspect", "list", "ask", "force-release"],
     ),
     ("112", "all masters are fit, and some must wait until they vote", &["doctor"]),
     ("113", "the lock was lost while the command ran, which was ended", RUNNERS),

@@ -3,7 +3,6 @@
 
 mod args;
 mod ask;
-mod bench;
 mod doctor;
 mod exit;
 mod failure;
@@ -85,7 +84,6 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
                 force_release::force_release(args, masters, output).await
             }
             Command::Doctor(args) => doctor::doctor(args, masters, output, color).await,
-            Command::Bench(bench) => bench::bench(bench, masters, output, color).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
         }
     });

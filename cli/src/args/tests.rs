@@ -43,7 +43,7 @@ fn a_password_in_a_misplaced_address_is_not_shown() {
         &["doctor", "--nodes=redis://:hunter2@a"],
         &["redis://:hunter2@a"],
         &["inspect", "--node"],
-        &["bench", "--cycles", "redis://:hunter2@a"],
+        &["watch", "--interval", "redis://:hunter2@a"],
     ] {
         let Err(Unparsed::Wrong(line)) = of(words) else { panic!("{words:?}") };
         assert!(!line.contains("hunter2") && !line.contains('\n'), "{line}");
@@ -62,7 +62,6 @@ fn word() -> impl Strategy<Value = OsString> {
         "term",
         "force-release",
         "doctor",
-        "bench",
         "completions",
         "man",
         "help",

@@ -1,4 +1,4 @@
-//! `quorumlock doctor`, `bench`, completions and manual.
+//! `quorumlock doctor`, completions and manual.
 
 use crate::cli::{self, bare, run};
 use crate::support::masters::Masters;
@@ -99,25 +99,7 @@ fn a_wrong_password_is_a_failure_and_not_shown() {
     assert_eq!(output.code, Some(0), "{output:?}");
 }
 
-#[tokio::test]
-async fn bench_measures_so_many_cycles_and_leaves_no_key() {
-    let masters = Masters::start(3);
-    let plain = run(&mut cli::on(&masters, &["bench", "--cycles", "20"]));
-    assert_eq!((plain.code, &*plain.stderr), (Some(0), ""), "{plain:?}");
-    for head in ["ROUND TRIP", "acquire ", "release "] {
-        assert!(plain.stdout.contains(head), "{plain:?}");
-    }
-    let json = run(&mut cli::on(&masters, &["--json", "bench", "--cycles", "20"]));
-    let value: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(value["nodes"].as_array().unwrap().len(), 3, "{value}");
-    let acquire = &value["acquire"];
-    assert_eq!(acquire["cycles"], 20);
-    assert!(acquire["p50_us"].as_u64().unwrap() <= acquire["p99_us"].as_u64().unwrap(), "{value}");
-    assert!(value["nodes"][0]["round_trip_us"].is_u64(), "{value}");
-    witness::assert_no_keys_now(&masters).await;
-}
-
-pub(crate) const COMMANDS: [&str; 11] = [
+pub(crate) const COMMANDS: [&str; 10] = [
     "run",
     "elect",
     "inspect",
@@ -126,7 +108,6 @@ pub(crate) const COMMANDS: [&str; 11] = [
     "ask",
     "force-release",
     "doctor",
-    "bench",
     "completions",
     "man",
 ];

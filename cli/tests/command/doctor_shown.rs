@@ -121,7 +121,6 @@ fn on_a_terminal_every_line_fits_80_columns_however_long_names_are() {
         let longest = shown.lines().map(|line| line.chars().count()).max();
         assert!(longest <= Some(80), "{command}: {longest:?}: {shown}");
     };
-    lines_fit(&urls, "bench --cycles 1", "off");
     urls.push(evicting.url());
     lines_fit(&urls, "doctor", "on");
     lines_fit(&urls, "doctor", "off");

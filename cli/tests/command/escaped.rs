@@ -173,13 +173,8 @@ fn an_address_a_prefix_or_an_argument_adds_no_line_and_no_escape() {
         run(command.args(words).env("QUORUMLOCK_ACQUIRE_TIMEOUT", "200ms"))
     };
     let shown = Escaped(forged).to_string();
-    for words in [
-        &["inspect", "r"][..],
-        &["run", "-n", "r", "--", "true"],
-        &["doctor"],
-        &["list"],
-        &["bench"],
-    ] {
+    for words in [&["inspect", "r"][..], &["run", "-n", "r", "--", "true"], &["doctor"], &["list"]]
+    {
         let plain = on(words);
         let text = format!("{}{}", plain.stdout, plain.stderr);
         let named =

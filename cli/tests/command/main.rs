@@ -3,7 +3,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod bench;
 mod cli;
 mod credentials;
 mod deadlocks;

@@ -227,8 +227,8 @@ fn each_typical_mistake_has_its_line() {
         ),
         (&["inspect"], "the following required arguments were not provided: <RESOURCE>..."),
         (
-            &["bench", "--cycles", "0"],
-            "invalid value '0' for '--cycles <CYCLES>': 0 is not in 1..=100000",
+            &["inspect", "--permits", "0", "r"],
+            "invalid value '0' for '--permits <N>': 0 is not in 1..=64",
         ),
     ] {
         let help = match arguments[0] {

@@ -42,7 +42,6 @@ fn every_connecting_command_works_and_warns_of_an_unfit_master() {
         (&["run", "r", "--", "echo", "done"][..], "done\n"),
         (&["inspect", "r"], "\"r\" is free\n"),
         (&["force-release", "--yes", "r"], "\"r\" is free: nothing was done\n"),
-        (&["bench", "--cycles", "1"], "MASTER"),
     ] {
         let output = place.run(arguments);
         assert_eq!((output.code, &output.stderr), (Some(0), &line), "{arguments:?}: {output:?}");
