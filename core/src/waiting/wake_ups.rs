@@ -175,16 +175,16 @@ impl Waiters {
         called: Called,
     ) {
         let Called { is_waited_for, goes_on, listeners } = called;
-        let Some(channel) = key.messages().next().map(|(channel, _)| channel.clone()) else {
-            return;
-        };
+        let Some((channel, slot)) = key.messages().next() else { return };
+        let (channel, is_slot) = (channel.clone(), !slot.is_empty());
         // Where most do not look, no waiter says nothing.
         let is_first = cx.masters.is_first(cx.now, &channel, node);
         if is_waited_for || is_first {
             let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
             self.waitlists.note(cx.now, &channel, seen);
         }
-        if is_waited_for {
+        // The waiter that is called for a slot may be of this process.
+        if is_waited_for && !is_slot {
             self.left.share(cx.now, &key);
         }
         let is_wanted = is_waited_for || self.is_heard(node, &channel, listeners);
