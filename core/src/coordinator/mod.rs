@@ -179,7 +179,7 @@ impl Coordinator {
                 Timer::Attempt(request) => waiters.retry(cx, request),
                 Timer::Deadline(attempt) => locks.lapse_if_due(cx, waiters, attempt),
                 Timer::Keep(attempt) => locks.keep(cx, waiters, attempt),
-                Timer::Hint(request) => waiters.renew_hint(cx, request),
+                Timer::Hint(request) => waiters.hint_is_due(cx, request),
                 Timer::Idle(attempt) => locks.end_idle(cx, waiters, attempt),
             }
             self.go_on();

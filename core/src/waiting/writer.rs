@@ -1,5 +1,5 @@
-//! The hint of a writer that waits. It is no vote: one that is lost, late or left behind costs at
-//! most its life.
+//! The hint that a writer waits. It is no vote: one that is lost, late or left behind costs at most its
+//! life.
 
 use super::Waiters;
 use crate::master::PendingReply;
@@ -7,6 +7,7 @@ use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, RequestId, Timer};
 use crate::wire::{self, Token};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a hint stands unless it is renewed: a writer that dies while it waits keeps new readers
@@ -21,16 +22,17 @@ const RENEWED_AFTER: Duration = Duration::from_secs(1);
 /// readers in before that (`proof/model/src/waiting`).
 const LEFT_FOR: Duration = Duration::from_millis(1_500);
 
-/// The hints of the writers of this process, by the writer's request. At most one for each key, so that
-/// the masters are sent no more for a long queue than for a short one.
+/// The hints that this process has set, one for each key: the masters are sent no more for a long queue
+/// than for a short one, and the next writer to win takes back what those before it have set.
 #[derive(Default)]
-pub(crate) struct Hints(BTreeMap<RequestId, Hint>);
+pub(crate) struct Hints(BTreeMap<Arc<str>, Hint>);
 
-/// The hint that a writer has set.
 struct Hint {
-    /// The writer that has set it: another writer's hint may have replaced it.
+    /// Another process's hint may have replaced it.
     id: Token,
-    renew_at: Instant,
+    writer: RequestId,
+    /// When it is renewed, or over.
+    due_at: Instant,
 }
 
 #[cfg(any(test, feature = "testing"))]
@@ -68,37 +70,42 @@ impl Waiters {
         }
     }
 
+    /// Sets the hint on every master, unless one of this process stands. It is due again before its life is over.
     fn set_hint(&mut self, cx: &mut Cx, writer: RequestId) {
-        if !self.hints.0.contains_key(&writer) {
-            self.renew_hint(cx, writer);
-        }
-    }
-
-    /// Sets the hint on every master, for as long as it lives, and again before that is over. Behind a
-    /// holder it is not renewed: that one keeps readers out, and passes on in the write of its release.
-    pub(crate) fn renew_hint(&mut self, cx: &mut Cx, writer: RequestId) {
         let Some(acquisition) = self.acquisitions.get(writer) else { return };
         let keys = &acquisition.request.keys;
         let Some(beside) = keys.as_writer() else { return };
-        if self.local_queue.contender(keys.first()).is_none() {
-            let keys = keys.clone();
-            return self.withdraw_hint(cx, writer, &keys, false);
+        let earlier = self.hints.0.get(keys.first());
+        let stands =
+            |hint: &Hint| hint.due_at > cx.now && self.acquisitions.get(hint.writer).is_some();
+        if earlier.is_some_and(stands) {
+            return;
         }
-        let id = match self.hints.0.get(&writer) {
-            Some(hint) => Some(hint.id),
-            None => cx.masters.token(),
-        };
         // Without a hint it waits all the same.
-        let Some(id) = id else { return };
+        let Some(id) = earlier.map(|hint| hint.id).or_else(|| cx.masters.token()) else { return };
+        if let Some(hint) = earlier {
+            cx.timers.cancel(hint.due_at, Timer::Hint(hint.writer));
+        }
         let command = wire::want(&beside.hint, &id.to_string(), HINT_LIFE.into());
+        let (key, due_at) = (keys.first().clone(), cx.now.after(RENEWED_AFTER));
         self.send_hint(cx, &command);
-        let renew_at = cx.now.after(RENEWED_AFTER);
-        cx.timers.set(renew_at, Timer::Hint(writer));
-        self.hints.0.insert(writer, Hint { id, renew_at });
+        cx.timers.set(due_at, Timer::Hint(writer));
+        self.hints.0.insert(key, Hint { id, writer, due_at });
     }
 
-    /// Takes back the hint of a writer that has won. If it has given up, the hint ends soon, and the
-    /// next writer of this process sets its own.
+    /// Renews the hint of a writer that waits, and forgets that of a writer that has given up. Behind a holder it is
+    /// not renewed: that one keeps readers out, and passes on in the write of its release.
+    pub(crate) fn hint_is_due(&mut self, cx: &mut Cx, writer: RequestId) {
+        let Some(acquisition) = self.acquisitions.get(writer) else {
+            return self.hints.0.retain(|_, hint| hint.writer != writer);
+        };
+        if self.local_queue.contender(acquisition.request.keys.first()).is_some() {
+            self.set_hint(cx, writer);
+        }
+    }
+
+    /// Takes back the hint of this process once a writer has won. If the writer of the hint has given up, the next one
+    /// renews it, or it ends soon.
     pub(crate) fn withdraw_hint(
         &mut self,
         cx: &mut Cx,
@@ -107,14 +114,21 @@ impl Waiters {
         has_won: bool,
     ) {
         let Some(beside) = keys.as_writer() else { return };
-        let Some(hint) = self.hints.0.remove(&writer) else { return };
-        cx.timers.cancel(hint.renew_at, Timer::Hint(writer));
-        let id = hint.id.digits();
+        let key = keys.first();
         if has_won {
-            return self.send_hint(cx, &wire::delete(&beside.hint, &id));
+            let Some(hint) = self.hints.0.remove(key) else { return };
+            cx.timers.cancel(hint.due_at, Timer::Hint(hint.writer));
+            return self.send_hint(cx, &wire::delete(&beside.hint, &hint.id.digits()));
         }
-        self.send_hint(cx, &wire::shorten_hint(&beside.hint, &id, LEFT_FOR.into()));
-        self.want_behind(cx, keys.first());
+        self.want_behind(cx, key);
+        let Some(hint) = self.hints.0.get_mut(key).filter(|hint| hint.writer == writer) else {
+            return;
+        };
+        cx.timers.cancel(hint.due_at, Timer::Hint(writer));
+        hint.due_at = cx.now.after(LEFT_FOR);
+        cx.timers.set(hint.due_at, Timer::Hint(writer));
+        let command = wire::shorten_hint(&beside.hint, &hint.id.digits(), LEFT_FOR.into());
+        self.send_hint(cx, &command);
         self.shared(cx, keys);
     }
 

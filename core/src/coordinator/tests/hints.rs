@@ -29,15 +29,11 @@ fn a_writer_behind_a_plain_acquire_that_was_refused_has_its_hint_and_renews_it()
          +1ms
          n1-3 < SET next:r #3 PX 3000
          n1-3 > ok
-         cancel 2                       // the next writer has its own at once
-         n1-3 < EVAL shorten_hint 1 next:r #3 1500
-         n1-3 < SET next:r #4 PX 3000
-         n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
-         n1-3 > 1
+         cancel 2                       // the next writer renews it at once
+         n1-3 < SET next:r #3 PX 3000
          n1-3 > ok
-         n3 > 1
          cancel 3
-         n1-3 < EVAL shorten_hint 1 next:r #4 1500
+         n1-3 < EVAL shorten_hint 1 next:r #3 1500
          n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1
@@ -64,9 +60,10 @@ fn a_writer_behind_a_plain_acquire_that_is_refused_later_has_its_hint_from_then_
     );
 }
 
-/// Once the plain acquire has won, it keeps readers out by itself: nothing is renewed behind it.
+/// Once the plain acquire has won, it keeps readers out by itself: nothing is renewed behind it. Readers get in after
+/// the writer, which takes back what still stands.
 #[test]
-fn a_writer_that_waits_behind_a_holder_renews_no_hint() {
+fn a_writer_behind_a_holder_renews_no_hint_and_takes_it_back_when_it_wins() {
     let mut stage = telling();
     stage.steps(PLAIN_WAITS);
     stage.play(
@@ -80,14 +77,38 @@ fn a_writer_that_waits_behind_a_holder_renews_no_hint() {
          n1-2 > ok
          = acquired 1 ..
          +1s
+         n1-3 < -
+         acquire 3 write:r wait 60s
+         n1-3 < -
+         drop 1
+         n1-3 < EVAL release 1 r #4
+         n1-3 < SET r #5 NX PX 10000
+         n1-3 > 1
+         n1-2 > ok
+         = acquired 2 ..
+         n1-3 < EVAL release 1 next:r #3",
+    );
+}
+
+#[test]
+fn a_writer_that_wins_takes_back_the_hint_of_one_that_has_given_up() {
+    let mut stage = telling();
+    stage.steps(PLAIN_WAITS);
+    stage.play(
+        "acquire 2 write:r wait 10s
+         n1-3 < SET next:r #3 PX 3000
+         n1-3 > ok
+         cancel 2
          n1-3 < EVAL shorten_hint 1 next:r #3 1500
          n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
          n3 > 1
-         +5s
-         n1-3 < -
-         acquire 3 write:r wait 60s
-         n1-3 < -",
+         cancel 1
+         acquire 3 write:r wait 10s
+         n1-3 < SET r #4 NX PX 10000
+         n1-2 > ok
+         = acquired 3 ..
+         n1-3 < EVAL release 1 next:r #3",
     );
 }
 
