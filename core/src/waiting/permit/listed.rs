@@ -177,12 +177,13 @@ impl Waiters {
         if !is_reached {
             entry.ahead = None;
         }
+        let is_outside = entry.steps_outside(cx, slots.channel(), listed.what);
         let backoff = &cx.masters.settings.backoff;
         let pause = entry.pause(backoff, cx.now, spans, listed.what, random);
         let again_at = cx.now.after(pause).min(until);
         pool.again_at = Some(again_at);
         pool.expires_at = life.map(|life| cx.now.after(life)).or(pool.expires_at);
-        let listens = listed.ahead == 0 || !is_reached || !listed.sight.has_call();
+        let listens = listed.ahead == 0 || !is_reached || !listed.sight.has_call() || is_outside;
         self.set_phase(cx, head, Phase::Paused { again_at });
         self.listen_to_slots(cx, slots.channel(), listens);
         if listens

@@ -3,11 +3,12 @@
 use crate::pace::Backoff;
 use crate::quorum::Instant;
 use crate::report::{Answer, NodeReport, Refusal};
-use crate::shared::Settings;
+use crate::shared::{Cx, Settings};
 use crate::waiting::Contention;
 use crate::waiting::contention::SILENCE_PER_PAUSE;
 use crate::wire::Token;
 use crate::wire::waitlist::{Found, LONGEST_QUIET, Listed, Sight};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long only a waiter that was called tries, and how long a waiter in front waits for an answer before it asks all
@@ -147,6 +148,22 @@ impl Entry {
         };
         self.in_vain = self.in_vain.saturating_add(u32::from(is_free));
         is_free
+    }
+
+    /// Leaves the list if a hold is known to lack its key there, and another waiter was called: whoever asks would call this
+    /// one, and have it try in vain.
+    pub(in crate::waiting) fn steps_outside(
+        &mut self,
+        cx: &mut Cx,
+        channel: &Arc<str>,
+        found: Found,
+    ) -> bool {
+        let is_outside = self.lacks_key() && matches!(found, Found::OtherCalled(_));
+        if is_outside {
+            self.stands = false;
+            cx.masters.sessions[self.node].leave_waitlist(channel, self.waiter);
+        }
+        is_outside
     }
 
     fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {

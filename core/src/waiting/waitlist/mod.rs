@@ -317,12 +317,8 @@ impl Waiters {
         if !is_reached {
             entry.ahead = None;
         }
-        // Whoever asks would call it, and have it try in vain. A fair one keeps its turn.
-        let is_outside = !is_fair && entry.lacks_key() && matches!(found, Found::OtherCalled(_));
-        if is_outside {
-            entry.stands = false;
-            cx.masters.sessions[entry.node].leave_waitlist(keys.first(), entry.waiter);
-        }
+        // A fair one keeps its turn.
+        let is_outside = !is_fair && entry.steps_outside(cx, keys.first(), found);
         let sight = &entry.sight;
         let may_be_unaware = entry.is_in_front() && sight.uncalled().is_some();
         let may_be_unaware = may_be_unaware || !sight.has_call();
