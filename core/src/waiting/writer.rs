@@ -70,15 +70,15 @@ impl Waiters {
         }
     }
 
-    /// Sets the hint on every master, unless one of this process stands. It is due again before its life is over.
+    /// Sets the hint on every master, unless this process has one there. It is due again before its life is over.
     fn set_hint(&mut self, cx: &mut Cx, writer: RequestId) {
         let Some(acquisition) = self.acquisitions.get(writer) else { return };
         let keys = &acquisition.request.keys;
         let Some(beside) = keys.as_writer() else { return };
         let earlier = self.hints.0.get(keys.first());
-        let stands =
+        let is_there =
             |hint: &Hint| hint.due_at > cx.now && self.acquisitions.get(hint.writer).is_some();
-        if earlier.is_some_and(stands) {
+        if earlier.is_some_and(is_there) {
             return;
         }
         // Without a hint it waits all the same.

@@ -61,7 +61,7 @@ fn a_writer_behind_a_plain_acquire_that_is_refused_later_has_its_hint_from_then_
 }
 
 /// Once the plain acquire has won, it keeps readers out by itself: nothing is renewed behind it. Readers get in after
-/// the writer, which takes back what still stands.
+/// the writer, which deletes the hint.
 #[test]
 fn a_writer_behind_a_holder_renews_no_hint_and_takes_it_back_when_it_wins() {
     let mut stage = telling();

@@ -177,7 +177,7 @@ fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
          n3 > 8000
          n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 2 995 7 0 - 5/ 1
-         n3 < ZREM list:r #2                       // whoever asks would call it in vain
+         n3 < ZREM list:r #2                       // a question would call it to no effect
          n3 > 1
          +995ms
          n1-3 < -

@@ -150,8 +150,8 @@ impl Entry {
         is_free
     }
 
-    /// Leaves the list if a hold is known to lack its key there, and another waiter was called: whoever asks would call this
-    /// one, and have it try in vain.
+    /// Leaves the list if a hold is known to lack its key there, and another waiter was called: a question of any
+    /// other would call this one to no effect.
     pub(in crate::waiting) fn steps_outside(
         &mut self,
         cx: &mut Cx,
