@@ -1,6 +1,8 @@
-//! The changes of `scripts/planted` still apply to the code that ships, and each says what it changes.
+//! The changes of `scripts/planted` still apply to the code that ships, and each says what it changes. What `make mutants`
+//! changes is there.
 
 use super::root;
+use crate::source::files;
 use std::fs;
 use std::process::Command;
 
@@ -22,5 +24,21 @@ fn each_planted_change_applies_to_the_code_and_says_what_it_changes() {
             check.args(["apply", "--check"]).arg(path).current_dir(root()).output().unwrap();
         let error = String::from_utf8_lossy(&check.stderr);
         assert!(check.status.success(), "{name} no longer applies: {error}");
+    }
+}
+
+#[test]
+fn each_function_that_make_mutants_is_to_change_is_there() {
+    let list =
+        r#"eval "$(sed -n '/^votes=(/,/^)/p' scripts/mutants)" && printf '%s\n' "${votes[@]}""#;
+    let list = Command::new("bash").args(["-c", list]).current_dir(root()).output().unwrap();
+    let names = String::from_utf8(list.stdout).unwrap();
+    let code: String = files("core/src").unwrap().into_values().collect();
+    let functions = names.lines().map(|name| name.rsplit("::").next().unwrap());
+    let functions: Vec<_> = functions.filter(|name| *name != "\\w+").collect();
+    assert!(functions.len() > 60, "{names}");
+    for name in functions {
+        let is_there = ["(", "<"].iter().any(|next| code.contains(&format!("fn {name}{next}")));
+        assert!(is_there, "scripts/mutants: no function is called {name}");
     }
 }
