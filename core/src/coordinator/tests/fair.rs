@@ -14,6 +14,19 @@ const ASKS: &str = "n1-2 < -
      n3 > subscribed @0000000000000000
      n3 > text wait";
 
+const WINS: &str = "n3 > listed 1 0 7 0
+     n1-3 < SET r #2 NX PX 10000
+     n1-3 > ok
+     = acquired 1 ..";
+
+const RELEASES: &str = "release 2 of 1
+     n1-3 < EVAL release 1 r #2
+     n3 < SCRIPT LOAD call
+     n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+     n1-3 > 1
+     = released 2
+     n3 > text call";
+
 /// Request 1 has asked, and has no answer yet.
 fn asks(acquire: &str) -> Stage {
     let mut stage = listing();
@@ -24,27 +37,13 @@ fn asks(acquire: &str) -> Stage {
 /// Request 1 has the lock.
 fn holds() -> Stage {
     let mut stage = asks("r fair wait 30s");
-    stage.steps(
-        "n3 > listed 1 0 7 0
-         n1-3 < SET r #2 NX PX 10000
-         n1-3 > ok
-         = acquired 1 ..",
-    );
+    stage.steps(WINS);
     stage
 }
 
 #[test]
 fn it_tries_when_the_list_lets_it_and_its_release_calls_the_next() {
-    holds().play(
-        "release 2 of 1
-         n1-3 < EVAL release 1 r #2
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
-         n1-3 > 1
-         = released 2
-         n3 > text call
-         n3 > called 1 1 4",
-    );
+    holds().play(&format!("{RELEASES} \n n3 > called 1 1 4"));
 }
 
 /// Request 1 has had the lock at 57 of these caps, when its process leaves what no list serves to clients that poll, for
@@ -60,18 +59,9 @@ fn comes_back(cap: u32, called: u32) -> Stage {
     stage.steps(&format!(
         "acquire 1 r fair wait 30s
          {}
-         n3 > listed 1 0 7 0
-         n1-3 < SET r #2 NX PX 10000
-         n1-3 > ok
-         = acquired 1 ..
+         {WINS}
          +20ms
-         release 2 of 1
-         n1-3 < EVAL release 1 r #2
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call ..
-         n1-3 > 1
-         = released 2
-         n3 > text call
+         {RELEASES}
          n3 > called {called} {called} 0
          acquire 3 r fair wait 30s",
         ASKS.replace(" 250 ", &format!(" {} ", cap.as_millis()))

@@ -22,19 +22,12 @@ fn digits(value: &str) -> &str {
 /// A token of which a release is owed, and whether nothing of it can arrive any more.
 type Debt = ([u8; Token::DIGITS], bool);
 
-/// Returns the names of a token and the resources of a command, if its client has drawn the token.
-fn names(client: usize, words: &Words) -> Vec<Name> {
-    match owner(&token(words)) == Some(client) {
-        true => all_names(words),
-        false => Vec::new(),
-    }
-}
-
-fn all_names(words: &Words) -> Vec<Name> {
+/// Returns which client has drawn the token of a command, and the token's name for each resource of the command.
+fn drawn(words: &Words) -> (Option<usize>, Vec<Name>) {
     let token = token(words);
     let named = resources(words);
     let places = (0..KEYS.len()).filter(|place| named.contains(&KEYS[*place]));
-    places.map(|place| (digits(&token).to_owned(), place)).collect()
+    (owner(&token), places.map(|place| (digits(&token).to_owned(), place)).collect())
 }
 
 /// A client queues a command, which begins here.
@@ -49,12 +42,13 @@ pub(super) fn queues(
     }
     let life = Duration::from_nanos(life(words).0);
     let sets = Deed::of(words) == Deed::Acquire;
+    let (drawn_by, names) = drawn(words);
     // Where no SET has left for, an extension finds nothing to prolong.
-    let names = names(client, words).into_iter().filter(|name| sets || debts.knows(name));
-    names
-        .collect::<Vec<_>>()
-        .into_iter()
-        .try_for_each(|name| debts.sends(now, name, (epoch, begins), life))
+    let mut names = names.into_iter().filter(|_| drawn_by == Some(client));
+    names.try_for_each(|name| match sets || debts.knows(&name) {
+        true => debts.sends(now, name, (epoch, begins), life),
+        false => Ok(()),
+    })
 }
 
 impl World {
@@ -74,13 +68,13 @@ impl World {
                 self.matched.connections.pairs.iter_mut().filter(|((_, at), _)| *at == node);
             return pairs.for_each(|(_, pair)| pair.debts.iter_mut().for_each(Debts::ends));
         }
-        if let Some(drawn_by) = owner(&token(words)).filter(|drawn_by| *drawn_by != client)
-            && let Some(pair) = self.matched.connections.pairs.get_mut(&(drawn_by, node))
+        let (drawn_by, names) = drawn(words);
+        if let Some(other) = drawn_by.filter(|drawn_by| *drawn_by != client)
+            && let Some(pair) = self.matched.connections.pairs.get_mut(&(other, node))
         {
-            let names = all_names(words);
             pair.debts.iter_mut().for_each(|debts| debts.hands_over(&names));
         }
-        let own = names(client, words);
+        let own = if drawn_by == Some(client) { names } else { Vec::new() };
         for name in &own {
             self.match_key((client, node), name, by);
         }
