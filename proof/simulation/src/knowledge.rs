@@ -9,7 +9,7 @@
 //! masters. Everything else is a violation.
 //!
 //! A link is up once nothing was wrong with it for a while: dialling and the report may take that
-//! long.
+//! long. A client whose line breaks in silence finds that out by its next heartbeat.
 
 use super::agenda::{Direction, LineId};
 use super::client::{Client, name};
@@ -100,8 +100,11 @@ impl World {
     }
 
     fn is_up(&self, client: usize, node: usize) -> bool {
-        let since = self.clients[client].disturbed[node];
-        self.is_undisturbed(client, node) && self.agenda.now >= since + nanos(GRACE)
+        let (since, line) =
+            (self.clients[client].disturbed[node], self.clients[client].lines[node]);
+        let is_broken = line.is_some_and(|id| self.lines[id.0].server.is_none());
+        let grace = if is_broken { LONGEST_SILENCE } else { GRACE };
+        self.is_undisturbed(client, node) && self.agenda.now >= since + nanos(grace)
     }
 
     /// Notes the faults that happened while a client was stopped: it finds out when it goes on.
