@@ -7,7 +7,7 @@ use std::io;
 
 /// How many assertions of each file fail if real time takes too long. A number may only fall, and no file may
 /// join.
-const RECORDED: [(&str, usize); 26] = [
+const RECORDED: [(&str, usize); 25] = [
     ("benches/peers/src/delay/mod.rs", 1),
     ("benches/peers/src/workloads/idle.rs", 1),
     ("cli/tests/command/tls.rs", 1),
@@ -27,8 +27,7 @@ const RECORDED: [(&str, usize); 26] = [
     ("tests/redis/web_service.rs", 4),
     ("tests/support/clock.rs", 1),
     ("tests/support/conformance/letting_go.rs", 2),
-    ("tests/support/conformance/sharing.rs", 9),
-    ("tests/support/conformance/taking.rs", 2),
+    ("tests/support/conformance/sharing.rs", 7),
     ("tests/support/conformance/turns.rs", 5),
     ("tests/support/postgresql.rs", 1),
     ("tests/support/psql.rs", 1),

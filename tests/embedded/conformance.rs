@@ -23,6 +23,7 @@ impl Backend for OnPorts {
 
 impl Backend for InMemory {
     type Cluster = Self;
+    const IS_VIRTUAL: bool = true;
 
     async fn masters(n: usize) -> Self {
         let masters = Masters::start_in_virtual_time(n).unwrap();

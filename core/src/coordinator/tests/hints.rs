@@ -15,15 +15,18 @@ const PLAIN_WAITS: &str = "acquire 1 r wait 60s
      n3 > held 9000 someone
      n3 > nil\n";
 
+/// A writer of this process waits behind it.
+const WRITER_WAITS: &str = "acquire 2 write:r wait 60s
+     n1-3 < SET next:r #3 PX 3000
+     n1-3 > ok\n";
+
 #[test]
 fn a_writer_behind_a_plain_acquire_that_was_refused_has_its_hint_and_renews_it() {
     let mut stage = telling();
     stage.steps(PLAIN_WAITS);
+    stage.steps(WRITER_WAITS);
     stage.play(
-        "acquire 2 write:r wait 10s
-         n1-3 < SET next:r #3 PX 3000
-         n1-3 > ok
-         acquire 3 write:r wait 10s     // one hint is enough
+        "acquire 3 write:r wait 10s     // one hint is enough
          +999ms
          n1-3 < -
          +1ms
@@ -66,11 +69,9 @@ fn a_writer_behind_a_plain_acquire_that_is_refused_later_has_its_hint_from_then_
 fn a_writer_behind_a_holder_renews_no_hint_and_takes_it_back_when_it_wins() {
     let mut stage = telling();
     stage.steps(PLAIN_WAITS);
+    stage.steps(WRITER_WAITS);
     stage.play(
-        "acquire 2 write:r wait 60s
-         n1-3 < SET next:r #3 PX 3000
-         n1-3 > ok
-         n3 > freed r
+        "n3 > freed r
          n3 < SET r #4 NX PX 10000
          n3 > ok
          n1-2 < SET r #4 NX PX 10000
@@ -94,11 +95,9 @@ fn a_writer_behind_a_holder_renews_no_hint_and_takes_it_back_when_it_wins() {
 fn a_writer_that_wins_takes_back_the_hint_of_one_that_has_given_up() {
     let mut stage = telling();
     stage.steps(PLAIN_WAITS);
+    stage.steps(WRITER_WAITS);
     stage.play(
-        "acquire 2 write:r wait 10s
-         n1-3 < SET next:r #3 PX 3000
-         n1-3 > ok
-         cancel 2
+        "cancel 2
          n1-3 < EVAL shorten_hint 1 next:r #3 1500
          n3 < EVAL notify 1 next:r quorumlock:free:0:r ..
          n1-3 > 1
