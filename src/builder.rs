@@ -276,26 +276,19 @@ impl RedlockBuilder {
         self
     }
 
-    /// Sets whether a release notifies the waiters in other processes, which then ask one master
-    /// first. With `false`, no client listens, and waiters poll all masters: for masters that deny
-    /// us channels. Between processes a lock is then handed over more slowly, and never wrongly.
-    /// Default: `true`.
+    /// Sets whether waiters of different processes stand in a waitlist, and a release calls the first of them: a
+    /// hand-over costs the same, however many wait. With `false`, no client listens, and waiters poll all masters:
+    /// for masters that deny us channels. Between processes a lock is then handed over more slowly, and never
+    /// wrongly. Set it alike in all clients of a resource. Default: `true`.
     pub const fn wake_ups(mut self, wake_ups: bool) -> Self {
         self.options.wake_ups = wake_ups;
-        self
-    }
-
-    /// Sets whether a release calls the first of a list of waiters: a hand-over costs the same, however many
-    /// wait, in no promised order. Set it alike in all clients of a resource, with `wake_ups`. Default: `true`.
-    pub const fn waitlist(mut self, waitlist: bool) -> Self {
-        self.options.waitlist = waitlist;
         self
     }
 
     /// Sets whether waiters are served in order of arrival, across processes: as if each acquire of
     /// one resource said [`fair`](crate::Acquire::fair). It does not apply to several
     /// resources that are locked together, to permits, to readers and writers of an [`RwLock`](crate::RwLock), nor
-    /// to candidates of an election. Set it in all clients of a resource, with `waitlist` and `wake_ups`. Default:
+    /// to candidates of an election. Set it in all clients of a resource, with `wake_ups`. Default:
     /// `false`.
     ///
     /// ```

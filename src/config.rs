@@ -184,8 +184,6 @@ settings! {
         restart_guard: RestartGuard = value::guard => RedlockBuilder::restart_guard;
         /// [`wake_ups`](crate::RedlockBuilder::wake_ups).
         wake_ups: bool = value::switch => RedlockBuilder::wake_ups;
-        /// [`waitlist`](crate::RedlockBuilder::waitlist).
-        waitlist: bool = value::switch => RedlockBuilder::waitlist;
         /// [`fair`](crate::RedlockBuilder::fair).
         fair: bool = value::switch => RedlockBuilder::fair;
         /// [`keep_warm`](crate::RedlockBuilder::keep_warm).

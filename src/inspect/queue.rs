@@ -7,7 +7,7 @@ use std::fmt;
 pub(super) const KEPT: &str = "free, reserved for the next waiter";
 
 impl Inspection {
-    /// Returns how many clients wait for the lock in its [waitlist](crate::RedlockBuilder::waitlist), at one master:
+    /// Returns how many clients wait for the lock in its [waitlist](crate::RedlockBuilder::wake_ups), at one master:
     /// [fair](crate::Acquire::fair) ones and others. A client counts once, however many of its tasks wait, and not
     /// at all if it is in no list. A client that has died counts until it would be called. `None` if no master says:
     /// they are down, their user has no right to see the list (`zrangebyscore`), or this is about a permit.

@@ -75,7 +75,6 @@ fn to_set_the_documented_defaults_changes_nothing() -> Result<(), Box<dyn Error>
     // It can only be switched off.
     assert!(text("restart_guard")? == "on" && built.contains("restart_guard: On"));
     assert!(text("wake_ups")? == "on" && built.contains("wake_ups: true"));
-    assert!(text("waitlist")? == "on" && built.contains("waitlist: true"));
     assert!(text("fair")? == "off" && built.contains("fair: false"));
     Ok(())
 }

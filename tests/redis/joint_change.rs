@@ -107,7 +107,7 @@ impl Place {
             .max_ttl(TTL)
             .fencing_window(FencingWindow { back: 500 * MS, ahead: 500 * MS });
         // In a list hardly two clients try at a time.
-        let builder = builder.restart_guard(RestartGuard::Off).waitlist(false);
+        let builder = builder.restart_guard(RestartGuard::Off).wake_ups(false);
         let node =
             |builder: RedlockBuilder, node| builder.node_with_connector(NAMES[node], dial(node));
         let builder = nodes.into_iter().fold(builder, node);

@@ -27,7 +27,7 @@ pub struct Settings {
     pub wake_ups: bool,
     /// A waiter asks the holder to give way, if waiters are notified.
     pub asks: bool,
-    /// The beginning of the names of waitlists, if waiters stand in them: the whole key follows.
+    /// The beginning of the names of waitlists, if waiters stand in them, and are notified: the whole key follows.
     pub waitlists: Option<Arc<str>>,
     /// The name of the holder, for clients that inspect a lock; it follows each token.
     pub label: Option<Arc<str>>,

@@ -100,7 +100,7 @@ impl Waiters {
     /// Returns whether an acquire of these keys stands in a waitlist while it waits.
     pub(super) fn enlists(cx: &Cx, keys: &Keys) -> bool {
         let settings = &cx.masters.settings;
-        settings.waitlists.is_some() && settings.wake_ups && Policy::may_enlist(keys)
+        settings.waitlists.is_some() && Policy::may_enlist(keys)
     }
 
     /// Goes on with a wait whose pause is over. A fair acquire that is behind others makes no attempt, not even its last.

@@ -381,7 +381,8 @@ impl Setup {
             agreement: self.agreement(kind),
             window: kind.window,
             wake_ups: self.announces(seat),
-            waitlists: self.has_waitlists.then(|| "quorumlock:waitlist:".into()),
+            waitlists: (self.has_waitlists && self.announces(seat))
+                .then(|| "quorumlock:waitlist:".into()),
             asks: self.asks(seat),
         }
     }

@@ -16,7 +16,7 @@ const fn ms(millis: u64) -> Duration {
 type ByHand = fn(RedlockBuilder) -> RedlockBuilder;
 
 /// A key, its value as TOML and as text; no value is the default.
-const OPTIONS: [(&str, &str, &str, ByHand); 22] = [
+const OPTIONS: [(&str, &str, &str, ByHand); 21] = [
     ("ttl", r#""5s""#, "5s", |builder| builder.ttl(ms(5_000))),
     ("max_ttl", r#""1m 30s""#, "1m 30s", |builder| builder.max_ttl(ms(90_000))),
     ("allow_long_max_ttl", "true", "true", |builder| builder.allow_long_max_ttl(true)),
@@ -44,7 +44,6 @@ const OPTIONS: [(&str, &str, &str, ByHand); 22] = [
     }),
     ("restart_guard", r#""off""#, "off", |builder| builder.restart_guard(RestartGuard::Off)),
     ("wake_ups", "false", "false", |builder| builder.wake_ups(false)),
-    ("waitlist", "false", "false", |builder| builder.waitlist(false)),
     ("fair", "true", "true", |builder| builder.fair(true)),
     ("keep_warm", r#""2s""#, "2s", |builder| builder.keep_warm(ms(2_000))),
     ("strict", "true", "true", |builder| builder.strict(true)),

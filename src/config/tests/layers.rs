@@ -15,7 +15,7 @@ fn lines(first: bool) -> Vec<(&'static str, String)> {
         "nodes" | "joint_with" => format!("[\"redis://{list}\"]"),
         "drift_rate_ppm" => number.to_string(),
         "restart_guard" => format!("{guard:?}"),
-        "wake_ups" | "waitlist" | "fair" | "strict" | "allow_long_max_ttl" => switch.to_string(),
+        "wake_ups" | "fair" | "strict" | "allow_long_max_ttl" => switch.to_string(),
         "key_prefix" | "label" => format!("{list:?}"),
         "tls_ca_file" | "tls_cert_file" | "tls_key_file" => format!("\"/{list}.pem\""),
         _ => format!("{span:?}"),

@@ -10,11 +10,13 @@ async fn lacked(count: usize, lacks: usize, rtt: Duration, waitlist: bool) -> Du
     let masters = on_the_same_time(Masters::start_in_memory(count).unwrap());
     let window = FencingWindow { back: 500 * MS, ahead: 500 * MS };
     let ttl = 4 * SECOND;
-    let builder = || {
-        let builder = masters.builder().ttl(ttl).max_ttl(ttl).fencing_window(window);
-        builder.waitlist(waitlist)
-    };
-    masters.iter().for_each(|master| master.set_latency(rtt));
+    let builder = || masters.builder().ttl(ttl).max_ttl(ttl).fencing_window(window);
+    for master in masters.iter() {
+        master.set_latency(rtt);
+        if !waitlist {
+            master.deny(&["zadd"]).unwrap();
+        }
+    }
     let ours = connect(builder()).await;
     let held = ours.acquire(KEY).keep_alive().fenced().await.unwrap();
     let value = masters[lacks].holder(KEY).unwrap();

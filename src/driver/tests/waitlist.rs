@@ -256,12 +256,15 @@ async fn masters_that_deny_a_right_have_waiters_poll() {
     }
 }
 
-/// Returns the sections of clients that wait in lists, or do not, among four that release silently.
+/// Returns the sections of clients that wait in lists, or are denied them, among four that release silently.
 async fn among_others(waitlist: bool) -> u32 {
     let masters = distant();
+    if !waitlist {
+        masters.iter().for_each(|master| master.deny(&["zadd"]).unwrap());
+    }
     let mut clients = Vec::new();
     for _ in 0..10 {
-        clients.push(connect(masters.builder().waitlist(waitlist)).await);
+        clients.push(connect(masters.builder()).await);
     }
     for _ in 0..4 {
         clients.push(connect(masters.builder().wake_ups(false)).await);

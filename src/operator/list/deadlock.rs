@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// are not broken by force.
 ///
 /// The masters know the waiters for one plain or fenced lock, where they stand in a
-/// [waitlist](crate::RedlockBuilder::waitlist): the first hundred. A waiter of another kind leaves no name, and
+/// [waitlist](crate::RedlockBuilder::wake_ups): the first hundred. A waiter of another kind leaves no name, and
 /// one for a permit waits for any of several holders: neither is in a cycle. A lock that was
 /// [adopted](crate::Redlock::adopt) counts as held by the client that acquired it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,8 +35,13 @@ async fn cost_of<F: Future<Output = ()> + Send>(
     section: impl Fn(Redlock) -> F + Copy + Send + 'static,
 ) -> Cost {
     let masters = Masters::start(MASTERS);
-    masters.iter().for_each(|master| master.set_latency(MS));
-    let connect = |_| masters.builder().waitlist(waitlist).operation_timeout(900 * MS).connect();
+    for master in masters.iter() {
+        master.set_latency(MS);
+        if !waitlist {
+            master.deny(&["zadd"]).unwrap();
+        }
+    }
+    let connect = |_| masters.builder().operation_timeout(900 * MS).connect();
     let clients = join_all((0..WAITERS).map(connect)).await.into_iter().map(Result::unwrap);
     let (over, sections) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let contending: Vec<_> = clients

@@ -149,7 +149,6 @@ pub(crate) fn apart() -> Vec<Box<dyn Apart>> {
         Box::new(warm::APART),
         Box::new(waiting::IN_TURN),
         Box::new(waiting::PERMITTED),
-        Box::new(waiting::UNLISTED),
         Box::new(rslock::RSLOCK),
         Box::new(redlock::REDLOCK),
         Box::new(redsync::REDSYNC),

@@ -1,8 +1,8 @@
-//! This crate where its clients wait in turn, in no waitlist, or for one of several permits.
+//! This crate where its clients wait in turn, or for one of several permits.
 
 use super::Client;
 use super::client::Peer;
-use super::quorumlock::{builder, connect, is_crowded};
+use super::quorumlock::{connect, is_crowded};
 use quorumlock::{Guard, Permit, Redlock};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,14 +10,11 @@ use std::sync::Arc;
 /// Permits of the semaphore.
 const PERMITS: usize = 5;
 
-pub(super) const NAMES: [&str; 3] =
-    ["quorumlock, fair", "quorumlock, 5 permits", "quorumlock, no waitlist"];
+pub(super) const NAMES: [&str; 2] = ["quorumlock, fair", "quorumlock, 5 permits"];
 
 pub(super) const IN_TURN: Peer<InTurn> = Peer::new(NAMES[0]);
 
 pub(super) const PERMITTED: Peer<Permitted> = Peer::new(NAMES[1]);
-
-pub(super) const UNLISTED: Peer<Unlisted> = Peer::new(NAMES[2]);
 
 #[derive(Clone)]
 pub(super) struct InTurn(Redlock);
@@ -48,33 +45,6 @@ impl Client for InTurn {
 
     async fn close(self) {
         let _unconfirmed = self.0.shutdown().await;
-    }
-}
-
-#[derive(Clone)]
-pub(super) struct Unlisted(Redlock);
-
-impl Client for Unlisted {
-    type Held = Guard;
-
-    async fn connect(masters: &[SocketAddr]) -> Self {
-        Self(builder(masters).waitlist(false).connect().await.expect("masters that answer"))
-    }
-
-    async fn acquire(&self, resource: &Arc<str>) -> Guard {
-        Client::acquire(&self.0, resource).await
-    }
-
-    async fn attempt(&self, resource: &Arc<str>) -> Option<Guard> {
-        Client::attempt(&self.0, resource).await
-    }
-
-    async fn release(&self, guard: Guard) {
-        Client::release(&self.0, guard).await;
-    }
-
-    async fn close(self) {
-        Client::close(self.0).await;
     }
 }
 

@@ -47,9 +47,8 @@ impl Waiters {
     /// learns in no other way that others wait.
     pub(in crate::waiting) fn asks_for_waiters(&self, cx: &Cx, keys: &Keys) -> bool {
         let Some((channel, _)) = keys.as_slot() else { return false };
-        let settings = &cx.masters.settings;
-        let lists = settings.waitlists.is_some() && settings.wake_ups;
-        lists && !self.waitlists.is_known_unwanted(cx.now, channel)
+        cx.masters.settings.waitlists.is_some()
+            && !self.waitlists.is_known_unwanted(cx.now, channel)
     }
 
     /// Asks in the list instead of a look at all slots. Returns `false` if that look is due.
@@ -65,7 +64,7 @@ impl Waiters {
     /// is asked.
     pub(super) fn ask_for_any(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let settings = &cx.masters.settings;
-        if settings.waitlists.is_none() || !settings.wake_ups || !self.is_head(request) {
+        if settings.waitlists.is_none() || !self.is_head(request) {
             return false;
         }
         // Its question would find that slot free, and keep it for itself.

@@ -202,8 +202,8 @@ async fn clients_without_it_get_in_beside_fair_ones_and_stop_none() {
     let masters = distant();
     let mut clients = fair(&masters, 9).await;
     clients.push(connect(masters.builder()).await);
-    // It takes the lock again at once.
-    clients.push(connect(masters.builder().waitlist(false)).await);
+    // It takes the lock again at once, past the list.
+    clients.push(connect(masters.builder().wake_ups(false)).await);
     let crowd = Crowd::of(clients, 4 * SECOND).await;
     assert!(crowd.sections.iter().all(|sections| *sections >= 3), "{:?}", crowd.sections);
 }
