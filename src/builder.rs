@@ -286,8 +286,8 @@ impl RedlockBuilder {
     }
 
     /// Sets whether waiters are served in order of arrival, across processes: as if each acquire of
-    /// one resource said [`fair`](crate::Acquire::fair). It does not apply to several
-    /// resources that are locked together, to permits, to readers and writers of an [`RwLock`](crate::RwLock), nor
+    /// one resource, or of a permit, said [`fair`](crate::Acquire::fair). It does not apply to several
+    /// resources that are locked together, to readers and writers of an [`RwLock`](crate::RwLock), nor
     /// to candidates of an election. Set it in all clients of a resource, with `wake_ups`. Default:
     /// `false`.
     ///

@@ -6,7 +6,7 @@
 //! | [`Guard`](crate::Guard), [`FencedGuard`](crate::FencedGuard) | [`Redlock::acquire`](crate::Redlock::acquire) | `min_hold`, `fair`, `keep_warm`, `fenced` |
 //! | [`All`], [`All<FencedGuard>`](All) | [`Redlock::acquire_all`](crate::Redlock::acquire_all) | `min_hold`, `fenced` |
 //! | [`ReentrantGuard`](crate::ReentrantGuard) | [`Reentrant::acquire`](crate::Reentrant::acquire) | `min_hold`, `fair`, `keep_warm` |
-//! | [`Permit`](crate::Permit) | [`Semaphore::acquire`](crate::Semaphore::acquire) | `min_hold` |
+//! | [`Permit`](crate::Permit) | [`Semaphore::acquire`](crate::Semaphore::acquire) | `min_hold`, `fair` |
 //! | [`WriteGuard`](crate::WriteGuard) | [`RwLock::write`](crate::RwLock::write) | `fenced` |
 //! | [`ReadGuard`](crate::ReadGuard) | [`RwLock::read`](crate::RwLock::read) | |
 
@@ -34,7 +34,7 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
 
 /// The kinds of lock that one client holds at a time, and that have a key to themselves: [`Unfenced`] and
 /// [`Fenced`]. [`Guard::detach`](crate::Guard::detach) gives such a lock away, and on one resource it can be
-/// [`fair`](crate::Acquire::fair) and [kept warm](crate::Acquire::keep_warm).
+/// [kept warm](crate::Acquire::keep_warm).
 ///
 /// ```compile_fail,E0277
 /// # async fn example(redlock: quorumlock::Redlock) {
@@ -43,24 +43,26 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
 /// # }
 /// ```
 ///
+pub trait Detachable: Kind {}
+
+impl Detachable for Unfenced {}
+
+impl Detachable for Fenced {}
+
+/// The kinds whose waiters stand in one list, so that their acquires can be [`fair`](crate::Acquire::fair): those of
+/// one resource, and of a semaphore.
+///
 /// ```
 /// # fn example(redlock: quorumlock::Redlock) {
 /// let _ = redlock.acquire("printer").fair(true).fenced();
 /// let _ = redlock.acquire("printer").fenced().fair(true);
 /// let _ = redlock.reentrant().acquire("printer").fair(true);
-/// let _ = redlock.semaphore("import", 10).acquire();
+/// let _ = redlock.semaphore("import", 10).acquire().fair(true);
 /// let _ = redlock.acquire_all(["a", "b"]);
 /// # }
 /// ```
 ///
-/// The permits of a semaphore are not given in order of arrival, and several resources have no list
-/// in common. In a read-write lock, writers come first:
-///
-/// ```compile_fail,E0599
-/// # fn example(redlock: quorumlock::Redlock) {
-/// let _ = redlock.semaphore("import", 10).acquire().fair(true);
-/// # }
-/// ```
+/// Several resources have no list in common. In a read-write lock, writers come first:
 ///
 /// ```compile_fail,E0599
 /// # fn example(redlock: quorumlock::Redlock) {
@@ -79,11 +81,13 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
 /// let _ = redlock.rw_lock("table:7").read().fair(true);
 /// # }
 /// ```
-pub trait Detachable: Kind {}
+pub trait Listed: Kind {}
 
-impl Detachable for Unfenced {}
+impl Listed for Unfenced {}
 
-impl Detachable for Fenced {}
+impl Listed for Fenced {}
+
+impl Listed for Permitted {}
 
 pub(crate) mod sealed {
     pub trait Sealed {}

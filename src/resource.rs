@@ -90,6 +90,11 @@ impl Resources {
         matches!(self.0, Names::One(_) | Names::Several(_)) && self.names().len() == 1
     }
 
+    /// Returns whether its waiters stand in one list.
+    pub(crate) fn has_list(&self) -> bool {
+        self.is_alone() || self.pool().is_some()
+    }
+
     /// Returns what is to be locked on the masters; `None` if there is no resource at all.
     pub(crate) fn locked(&self, options: &Options) -> Option<Keys> {
         match &self.0 {

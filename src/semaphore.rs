@@ -40,7 +40,7 @@ pub type PermitLease = Lease<Permitted>;
 /// ```
 ///
 /// A permit that is free costs what a lock costs. Waiters in this process are served in the order in
-/// which they came; between processes, chance decides. A permit has no fencing token: the numbers of
+/// which they came, and those of all processes if they ask with [`fair`](Acquire::fair). A permit has no fencing token: the numbers of
 /// different slots would not compare.
 #[derive(Clone)]
 pub struct Semaphore {

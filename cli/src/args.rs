@@ -221,7 +221,7 @@ pub(crate) struct RunArgs {
     ///
     /// Take one of this many permits of the resource, 1 to 64, instead of the lock on it. Use the
     /// same number everywhere. Permits and the lock do not exclude each other.
-    #[arg(long, value_name = "N", group = "ways", conflicts_with_all = ["fenced", "fair"])]
+    #[arg(long, value_name = "N", group = "ways", conflicts_with = "fenced")]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) permits: Option<u8>,
     /// Hold it with others that share it.

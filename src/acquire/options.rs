@@ -1,7 +1,7 @@
 //! The options of an acquisition, each for the guards that can have it.
 
 use super::{Acquire, Exclusive, Fenceable, Held};
-use crate::kind::Detachable;
+use crate::kind::{Detachable, Listed};
 #[cfg(doc)]
 use crate::{guard::Guard, redlock::Redlock};
 use quorumlock_core::coordinator::{KeepAlive, Label};
@@ -156,13 +156,13 @@ impl<G: Exclusive> Acquire<G> {
     }
 }
 
-/// For one resource: [`All`](crate::kind::All) yields the guard of another type.
-impl<G: Held<Guard = G, Kind: Detachable>> Acquire<G> {
+/// For one resource, or a semaphore: [`All`](crate::kind::All) yields the guard of another type.
+impl<G: Held<Guard = G, Kind: Listed>> Acquire<G> {
     /// Queues fairly: waiters are served in order of arrival, across all processes that ask for the
-    /// lock with `fair(true)`.
+    /// lock, or a permit of the semaphore, with `fair(true)`.
     ///
     /// Before its first attempt, the acquire asks at one master, which keeps a
-    /// [list](crate::RedlockBuilder::waitlist) of the lock's waiters: one round trip more, also for a free lock. Only
+    /// [list](crate::RedlockBuilder::wake_ups) of the lock's waiters: one round trip more, also for a free lock. Only
     /// the first waiter in the list makes an attempt. A release calls it. A waiter that is called and does not come
     /// within 20 ms is passed over, and is first again when it is back. A waiter that times out or is dropped leaves
     /// at once.
@@ -189,14 +189,17 @@ impl<G: Held<Guard = G, Kind: Detachable>> Acquire<G> {
     /// All clients of the resource should ask for it: a client that does not may get in between. The builder's
     /// [`fair`](crate::RedlockBuilder::fair) sets it for all calls, which `fair(false)` takes back for one of them.
     ///
-    /// [`Detachable`] has the kinds of lock for which there is this option. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
+    /// [`Listed`] has the kinds of lock for which there is this option. A single attempt ([`try_acquire`](Redlock::try_acquire), or a
     /// timeout of zero) is refused, and not made, where others wait. The masters' user needs the rights to sorted
     /// sets that the page on permissions lists.
     pub const fn fair(mut self, fair: bool) -> Self {
         self.terms.fair = fair;
         self
     }
+}
 
+/// For one resource: [`All`](crate::kind::All) yields the guard of another type.
+impl<G: Held<Guard = G, Kind: Detachable>> Acquire<G> {
     /// Keeps the lock in this process for this long after its [`release`](Guard::release), which the end of
     /// [`run`](Self::run) is, too. The next acquire of the same resource here gets it without asking the masters, and
     /// tasks that wait here get it one after the other. For a task that locks the same resource again and again, such

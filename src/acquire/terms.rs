@@ -101,7 +101,7 @@ impl Terms {
             label: self.label.clone(),
             at_least: options.check_min_hold(self.min_hold.span())?,
             keep_warm: Nanos::of(self.warm()),
-            is_fair: self.fair && self.resources.is_alone(),
+            is_fair: self.fair && self.resources.has_list(),
             probes: false,
         })
     }

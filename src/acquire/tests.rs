@@ -111,7 +111,7 @@ fn one_resource_is_waited_for_in_turn_if_the_call_or_the_builder_says_so() {
     assert!(!asked(redlock.acquire("r").fair(false), &mut inbox).0.is_fair);
     assert!(asked(redlock.acquire_all(["r", "r"]).fenced(), &mut inbox).0.is_fair);
     assert!(!asked(redlock.acquire_all(["a", "r"]), &mut inbox).0.is_fair);
-    assert!(!asked(redlock.semaphore("r", 2).acquire(), &mut inbox).0.is_fair);
+    assert!(asked(redlock.semaphore("r", 2).acquire(), &mut inbox).0.is_fair);
     assert!(!asked(redlock.acquire("r").candidate("me"), &mut inbox).0.is_fair);
     for resources in [Resources::read, Resources::write] {
         let acquire: Acquire = Acquire::new(redlock.clone(), resources("r".into()), SECOND);

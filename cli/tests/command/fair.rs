@@ -94,13 +94,15 @@ async fn a_key_that_is_kept_is_shown_to_be_free() {
 #[tokio::test]
 async fn what_does_not_go_with_fair_is_refused_before_a_master_is_asked() {
     let masters = Masters::start(1);
-    for with in [&["--shared"][..], &["--permits", "2"]] {
-        let refused = run(&mut shell(&masters, &[&["--fair"], with].concat(), "exit 7"));
+    for with in ["--shared", "--exclusive"] {
+        let refused = run(&mut shell(&masters, &["--fair", with], "exit 7"));
         assert_eq!(refused.code, Some(114), "{refused:?}");
         let text =
-            refused.stderr.contains("cannot be used with '--") && refused.stderr.contains(with[0]);
+            refused.stderr.contains("cannot be used with '--") && refused.stderr.contains(with);
         assert!(text, "{refused:?}");
     }
+    let permit = run(&mut shell(&masters, &["--fair", "--permits", "2"], "exit 7"));
+    assert_eq!(permit.code, Some(7), "{permit:?}");
     let mut two = cli::on(&masters, &["run", "--fair", "a", "b", "--", "true"]);
     let refused = run(&mut two);
     assert_eq!(refused.code, Some(114), "{refused:?}");

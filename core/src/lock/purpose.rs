@@ -65,7 +65,7 @@ impl Locks {
         let Stage::Changing(change) = &attempt.stage else { return };
         let Some(hold) = change.hold().copied() else { return };
         if attempt.downgrading() {
-            waiters.left(cx, &attempt.claim.keys, id, attempt.began);
+            waiters.left(cx, &attempt.claim.keys, id, Some(attempt.began));
         }
         attempt.stage = Stage::Held(hold);
     }

@@ -262,7 +262,8 @@ pub(crate) fn disarm(cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, attempt:
         cx.timers.cancel(idle.until, Timer::Idle(id));
     }
     if attempt.has_places() {
-        waiters.left(cx, &attempt.claim.keys, id, attempt.began);
+        let began = (!attempt.stays(cx.now)).then_some(attempt.began);
+        waiters.left(cx, &attempt.claim.keys, id, began);
     }
 }
 

@@ -122,10 +122,12 @@ impl Waiters {
         self.local_queue.occupy(keys, id);
     }
 
-    /// Frees the places of a hold that is over, and that was asked for when it `began`: the keys may still be at the
-    /// masters.
-    pub(crate) fn left(&mut self, cx: &Cx, keys: &Keys, id: AttemptId, began: Instant) {
-        self.left.note(cx.now, began, keys, cx.masters.settings.backoff.cap);
+    /// Frees the places of a hold that is over: the keys may still be at the masters. `began` is the time at which it was
+    /// asked for, if its keys do not stay there: keys that stay become free for all clients at the same time.
+    pub(crate) fn left(&mut self, cx: &Cx, keys: &Keys, id: AttemptId, began: Option<Instant>) {
+        if let Some(began) = began {
+            self.left.note(cx.now, began, keys, cx.masters.settings.backoff.cap);
+        }
         self.local_queue.leave(keys, id);
     }
 

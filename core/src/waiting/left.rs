@@ -32,11 +32,14 @@ pub(super) struct Left {
     last: Instant,
     /// When a list last served others.
     shared: Lately,
+    /// Whether this process had a place in a list at its latest call of a first waiter.
+    places: Lately<bool>,
 }
 
 impl Default for Left {
     fn default() -> Self {
-        Self { until: BTreeMap::new(), last: Instant::default(), shared: Lately::new(KNOWN_FOR) }
+        let (shared, places) = (Lately::new(KNOWN_FOR), Lately::new(KNOWN_FOR));
+        Self { until: BTreeMap::new(), last: Instant::default(), shared, places }
     }
 }
 
@@ -53,6 +56,17 @@ impl Left {
             self.shared.note(now, key, ());
             self.until.remove(key);
         }
+    }
+
+    /// Notes whether this process has a place in the list whose first waiter a release calls.
+    pub(super) fn calls(&mut self, now: Instant, channel: &Arc<str>, has_place: bool) {
+        self.places.note(now, channel, has_place);
+    }
+
+    /// Returns whether other processes wait in a list with so many waiters: each has one place at most.
+    pub(super) fn are_others(&self, now: Instant, channel: &str, waiters: u64) -> bool {
+        let has_place = self.places.get(now, channel).is_none_or(|(_, has_place)| has_place);
+        waiters > u64::from(has_place)
     }
 
     /// Notes that a hold of these keys is over which was asked for when it `began`: if that was before such a moment, or

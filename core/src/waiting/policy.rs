@@ -141,6 +141,14 @@ impl Waiters {
         next.is_some_and(|next| !next.request.is_fair)
     }
 
+    /// Returns whether this process has a place in the list of a key, or of a semaphore's channel.
+    fn has_place(&self, channel: &str) -> bool {
+        let contender = self.local_queue.contender(channel);
+        let contention = contender.and_then(|request| self.acquisitions.contention(request));
+        let entry = contention.and_then(|contention| contention.entry.as_ref());
+        entry.is_some_and(|entry| entry.stands) || self.semaphores.has_place(channel)
+    }
+
     /// Decides which client may have keys that are given back: the next acquire in this process, or the
     /// waiters that are notified. `has_places`: they were held as by one that excludes all others.
     pub(crate) fn freed(&mut self, cx: &mut Cx, keys: &Keys, has_places: bool) -> Announce {
@@ -171,6 +179,12 @@ impl Waiters {
         };
         let calls = tell
             && (self.waitlists.is_any_waited_for(cx.now, keys) || self.asks_for_waiters(cx, keys));
+        if calls {
+            for (channel, _) in keys.messages() {
+                let has_place = self.has_place(channel);
+                self.left.calls(cx.now, channel, has_place);
+            }
+        }
         let by_hash = passed_on.is_none() && !is_waited_for;
         Announce { tellers, calls, by_hash }
     }

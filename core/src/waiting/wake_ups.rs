@@ -174,18 +174,18 @@ impl Waiters {
         says: Says,
         called: Called,
     ) {
-        let Called { is_waited_for, goes_on, listeners } = called;
-        let Some((channel, slot)) = key.messages().next() else { return };
-        let (channel, is_slot) = (channel.clone(), !slot.is_empty());
+        let Called { waiters, goes_on, listeners } = called;
+        let is_waited_for = waiters > 0;
+        let Some((channel, _)) = key.messages().next() else { return };
+        let channel = channel.clone();
         // Where most do not look, no waiter says nothing.
         let is_first = cx.masters.is_first(cx.now, &channel, node);
         if is_waited_for || is_first {
             let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
             self.waitlists.note(cx.now, &channel, seen);
         }
-        // The waiter that is called for a slot may be of this process.
-        if is_waited_for && !is_slot {
-            self.left.share(cx.now, &key);
+        if self.left.are_others(cx.now, &channel, waiters) {
+            self.share(cx, &key);
         }
         let is_wanted = is_waited_for || self.is_heard(node, &channel, listeners);
         if is_wanted || is_first {

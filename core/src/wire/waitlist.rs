@@ -182,7 +182,8 @@ impl Listed {
 /// The answer to a release that calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Called {
-    pub(crate) is_waited_for: bool,
+    /// The number of waiters, with the called one.
+    pub(crate) waiters: u64,
     /// None was, since too many in front had gone: another call goes on.
     pub(crate) goes_on: bool,
     /// How many listen on the channel of the key.
@@ -196,8 +197,8 @@ impl Called {
             return None;
         };
         let listeners = listeners.unsigned_abs();
-        let is_waited_for = called > 0 || left > 0;
-        Some(Self { is_waited_for, goes_on: called < 0 && left > 0, listeners })
+        let waiters = called.max(0).unsigned_abs() + left.unsigned_abs();
+        Some(Self { waiters, goes_on: called < 0 && left > 0, listeners })
     }
 }
 
@@ -289,14 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_a_call_says_whether_anyone_waits() {
+    fn an_answer_to_a_call_says_how_many_waited() {
         let called = |parts: [i64; 3]| Called::in_reply(&array(parts.map(Reply::Int)));
-        let answer =
-            |is_waited_for, listeners| Some(Called { is_waited_for, goes_on: false, listeners });
-        assert_eq!(called([1, 0, 0]), answer(true, 0));
-        assert_eq!(called([0, 2, 1]), answer(true, 2));
-        assert_eq!(called([0, 2, 0]), answer(false, 2));
-        assert_eq!(called([-1, 2, 0]), answer(false, 2));
+        let answer = |waiters, listeners| Some(Called { waiters, goes_on: false, listeners });
+        assert_eq!(called([1, 0, 2]), answer(3, 0));
+        assert_eq!(called([0, 2, 1]), answer(1, 2));
+        assert_eq!(called([0, 2, 0]), answer(0, 2));
+        assert_eq!(called([-1, 2, 0]), answer(0, 2));
         assert!(called([-1, 0, 3]).is_some_and(|called| called.goes_on));
         assert_eq!(Called::in_reply(&Reply::Int(1)), None);
     }

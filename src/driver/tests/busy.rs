@@ -47,6 +47,13 @@ const PERMIT: What = what!(redlock, redlock.semaphore(KEY, 1).acquire().timeout(
 const PERMIT_OF_TWO: What =
     what!(redlock, redlock.semaphore(KEY, 2).acquire().timeout(Duration::MAX));
 
+const FAIR: What = what!(redlock, redlock.acquire(KEY).fair(true).timeout(Duration::MAX));
+const FAIR_PERMIT: What =
+    what!(redlock, redlock.semaphore(KEY, 1).acquire().fair(true).timeout(Duration::MAX));
+const STAYS: What = what!(redlock, redlock.acquire(KEY).min_hold(30 * MS).timeout(Duration::MAX));
+const FAIR_STAYS: What =
+    what!(redlock, redlock.acquire(KEY).fair(true).min_hold(30 * MS).timeout(Duration::MAX));
+
 /// Why no message reaches a waiter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Deaf {
@@ -169,6 +176,17 @@ async fn a_client_that_polls_has_its_turn_among_all_kinds_of_locks() {
 async fn a_client_that_polls_has_its_turn_at_a_permit() {
     is_served(&ALL, &[(PERMIT, 1), (PERMIT, 4)], PERMIT).await;
     is_served(&SOME, &[(PERMIT_OF_TWO, 4)], PERMIT_OF_TWO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_polls_has_its_turn_beside_fair_ones() {
+    is_served(&ALL[..2], &[(FAIR, 1), (FAIR, 4)], LOCK).await;
+    is_served(&ALL, &[(FAIR_PERMIT, 1), (FAIR_PERMIT, 4)], PERMIT).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_polls_has_its_turn_where_keys_stay() {
+    is_served(&SOME, &[(STAYS, 1), (STAYS, 4), (FAIR_STAYS, 1), (FAIR_STAYS, 4)], LOCK).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -285,6 +285,22 @@ async fn among_clients_that_release_silently_no_share_is_lost() {
     assert!(after * 10 >= before * 4, "{before} sections without lists, {after} with them");
 }
 
+/// A task that gives its permit to the other of its process seeks the next one a moment later.
+#[tokio::test(start_paused = true)]
+async fn two_tasks_of_a_process_keep_no_other_from_the_only_permit() {
+    let masters = distant();
+    let mut clients = Vec::new();
+    for _ in 0..8 {
+        clients.push(connect(masters.builder()).await);
+    }
+    let tasks = clients.iter().chain(&clients[..2]).cloned().collect();
+    let acquire = |redlock: &Redlock| redlock.semaphore("s", 1).acquire().timeout(8 * SECOND);
+    let crowd = Crowd::that(tasks, 2 * SECOND, acquire).await;
+    // A process passes a permit on four times at most.
+    let [most, fewest] = [crowd.sections.iter().max(), crowd.sections[2..8].iter().min()];
+    assert!(fewest.unwrap() * 5 > 2 * most.unwrap(), "{:?}", crowd.sections);
+}
+
 /// Returns how long after the end of what is idle, or kept by a crashed holder, a waiter has it.
 async fn has_it_after(held: impl AsyncFnOnce(&Redlock)) -> Duration {
     let masters = distant();

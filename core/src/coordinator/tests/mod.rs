@@ -22,6 +22,7 @@ mod downgrade;
 mod endings;
 mod extension;
 mod fair;
+mod fair_permits;
 mod fenced;
 mod fenced_warm;
 mod first_round;

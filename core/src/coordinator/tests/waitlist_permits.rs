@@ -260,7 +260,7 @@ fn after_a_lost_connection_it_asks_in_the_list_of_another_master() {
          n3 < DIAL
          n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n2 < SCRIPT LOAD wait
-         n2 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #3 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r",
+         n2 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #3 '' 20 120000 16384 60000 250 quorumlock:free:0: 250000 r",
     );
 }
 

@@ -3,13 +3,13 @@
 //!
 //! It is as with the list of a key (`waiting/waitlist`), and simpler: no client that does not know of lists holds a slot.
 
-use super::pool::{Phase, Pool};
+use super::pool::{Lead, Phase, Pool};
 use crate::pace::Backoff;
 use crate::quorum::Instant;
-use crate::shared::{Cx, Failure, Keys, RequestId};
+use crate::shared::{Cx, Event, Failure, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
-use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen};
+use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen, Trial};
 use crate::wire::waitlist::{Asks, Found, Listed, Says};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
@@ -22,11 +22,12 @@ impl Pool {
 }
 
 impl Waiters {
-    /// Asks in the list first if the semaphore was waited for lately, or waits behind another that does. Returns `false`
-    /// if a first try is due.
+    /// Asks in the list first if it is fair, or the semaphore is known to be waited for, or waits behind another that does.
+    /// Returns `false` if a first try is due.
     pub(super) fn seeks_in_list(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(seeker) = self.semaphores.seekers.get(&request) else { return false };
-        if !self.waitlists.is_waited_for(cx.now, seeker.slots.channel()) {
+        let is_waited_for = self.waitlists.is_waited_for(cx.now, seeker.slots.channel());
+        if !(seeker.acquire.is_fair || seeker.waits(cx.now) && is_waited_for) {
             return false;
         }
         if self.is_head(request) {
@@ -55,7 +56,10 @@ impl Waiters {
     pub(super) fn asks_again(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(pool) = self.semaphores.pool(request) else { return false };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
-        let is_in_front = pool.entry.as_ref().is_none_or(|entry| entry.is_in_front());
+        let is_fair =
+            self.semaphores.seekers.get(&request).is_some_and(|seeker| seeker.acquire.is_fair);
+        let is_in_front = pool.entry.as_ref().is_none_or(|entry| entry.is_in_front())
+            && !(is_fair && pool.is_behind());
         let looks = is_in_front && cx.now >= pool.looked_at.after(seldom);
         !looks && self.ask_for_any(cx, request)
     }
@@ -64,7 +68,7 @@ impl Waiters {
     /// is asked.
     pub(super) fn ask_for_any(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let settings = &cx.masters.settings;
-        if settings.waitlists.is_none() || !self.is_head(request) {
+        if !self.is_head(request) {
             return false;
         }
         // Its question would find that slot free, and keep it for itself.
@@ -73,11 +77,14 @@ impl Waiters {
         }
         let Some(seeker) = self.semaphores.seekers.get(&request) else { return false };
         let (slots, until) = (seeker.slots.clone(), seeker.until());
-        let timeout = settings.round_timeout(seeker.acquire.ttl.span());
+        let (timeout, is_fair) =
+            (settings.round_timeout(seeker.acquire.ttl.span()), seeker.acquire.is_fair);
         let Some(node) = cx.masters.first_node(cx.now, slots.channel()) else { return false };
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return false };
+        // A fair seeker asks before its only attempt, too.
+        let is_over = cx.now >= until && !(is_fair && pool.entered_at.is_none());
         // One that could not win stands in the way of those that could.
-        if pool.is_denied_entries || cx.now >= until || !cx.masters.quorum_can_vote(cx.now) {
+        if pool.is_denied_entries || is_over || !cx.masters.quorum_can_vote(cx.now) {
             return false;
         }
         if let Some(old) = pool.entry.take_if(|entry| entry.node != node) {
@@ -92,17 +99,23 @@ impl Waiters {
         let Some(entry) = pool.entry.as_mut().filter(|entry| entry.asked_at.is_none()) else {
             return false;
         };
+        let entered_at = *pool.entered_at.get_or_insert(cx.now);
         let masters = &mut cx.masters;
         let session = &mut masters.sessions[node];
-        let (waiter, stamp, age) = (entry.waiter, entry.stamp, Duration::ZERO);
+        let (waiter, stamp) = (entry.waiter, entry.stamp);
+        let age = stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO);
         let asks = Asks { waiter, stamp, age };
         let wanted = (&*slots).into();
         if !session.wait(pool.listener, wanted, asks, entry.quiet(), &mut masters.packer) {
             return false;
         }
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
-        // For an answer that does not come.
-        let again_at = cx.now.after(entry.patience(session.trip(), timeout)).min(until);
+        // For an answer that does not come. A fair seeker polls only where the master is silent.
+        let patience = entry.patience(session.trip(), timeout);
+        let again_at = match is_fair {
+            true => cx.now.after(patience.max(timeout / 2)),
+            false => cx.now.after(patience).min(until),
+        };
         pool.again_at = Some(again_at);
         self.set_phase(cx, request, Phase::Paused { again_at });
         true
@@ -145,15 +158,26 @@ impl Waiters {
             Found::GoesOn if self.ask_for_any(cx, head) => return,
             _ => {}
         }
-        let seeker = self.semaphores.seekers.get(&head);
-        if seeker.is_some_and(|seeker| matches!(seeker.phase, Phase::Paused { .. })) {
-            self.stand_for_slot(cx, head, slot, &listed);
+        let Some(seeker) = self.semaphores.seekers.get_mut(&head) else { return };
+        let is_fair = seeker.acquire.is_fair;
+        let ahead = Some(listed.ahead).filter(|_| is_fair);
+        if std::mem::replace(&mut seeker.ahead, ahead) != ahead {
+            cx.events.push(Event::Ahead { request: head, ahead });
+        }
+        if matches!(seeker.phase, Phase::Paused { .. }) {
+            match is_fair && !seeker.waits(cx.now) {
+                true => self.end_seeking(cx, head),
+                false => self.stand_for_slot(cx, head, slot, &listed),
+            }
         }
     }
 
     /// Goes on as if there were no lists.
     fn seek_without_list(&mut self, cx: &mut Cx, head: RequestId) {
-        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
+        let Some(seeker) = self.semaphores.seekers.get_mut(&head) else { return };
+        if seeker.ahead.take().is_some() {
+            cx.events.push(Event::Ahead { request: head, ahead: None });
+        }
         match seeker.phase {
             Phase::Paused { .. } if seeker.attempts == 0 => self.try_own_slot(cx, head),
             Phase::Paused { .. } => self.look_at_slots(cx, head, false),
@@ -169,14 +193,16 @@ impl Waiters {
         let Some(seeker) = self.semaphores.seekers.get_mut(&head) else { return };
         seeker.is_behind_others |= listed.what.is_behind_others(listed.ahead);
         let (slots, until) = (seeker.slots.clone(), seeker.until());
-        let spans = (as_in_front, seeker.acquire.life().span());
+        let (spans, is_fair) =
+            ((as_in_front, seeker.acquire.life().span()), seeker.acquire.is_fair);
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
         let Some(entry) = &mut pool.entry else { return };
         let is_reached = self.mailboxes.is_reached_from(cx, entry.node);
         if !is_reached {
             entry.ahead = None;
         }
-        let is_outside = entry.steps_outside(cx, slots.channel(), listed.what);
+        // A fair seeker keeps its turn.
+        let is_outside = !is_fair && entry.steps_outside(cx, slots.channel(), listed.what);
         let backoff = &cx.masters.settings.backoff;
         let pause = entry.pause(backoff, cx.now, spans, listed.what, random);
         let again_at = cx.now.after(pause).min(until);
@@ -197,7 +223,12 @@ impl Waiters {
     /// Goes to the end of the list, since others are to have what this process gives back: it is called otherwise, if
     /// it came before them.
     pub(super) fn goes_to_the_end(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+        // A fair seeker keeps its place when another one of this process has had a permit.
+        if self.semaphores.is_first_fair(channel) {
+            return;
+        }
         let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        pool.entered_at = None;
         let head = pool.line.head();
         let Some(entry) = &mut pool.entry else { return };
         // One that has just asked is there.
@@ -213,23 +244,36 @@ impl Waiters {
         }
     }
 
-    /// Handles the call of a waiter for a slot: it is for any seeker of a permit here. If there is none,
-    /// the next is called.
+    /// Leaves the list: the next seeker of this process enters at its end.
+    pub(super) fn leave_place(&mut self, cx: &mut Cx, channel: &Arc<str>) {
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        pool.entered_at = None;
+        if let Some(entry) = pool.entry.take() {
+            entry.leave(cx, channel);
+        }
+    }
+
+    /// Handles the call of a waiter for a slot: it is for any seeker of a permit here, unless the first is fair, and has
+    /// another place. If there is none, the next is called.
     pub(crate) fn slot_called(&mut self, cx: &mut Cx, waiter: &str, slot: u8, channel: &str) {
         let channel: Arc<str> = channel.into();
         let Some(node) = cx.masters.first_node(cx.now, &channel) else { return };
-        let is_sought = self.semaphores.idle(&channel, slot).is_some();
+        let lead = Lead::Listed(Trial::Called);
+        let is_sought = self.semaphores.idle(&channel, slot, lead).is_some();
+        let is_fair = self.semaphores.is_first_fair(&channel);
         let Some(pool) = self.semaphores.pools.get_mut(&channel) else {
             // Of a semaphore that is not sought any more, no more is known than that.
             let session = &mut cx.masters.sessions[node];
             return session.tell(&channel, &slot.to_string(), &mut cx.masters.packer);
         };
         pool.hears(cx.now);
-        if let Some(entry) = pool.entry.as_mut().filter(|entry| entry.is(waiter)) {
+        let entry = pool.entry.as_mut().filter(|entry| entry.is(waiter));
+        let is_its_place = entry.is_some();
+        if let Some(entry) = entry {
             // A question under way enters it again.
             entry.stands = entry.asked_at.is_some();
         }
-        if is_sought {
+        if is_sought && (is_its_place || !is_fair) {
             pool.called.insert(slot);
             return self.semaphores.stirred.push_back(channel);
         }
@@ -264,6 +308,16 @@ impl Waiters {
         true
     }
 
+    /// Notes that other processes waited in the list as its first was called: the keys are not left to clients that poll.
+    pub(in crate::waiting) fn share(&mut self, cx: &mut Cx, keys: &Keys) {
+        let was_left = self.left_until(cx.now, keys).is_some();
+        self.left.share(cx.now, keys);
+        if let Some((channel, _)) = keys.as_slot().filter(|_| was_left) {
+            let channel = channel.clone();
+            self.seek_sooner(cx, &channel, cx.now);
+        }
+    }
+
     fn seek_sooner(&mut self, cx: &mut Cx, channel: &str, at: Instant) {
         let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
         let Some(head) = pool.line.head() else { return };
@@ -284,6 +338,8 @@ impl Waiters {
         }
         let Backoff { cap, .. } = cx.masters.settings.backoff;
         for channel in gone {
+            // A fair seeker takes its place in the list of another master before newcomers do.
+            let cap = if self.semaphores.is_first_fair(&channel) { Duration::ZERO } else { cap };
             let random = cx.masters.random.jitter();
             let soon = Backoff { base: cap, cap }.delay(0, None, random);
             self.seek_sooner(cx, &channel, cx.now.after(soon));

@@ -53,12 +53,15 @@ impl Waiters {
     /// Begins to seek a permit.
     pub(crate) fn seek(&mut self, cx: &mut Cx, request: RequestId, acquire: AcquireRequest) {
         let Some(slots) = acquire.keys.slots().cloned() else { return };
-        let channel = slots.channel().clone();
+        self.semaphores.open_pool(cx.now, slots.channel(), request);
         let Semaphores { seekers, pools, .. } = &mut self.semaphores;
-        let pool = pools.entry(channel).or_insert_with(|| Pool::new(cx.now, request));
+        let Some(pool) = pools.get_mut(slots.channel()) else { return };
+        pool.is_denied_entries |= cx.masters.settings.waitlists.is_none();
         let tries = |seeker: &Seeker| seeker.failure.is_none() && !seeker.phase.is_idle();
-        let others_wait =
-            !pool.line.waiting().all(|waiter| seekers.get(&waiter).is_some_and(tries));
+        let others_wait = match acquire.is_fair {
+            true => pool.line.head().is_some(),
+            false => !pool.line.waiting().all(|waiter| seekers.get(&waiter).is_some_and(tries)),
+        };
         pool.line.enter(request);
         let phase = Phase::Queued { until: Instant::NEVER };
         let seeker = Seeker {
@@ -70,6 +73,7 @@ impl Waiters {
             in_vain: 0,
             is_behind_others: false,
             trial: None,
+            ahead: None,
             failure: None,
         };
         let waits = seeker.waits(cx.now);
@@ -77,7 +81,7 @@ impl Waiters {
         match (others_wait, waits) {
             (true, false) => self.end_seeking(cx, request),
             (true, true) => self.queue_seeker(cx, request),
-            (false, true) if self.seeks_in_list(cx, request) => {}
+            (false, _) if self.seeks_in_list(cx, request) => {}
             (false, _) => self.try_own_slot(cx, request),
         }
     }
@@ -191,8 +195,8 @@ impl Waiters {
         let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
         let Some(keys) = seeker.slots.keys(slot).cloned() else { return };
         seeker.attempts = seeker.attempts.saturating_add(1);
-        let wait = Nanos::ZERO;
-        let acquire = AcquireRequest { keys, wait, probes, ..seeker.acquire.clone() };
+        let (wait, is_fair) = (Nanos::ZERO, false);
+        let acquire = AcquireRequest { keys, wait, probes, is_fair, ..seeker.acquire.clone() };
         self.begin(cx, request.own(), acquire);
     }
 
@@ -243,9 +247,12 @@ impl Waiters {
 
     /// Goes on after a look.
     fn slots_seen(&mut self, cx: &mut Cx, request: RequestId, free_in: &[Option<Duration>]) {
-        let Some(seeker) = self.semaphores.seekers.get_mut(&request) else { return };
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
         let Phase::Looking { all } = seeker.phase else { return };
-        let is_free = |slot: u8| free_in.get(usize::from(slot)) == Some(&Some(Duration::ZERO));
+        let is_fair = seeker.acquire.is_fair;
+        let is_behind = is_fair && self.semaphores.pool(request).is_some_and(Pool::is_behind);
+        let is_free =
+            |slot: u8| !is_behind && free_in.get(usize::from(slot)) == Some(&Some(Duration::ZERO));
         let left = free_in.iter().flatten().copied().filter(|left| !left.is_zero()).min();
         let (waits, channel) = (seeker.waits(cx.now), seeker.slots.channel().clone());
         if let (Some(left), Some(pool)) = (left, self.semaphores.pools.get_mut(&channel)) {
@@ -376,7 +383,9 @@ impl Waiters {
         let Some(seeker) = self.semaphores.seekers.get(&request) else {
             return self.try_deferred(cx, request);
         };
-        let (phase, has_met_outage) = (seeker.phase, seeker.has_met_outage());
+        // A fair seeker asks in its list all the same.
+        let has_met_outage = seeker.has_met_outage() && !seeker.acquire.is_fair;
+        let phase = seeker.phase;
         match phase {
             Phase::Queued { .. } => self.end_seeking(cx, request),
             Phase::Paused { .. } if has_met_outage => self.try_own_slot(cx, request),

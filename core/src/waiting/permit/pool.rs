@@ -8,7 +8,7 @@ use crate::waiting::waitlist::{Entry, Trial};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// The number of semaphores whose last slot is remembered while no caller seeks a permit.
+/// The number of semaphores that are remembered without a seeker.
 const MOST_REMEMBERED: usize = 1 << 12;
 
 /// A set of slots, of which there are 64 at most.
@@ -50,6 +50,8 @@ pub(super) struct Seeker {
     pub(super) is_behind_others: bool,
     /// Why it tries a slot, if the list has led it there.
     pub(super) trial: Option<Trial>,
+    /// How many waiters were ahead of it in the list, as its caller has last heard, if it is fair.
+    pub(super) ahead: Option<usize>,
     /// The outcome of the latest try.
     pub(super) failure: Option<Failure>,
 }
@@ -125,6 +127,8 @@ pub(super) struct Pool {
     pub(super) looked_at: Instant,
     /// Its entry in the waitlist, if it has one.
     pub(super) entry: Option<Box<Entry>>,
+    /// When it first asked for that place: the list of another master enters it with that age.
+    pub(super) entered_at: Option<Instant>,
     /// The master of the waitlist denies it an entry.
     pub(super) is_denied_entries: bool,
 }
@@ -178,7 +182,25 @@ impl Pool {
             unheard: Unheard::default(),
             looked_at: now,
             entry: None,
+            entered_at: None,
             is_denied_entries: false,
+        }
+    }
+
+    /// Returns whether others are before it in the list, as its latest question was answered.
+    pub(super) fn is_behind(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.is_behind())
+    }
+
+    /// Returns whether a seeker tries a slot for this reason. A fair seeker tries as the list says, or as its first
+    /// waiter.
+    fn leads(&self, lead: Lead, seeker: &Seeker) -> bool {
+        let is_first = self.entry.as_ref().is_some_and(|entry| entry.ahead == Some(0));
+        match lead {
+            Lead::Listed(_) => true,
+            _ if !seeker.acquire.is_fair || self.is_denied_entries => true,
+            Lead::PassedOn => false,
+            Lead::Hint => is_first && !self.is_behind(),
         }
     }
 }
@@ -190,22 +212,55 @@ pub(crate) struct Semaphores {
     pub(super) pools: BTreeMap<Arc<str>, Pool>,
     /// The pools to look after.
     pub(super) stirred: VecDeque<Arc<str>>,
-    /// The slot that this process had last, by channel.
-    last: BTreeMap<Arc<str>, u8>,
+    /// Facts of each semaphore of which this process has had a permit, by channel.
+    had: BTreeMap<Arc<str>, Had>,
     /// By what this client orders slots, once that is drawn.
     pub(super) client: Option<u64>,
 }
 
+/// A semaphore of which this process has had a permit.
+struct Had {
+    /// The slot that it had last.
+    slot: u8,
+    /// How often permits have passed on here, kept while the pool is closed: a task that gives its permit to another and
+    /// seeks the next one would otherwise keep other processes out for good.
+    line: Line,
+}
+
 impl Semaphores {
     pub(super) fn last(&self, channel: &str) -> Option<u8> {
-        self.last.get(channel).copied()
+        self.had.get(channel).map(|had| had.slot)
     }
 
     pub(super) fn remember(&mut self, channel: &Arc<str>, slot: u8) {
-        if self.last.len() >= MOST_REMEMBERED && !self.last.contains_key(channel) {
-            self.last.clear();
+        if self.had.len() >= MOST_REMEMBERED && !self.had.contains_key(channel) {
+            self.had.clear();
         }
-        self.last.insert(channel.clone(), slot);
+        let had = Had { slot, line: Line::default() };
+        self.had.entry(channel.clone()).or_insert(had).slot = slot;
+    }
+
+    /// Returns whether this process has a place in the list of a semaphore.
+    pub(in crate::waiting) fn has_place(&self, channel: &str) -> bool {
+        self.pools.get(channel).is_some_and(Pool::stands_in_list)
+    }
+
+    /// Opens the pool of a semaphore for this request, unless it is open.
+    pub(super) fn open_pool(&mut self, now: Instant, channel: &Arc<str>, request: RequestId) {
+        let had = self.had.get_mut(channel);
+        self.pools.entry(channel.clone()).or_insert_with(|| {
+            let line = had.map(|had| std::mem::take(&mut had.line));
+            Pool { line: line.unwrap_or_default(), ..Pool::new(now, request) }
+        });
+    }
+
+    /// Closes the pool of a semaphore without seekers.
+    pub(super) fn close_pool(&mut self, channel: &str) -> Option<Pool> {
+        let mut pool = self.pools.remove(channel)?;
+        if let Some(had) = self.had.get_mut(channel) {
+            had.line = std::mem::take(&mut pool.line);
+        }
+        Some(pool)
     }
 
     /// Returns the pool in which a request seeks a permit.
@@ -223,12 +278,20 @@ impl Semaphores {
         pools.values_mut().find(is_sought).map(|pool| &mut pool.unheard)
     }
 
-    /// Returns the first seeker to which this slot may be offered.
-    pub(super) fn idle(&self, channel: &str, slot: u8) -> Option<RequestId> {
-        let slot = usize::from(slot);
-        let fits = |seeker: &Seeker| seeker.phase.is_idle() && slot < seeker.slots.len();
-        let mut waiting = self.pools.get(channel)?.line.waiting();
-        waiting.find(|request| self.seekers.get(request).is_some_and(fits))
+    /// Returns the first seeker to which this slot may be offered for this reason.
+    pub(super) fn idle(&self, channel: &str, slot: u8, lead: Lead) -> Option<RequestId> {
+        let (slot, pool) = (usize::from(slot), self.pools.get(channel)?);
+        let fits = |seeker: &Seeker| {
+            seeker.phase.is_idle() && slot < seeker.slots.len() && pool.leads(lead, seeker)
+        };
+        pool.line.waiting().find(|request| self.seekers.get(request).is_some_and(fits))
+    }
+
+    /// Returns whether the first that seeks a permit of this semaphore here is fair.
+    pub(super) fn is_first_fair(&self, channel: &str) -> bool {
+        let head = self.pools.get(channel).and_then(|pool| pool.line.head());
+        let head = head.and_then(|head| self.seekers.get(&head));
+        head.is_some_and(|head| head.acquire.is_fair)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

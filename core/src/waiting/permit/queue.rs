@@ -55,7 +55,7 @@ impl Waiters {
     pub(super) fn serve_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
         while let Some(pool) = self.semaphores.pools.get_mut(channel) {
             let Some((slot, lead)) = pool.next_slot() else { break };
-            let Some(request) = self.semaphores.idle(channel, slot) else { continue };
+            let Some(request) = self.semaphores.idle(channel, slot, lead) else { continue };
             if self.pick(cx, request, |other| other == slot).is_some() {
                 if let Lead::Listed(trial) = lead
                     && let Some(seeker) = self.semaphores.seekers.get_mut(&request)
@@ -82,7 +82,7 @@ impl Waiters {
     }
 
     fn close_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
-        let Some(pool) = self.semaphores.pools.remove(channel) else { return };
+        let Some(pool) = self.semaphores.close_pool(channel) else { return };
         let (listener, timers) = (pool.listener, &mut cx.timers);
         pool.deferred.iter().for_each(|(at, _)| timers.cancel(*at, Timer::Attempt(listener)));
         if pool.listens {
@@ -93,9 +93,7 @@ impl Waiters {
             // The next that seeks here listens if it is the first.
             self.unsubscribe_from(cx, channel);
         }
-        if entry.stands {
-            cx.masters.sessions[entry.node].leave_waitlist(channel, entry.waiter);
-        }
+        entry.leave(cx, channel);
     }
 
     pub(super) fn take_seeker(&mut self, cx: &mut Cx, request: RequestId) -> Option<Seeker> {
@@ -104,8 +102,13 @@ impl Waiters {
         self.set_phase(cx, request, Phase::Looking { all: false });
         let seeker = Seeker { phase, ..self.semaphores.seekers.remove(&request)? };
         if let Some(pool) = self.semaphores.pools.get_mut(seeker.slots.channel()) {
-            pool.line.leave(request);
+            let was_first = pool.line.leave(request);
             self.semaphores.stirred.push_back(seeker.slots.channel().clone());
+            if was_first
+                && (seeker.acquire.is_fair || self.semaphores.is_first_fair(seeker.slots.channel()))
+            {
+                self.leave_place(cx, seeker.slots.channel());
+            }
         }
         Some(seeker)
     }
@@ -122,7 +125,7 @@ impl Waiters {
             Some(failure) => Failure { kind: FailureKind::Contended(full), ..failure },
             None => Failure::contended(full, 0),
         };
-        failure.attempts = seeker.attempts;
+        (failure.attempts, failure.ahead) = (seeker.attempts, seeker.ahead);
         let waited = cx.now.since(seeker.began);
         cx.events.push(Event::NotAcquired { request, failure, waited });
     }
@@ -180,7 +183,7 @@ impl Waiters {
     pub(crate) fn pass_permit_on(&mut self, cx: &mut Cx, keys: &Keys) -> Option<bool> {
         let slot = keys.slot()?;
         let (channel, _) = keys.messages().next()?;
-        self.semaphores.idle(channel, slot)?;
+        self.semaphores.idle(channel, slot, Lead::PassedOn)?;
         let is_waited_for = self.waitlists.is_waited_for(cx.now, channel);
         if !is_waited_for {
             self.listen_to_slots(cx, channel, true);

@@ -95,9 +95,7 @@ impl Waiters {
         if entry.listens {
             self.stop_listening(cx, keys);
         }
-        if entry.stands {
-            cx.masters.sessions[entry.node].leave_waitlist(keys.first(), entry.waiter);
-        }
+        entry.leave(cx, keys.first());
     }
 
     /// Forgets the entries at a node whose connection is gone, and returns their acquires.

@@ -166,6 +166,13 @@ impl Entry {
         is_outside
     }
 
+    /// Takes its waiter out of the list.
+    pub(in crate::waiting) fn leave(&self, cx: &mut Cx, channel: &Arc<str>) {
+        if self.stands {
+            cx.masters.sessions[self.node].leave_waitlist(channel, self.waiter);
+        }
+    }
+
     fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
         reports.get(self.node).map(|report| &report.answer)
     }

@@ -37,7 +37,7 @@ const NONE_FOR: Duration = Duration::from_millis(250);
 /// node keeps them out.
 pub(super) const ASKS_ALL_AFTER: u32 = 4;
 
-/// What was seen of a key lately.
+/// What was seen of a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     /// Clients listen on its channel. They may wait in its list.

@@ -57,6 +57,51 @@ async fn a_crowd_that_begins_at_such_a_moment_is_served_in_order() {
     }
 }
 
+/// Returns when each of these asked for a permit, and had it: one each 7 ms, which keeps it for 20 ms.
+async fn come_for_permits(clients: Vec<Redlock>, permits: usize) -> Crowd {
+    let tasks = clients.into_iter().zip(0..).map(|(redlock, place)| {
+        tokio::spawn(async move {
+            sleep(7 * MS * place).await;
+            let asked = now();
+            let permit =
+                redlock.semaphore("s", permits).acquire().timeout(8 * SECOND).await.unwrap();
+            let had = now();
+            sleep(20 * MS).await;
+            permit.release().await.unwrap();
+            (asked, had)
+        })
+    });
+    let mut waits = Vec::new();
+    for task in tasks.collect::<Vec<_>>() {
+        waits.push(task.await.unwrap());
+    }
+    Crowd { sections: Vec::new(), waits, longest: Duration::ZERO, span: Duration::ZERO }
+}
+
+/// Each client is new to the semaphore. Waiters that are called at the same time may have their permits in any order.
+#[tokio::test(start_paused = true)]
+async fn permits_are_had_in_the_order_in_which_clients_came() {
+    for permits in [1, 2, 3] {
+        let crowd = come_for_permits(fair(&distant(), 60).await, permits).await;
+        assert_eq!(crowd.out_of_order(2 * MS), 0, "{permits} permits: {:?}", crowd.waits);
+    }
+}
+
+/// Two tasks of a process have one place in the list, and pass no permit on.
+#[tokio::test(start_paused = true)]
+async fn the_only_permit_goes_to_processes_in_turn() {
+    let masters = distant();
+    let clients = fair(&masters, 8).await;
+    let tasks = clients.iter().chain(&clients[..2]).cloned().collect();
+    let acquire = |redlock: &Redlock| redlock.semaphore("s", 1).acquire().timeout(8 * SECOND);
+    let crowd = Crowd::that(tasks, 4 * SECOND, acquire).await;
+    let of_process =
+        |place: usize| crowd.sections[place] + crowd.sections.get(8 + place).unwrap_or(&0);
+    let [most, fewest] = [(0..8).map(of_process).max(), (0..8).map(of_process).min()];
+    assert!(fewest > most.map(|most| most * 85 / 100), "{:?}", crowd.sections);
+    assert!(crowd.speed() > 150.0, "{}", crowd.speed());
+}
+
 /// All enter at the next master with the time that they have waited.
 #[tokio::test(start_paused = true)]
 async fn the_order_outlives_the_lists_master() {

@@ -108,16 +108,16 @@ fn a_release_calls_the_first_for_its_slot_and_tells_the_last_to_watch() {
         stage.seeks(name);
         stage.pass(1);
     }
-    let called = |is_waited_for| Called { is_waited_for, goes_on: false, listeners: 1 };
+    let called = |waiters| Called { waiters, goes_on: false, listeners: 1 };
     // What is held again is no reason to call any.
-    assert_eq!(stage.calls_for_slot(1), (called(true), vec!["1".into()]));
+    assert_eq!(stage.calls_for_slot(1), (called(3), vec!["1".into()]));
     let [first, second, last] = waiters;
     stage.frees(1);
     let messages = [format!("slot {first} 1 r"), format!("watch {last} r"), "called 1".into()];
-    assert_eq!(stage.calls_for_slot(1), (called(true), messages.into()));
+    assert_eq!(stage.calls_for_slot(1), (called(3), messages.into()));
     stage.frees(0);
     let messages = [format!("slot {second} 0 r"), format!("watch {last} r"), "called 0".into()];
-    assert_eq!(stage.calls_for_slot(0), (called(true), messages.into()));
+    assert_eq!(stage.calls_for_slot(0), (called(2), messages.into()));
     // Both calls count, each for its slot.
     assert!(stage.seeks_with(last, None).sight.has_call());
     assert_eq!(stage.seeks(last), (Found::OtherCalled(QUIET), 0, 0));
@@ -126,9 +126,9 @@ fn a_release_calls_the_first_for_its_slot_and_tells_the_last_to_watch() {
     assert_eq!((listed.what, listed.slot), (Found::OtherCalled(QUIET), Some(0)));
     assert_eq!(messages, [format!("slot {last} 2 r")]);
     let messages = [format!("slot {} 1 r", waiter(4, 9)), "called 1".into()];
-    assert_eq!(stage.calls_for_slot(1), (called(true), messages.into()));
+    assert_eq!(stage.calls_for_slot(1), (called(1), messages.into()));
     assert_eq!((stage.listed(), stage.life()), (vec![], Some(Duration::from_secs(1))));
-    assert_eq!(stage.calls_for_slot(2), (called(false), vec!["2".into()]));
+    assert_eq!(stage.calls_for_slot(2), (called(0), vec!["2".into()]));
     assert_eq!(stage.life(), None, "a release that finds no waiter ends the list");
 }
 
