@@ -44,7 +44,7 @@ impl<'a> Acts<'a> {
         let (drawn, others) = (rng.within(0..100), 50 + permits);
         match drawn {
             0..50 => alone,
-            _ if drawn < others => Asked { is_permit: true, ..alone },
+            _ if drawn < others => permit(self.setup, rng),
             _ if drawn < others + 10 => Asked { keys: RESOURCES[2], ..alone },
             _ if drawn < others + 20 => asked(self.setup, Mode::Write),
             _ => asked(self.setup, Mode::Fair),
@@ -54,6 +54,11 @@ impl<'a> Acts<'a> {
     pub(super) fn rest(&self, at: Duration) -> Duration {
         self.setup.length.saturating_sub(at)
     }
+}
+
+/// Draws how a caller asks for a permit.
+pub(super) fn permit(setup: &Setup, rng: &mut Rng) -> Asked {
+    Asked { is_permit: true, ..asked(setup, *rng.pick(&[Mode::Alone, Mode::Fair])) }
 }
 
 /// Returns what a caller asks for of the first resource.

@@ -18,9 +18,12 @@ use std::time::Duration;
 /// The permits of the semaphore, on the two resources: callers that lock a resource compete with them.
 pub(super) const PERMITS: usize = 2;
 
-fn permits() -> Keys {
-    let slots = RESOURCES[..PERMITS].iter().map(|keys| Arc::from(keys[0]));
-    Keys::any_of(Slots::new("permits".into(), slots)).expect("two slots")
+/// The channel of the semaphore, by which its list is named.
+pub(super) const CHANNEL: &str = "permits";
+
+fn permits(count: usize) -> Keys {
+    let slots = RESOURCES[..count].iter().map(|keys| Arc::from(keys[0]));
+    Keys::any_of(Slots::new(CHANNEL.into(), slots)).expect("slots")
 }
 
 fn beside(key: &str) -> ReadWrite {
@@ -95,7 +98,9 @@ impl World {
         let at_least = at_least.map(|span| AtLeast::new(span, DRIFT));
         let acquire = AcquireRequest {
             keys: match asked.mode {
-                Mode::Alone if asked.is_permit && self.setup.has_slots() => permits(),
+                Mode::Alone | Mode::Fair if asked.is_permit && self.setup.has_slots() => {
+                    permits(self.setup.permits)
+                }
                 Mode::Alone | Mode::Fair => keys(""),
                 Mode::Write => Keys::write(asked.keys[0].into(), beside(asked.keys[0])),
                 Mode::Read => Keys::read(asked.keys[0].into(), beside(asked.keys[0])),

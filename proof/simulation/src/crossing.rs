@@ -74,6 +74,7 @@ fn kinds(asked: &Asked) -> impl Iterator<Item = &'static str> {
         Mode::Fair => "fair",
     };
     let more = [
+        (asked.is_permit && asked.mode == Mode::Fair, "fair"),
         (asked.fenced, "fenced"),
         (asked.keys.len() > 1 && !asked.is_permit, "several"),
         (asked.keep_alive.is_some(), "kept alive"),

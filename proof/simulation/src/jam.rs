@@ -1,7 +1,7 @@
 //! Jams: many clients wait for the same, and something is in the way of those that could have it. Nothing fails by
 //! chance: which clients die or stop, and which key is stuck, is the story of the world.
 
-use super::acts::{Acts, BEGINS, asked};
+use super::acts::{Acts, BEGINS, asked, permit};
 use super::agenda::Happening;
 use super::burst;
 use super::clock::{Time, millis, nanos};
@@ -227,7 +227,7 @@ fn crashes(acts: &mut Acts<'_>, rng: &mut Rng) {
 
 fn turns(acts: &mut Acts<'_>, rng: &mut Rng) {
     let setup = acts.setup;
-    let wanted = Asked { is_permit: rng.chance(25), ..asked(setup, Mode::Alone) };
+    let wanted = if rng.chance(25) { permit(setup, rng) } else { asked(setup, Mode::Alone) };
     for seat in 0..setup.seats() {
         acts.asks(BEGINS + span(rng, 0, 50), seat, &wanted);
     }
@@ -243,7 +243,7 @@ fn busy(acts: &mut Acts<'_>, rng: &mut Rng) {
     let kept = if rng.chance(30) { millis(2_000) } else { Duration::ZERO };
     let wanted = match rng.within(0..100) {
         0..50 => Asked { warm: kept, keep_alive: None, ..asked(setup, Mode::Alone) },
-        50..75 => Asked { is_permit: true, ..asked(setup, Mode::Alone) },
+        50..75 => permit(setup, rng),
         _ => asked(setup, Mode::Write),
     };
     for _ in 0..*rng.pick(&[1, 4]) {

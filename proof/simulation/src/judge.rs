@@ -1,7 +1,6 @@
 //! The checks after each step.
 
 use super::bounds::FIRST;
-use super::callers::PERMITS;
 use super::client::{Held, owner};
 use super::clock::{Time, millis};
 use super::flaw::Flaw;
@@ -57,7 +56,7 @@ impl World {
             }
         }
         if !self.is_at_odds() {
-            at_most(PERMITS, &permits)?;
+            at_most(self.setup.permits, &permits)?;
         }
         one_holder(&valid, |token, other| self.grounds.excuse(&self.setup, token, other))?;
         self.judge_liveness()

@@ -163,10 +163,12 @@ impl World {
         asker: ClientId,
         all: &mut Vec<Output>,
     ) -> Vec<u8> {
-        let mut answer = Vec::new();
+        let (mut answer, mut letters) = (Vec::new(), Vec::new());
         while let Some(output) = self.masters[node].poll_output() {
             if let Output::Send(server, bytes) = &output {
-                self.judge_letters(node, bytes);
+                if bytes.starts_with(b">") {
+                    letters.extend_from_slice(bytes);
+                }
                 if *server == asker {
                     answer.extend_from_slice(bytes);
                 }
@@ -179,6 +181,7 @@ impl World {
             }
             all.push(output);
         }
+        self.judge_letters(node, &letters);
         answer
     }
 

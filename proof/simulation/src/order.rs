@@ -1,5 +1,6 @@
 //! The lists of waiters, as the masters have them, and the acquires that pass one.
 
+use super::callers::CHANNEL;
 use super::clock::millis;
 use super::commands::{Deed, Words, split, token};
 use super::flaw::Flaw;
@@ -8,6 +9,7 @@ use super::judge::KEYS;
 use super::plan::{Asked, Mode};
 use super::unwanted::LISTS;
 use super::world::World;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// When those in the list of a resource are due.
@@ -31,39 +33,60 @@ impl World {
 
     /// Notes the lists that a command has named.
     pub(super) fn note_lists(&mut self, node: usize) {
-        for key in KEYS {
+        for key in KEYS.into_iter().chain([CHANNEL]) {
             let listed = self.listed(node, key);
             self.invariants.order.sees((node, key), self.agenda.now, &listed);
         }
     }
 
-    /// Checks the call of a waiter, by a letter that a master has written.
+    /// Checks the calls of waiters, by the letters that a master has written: a question calls one for each slot that is
+    /// free.
     pub(super) fn judge_letters(&mut self, node: usize, bytes: &[u8]) {
-        if !bytes.starts_with(b">") || !self.judges_order() {
+        if bytes.is_empty() || !self.judges_order() {
             return;
         }
-        for line in String::from_utf8_lossy(bytes).split("\r\n") {
-            let letter = line.strip_prefix("free ").and_then(|rest| rest.split_once(' '));
-            let of_key = |(waiter, key)| Some((waiter, *KEYS.iter().find(|known| **known == key)?));
-            if let Some((waiter, key)) = letter.and_then(of_key) {
-                self.judge_goes((node, key), waiter, None);
+        let text = String::from_utf8_lossy(bytes);
+        let call = |line: &'_ str| match line.split(' ').collect::<Vec<_>>()[..] {
+            ["free", waiter, key] => {
+                Some((*KEYS.iter().find(|known| **known == key)?, waiter.to_owned()))
             }
+            ["slot", waiter, _, CHANNEL] => Some((CHANNEL, waiter.to_owned())),
+            _ => None,
+        };
+        let mut calls: VecDeque<_> = text.split("\r\n").filter_map(call).collect();
+        while let Some((key, waiter)) = calls.pop_front() {
+            // Waiters that are called behind it waited at that moment.
+            let behind = calls.iter().filter(|(other, _)| *other == key);
+            let behind = behind.filter_map(|(_, name)| {
+                Some((name.clone(), self.invariants.order.stamp((node, key), name)?))
+            });
+            let behind = behind.collect();
+            self.judge_goes((node, key), &waiter, None, behind);
         }
     }
 
     /// Checks that a waiter goes, if the answer to its question says so.
     pub(super) fn judge_answer(&mut self, at: (usize, &'static str), words: &Words, answer: &[u8]) {
-        let goes = answer.strip_prefix(b"*6\r\n:1\r\n:0\r\n$");
-        let Some(goes) = goes.filter(|_| Deed::asks_list(words) && self.judges_order()) else {
+        let of_key = answer.strip_prefix(b"*6\r\n:1\r\n:0\r\n$").map(|goes| (goes, at));
+        let of_slot = answer.strip_prefix(b"*7\r\n:1\r\n:0\r\n$");
+        let goes = of_key.or(of_slot.map(|goes| (goes, (at.0, CHANNEL))));
+        let Some((goes, at)) = goes.filter(|_| Deed::asks_list(words) && self.judges_order())
+        else {
             return;
         };
         let stamp =
             String::from_utf8_lossy(goes).split("\r\n").nth(1).and_then(|at| at.parse().ok());
-        self.judge_goes(at, &token(words), stamp);
+        self.judge_goes(at, &token(words), stamp, Vec::new());
     }
 
-    fn judge_goes(&mut self, (node, key): (usize, &'static str), waiter: &str, stamp: Option<u64>) {
-        let listed = self.listed(node, key);
+    fn judge_goes(
+        &mut self,
+        (node, key): (usize, &'static str),
+        waiter: &str,
+        stamp: Option<u64>,
+        mut listed: Vec<(String, u64)>,
+    ) {
+        listed.extend(self.listed(node, key));
         let now = self.agenda.now;
         let verdict = self.invariants.order.goes((node, key), now, (waiter, stamp), &listed);
         // Where a call is denied, any waiter goes.
@@ -85,14 +108,14 @@ impl World {
         let concerns = |asked: &&Asked| asked.is_permit || asked.keys.contains(&key);
         let mut all = client.asked.values().filter(concerns);
         let oldest = client.asked.iter().find(|(_, asked)| concerns(asked));
-        match oldest.filter(|_| !is_had && all.all(|asked| asked.mode == Mode::Fair)) {
-            Some((request, asked)) if self.is_in_order(place, asked.ttl) => {
-                let request = *request;
-                (0..self.masters.len()).for_each(|node| self.note_lists(node));
-                self.invariants.order.tries(place, request, key)
-            }
-            _ => Ok(()),
+        let Some((request, asked)) = oldest.filter(|_| !is_had) else { return Ok(()) };
+        let (request, is_permit) = (*request, asked.is_permit);
+        let in_order = |other: &Asked| other.mode == Mode::Fair && other.is_permit == is_permit;
+        if !(all.all(in_order) && self.is_in_order(place, asked.ttl)) {
+            return Ok(());
         }
+        (0..self.masters.len()).for_each(|node| self.note_lists(node));
+        self.invariants.order.tries(place, request, if is_permit { CHANNEL } else { key })
     }
 
     /// Checks the win of a fair acquire, and notes it.
@@ -118,7 +141,8 @@ impl World {
     }
 
     /// Returns whether a client serves its fair acquires in order: nothing has been wrong of late, it is linked to all
-    /// masters, which are those of all clients, and an answer comes before the end of a round for such a ttl.
+    /// masters, which are those of all clients, and an answer comes before half of a round for such a ttl is over: then a
+    /// waiter takes its master to be silent.
     fn is_in_order(&self, place: usize, ttl: Duration) -> bool {
         let members = |seat: usize| self.setup.kind(seat).members;
         self.judges_order()
@@ -126,6 +150,6 @@ impl World {
             && self.is_untroubled(SETTLED_AFTER)
             && (0..self.setup.seats()).all(|seat| members(seat) == members(0))
             && (0..self.masters.len()).all(|node| self.is_linked_to(place, node))
-            && self.setup.answers_in_time(ttl, self.slowest())
+            && self.setup.answers_in_time(ttl, 2 * self.slowest())
     }
 }

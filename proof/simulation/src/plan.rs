@@ -364,11 +364,7 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     let at_least = if may_stay { at_least } else { Duration::ZERO };
     let (keys, is_permit, lock_delay) = match setup.flaw {
         Some(Flaw::CountsPermits) => (RESOURCES[0], true, Duration::ZERO),
-        flaw => (
-            keys,
-            flaw.is_none() && !fenced && mode == Mode::Alone && *keys == *RESOURCES[1],
-            lock_delay,
-        ),
+        flaw => (keys, flaw.is_none() && !fenced && may_stay && *keys == *RESOURCES[1], lock_delay),
     };
     Asked {
         keys,

@@ -1,6 +1,7 @@
 //! The results reported to callers, and the checks of those results.
 
 use super::agenda::Happening;
+use super::callers::CHANNEL;
 use super::client::{Held, name, named};
 use super::clock::{Time, millis, nanos, shown};
 use super::flaw::Flaw;
@@ -195,7 +196,9 @@ impl World {
         let (keys, named) = (asked.keys, self.invariants.owners.is_named(&token));
         if asked.mode == Mode::Fair {
             // What is kept warm goes to the next guard of its client.
-            if !is_next {
+            if asked.is_permit {
+                self.invariants.order.won((place, CHANNEL), self.agenda.now);
+            } else if !is_next {
                 let verdict = self.judge_fair_win(place, request.0, keys[0], asked.ttl);
                 self.find(verdict);
             }

@@ -1,5 +1,6 @@
 //! The setup of a world: its masters, its clients, its network. Drawn from the seed.
 
+use super::callers::PERMITS;
 use super::clock::{Clock, WallClock, millis};
 use super::flaw::Flaw;
 use super::jam::{Jam, Way};
@@ -96,6 +97,8 @@ pub(super) struct Setup {
     pub(super) wake_ups: bool,
     /// Waiters stand in lists.
     pub(super) has_waitlists: bool,
+    /// Of the semaphore.
+    pub(super) permits: usize,
     /// When clients rest.
     pub(super) rest: Rest,
     /// The longest pause of a client before it dials a master again that it can spare.
@@ -184,6 +187,7 @@ impl Setup {
             operation_timeout: millis(*rng.pick(&[50, 100, 200])),
             wake_ups: rng.chance(60),
             has_waitlists: false,
+            permits: PERMITS,
             rest: NO_REST,
             redial_spread: Duration::ZERO,
             spread,
@@ -230,6 +234,7 @@ impl Setup {
         };
         let lists = if setup.is_rush { 80 } else { 50 };
         setup.has_waitlists = setup.wake_ups && rng.chance(lists);
+        setup.permits = if flaw.is_none() { *rng.pick(&[1, PERMITS]) } else { PERMITS };
         let jammed = match flaw.is_none() && !at_odds {
             true => rng.within(0..1_000),
             false => u64::MAX,
@@ -282,6 +287,7 @@ impl Setup {
             operation_timeout: millis(100),
             wake_ups: true,
             has_waitlists: false,
+            permits: PERMITS,
             rest: NO_REST,
             redial_spread: Duration::ZERO,
             spread: millis(1),
@@ -305,6 +311,7 @@ impl Setup {
         (plain.latency_us, plain.lateness) =
             (rng.pick(&[100..400, 100..3_000]).clone(), self.lateness);
         (plain.wake_ups, plain.has_waitlists) = (true, rng.chance(70));
+        plain.permits = self.permits;
         jam.settle(&mut plain, rng);
         *self = plain;
     }

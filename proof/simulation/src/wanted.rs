@@ -5,6 +5,7 @@
 //! waiter could have it once it is linked to a quorum of such masters: whatever another master says of the key, and
 //! whichever waiters have died or stopped in front of it.
 
+use super::callers::PERMITS;
 use super::client::{Held, owner};
 use super::clock::{Time, millis, nanos};
 use super::invariants::{Could, Invariants, Verdict};
@@ -24,6 +25,9 @@ const HINT_LIFE: Duration = millis(3_100);
 
 /// What waiters for a permit wait for.
 const PERMIT: &str = "a permit";
+
+/// The keys of the slots.
+const SLOTS: [&[&str]; PERMITS] = [&["a"], &["b"]];
 
 /// What waiters wait for, and could have.
 #[derive(Default)]
@@ -173,8 +177,8 @@ impl World {
                 continue;
             }
             let key = asked.keys[0];
-            let keys: &[&[&str]] = match asked.is_permit {
-                true => &[&["a"], &["b"]],
+            let keys = match asked.is_permit {
+                true => &SLOTS[..self.setup.permits],
                 false => &[asked.keys],
             };
             if asked.mode != Mode::Read && asked.keys.len() == 1 {

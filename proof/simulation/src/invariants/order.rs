@@ -34,6 +34,11 @@ impl Order {
         }
     }
 
+    /// Returns the stamp of a waiter, as it was last seen in a list.
+    pub(crate) fn stamp(&self, at: List, waiter: &str) -> Option<u64> {
+        Some(self.lists.get(&at)?.get(waiter)?.0)
+    }
+
     /// Checks that a waiter goes which is called, or whose own `stamp` is in the answer, by what is listed then.
     pub(crate) fn goes(
         &mut self,
