@@ -55,6 +55,13 @@ async fn a_crowd_that_begins_at_such_a_moment_is_served_in_order() {
         let crowd = Crowd::of(fair(&masters, 10).await, SECOND / 2).await;
         assert_eq!(crowd.out_of_order(Duration::ZERO), 0, "{after} ms later: {:?}", crowd.sections);
     }
+    // The release of a lock that stays closed calls no waiter.
+    pass_the_moment().await;
+    sleep(57 * Backoff::default().cap - SECOND).await;
+    let masters = distant();
+    let stays = |redlock: &Redlock| redlock.acquire(KEY).timeout(8 * SECOND).min_hold(20 * MS);
+    let crowd = Crowd::that(fair(&masters, 10).await, SECOND, stays).await;
+    assert_eq!(crowd.out_of_order(Duration::ZERO), 0, "min_hold: {:?}", crowd.sections);
 }
 
 /// Returns when each of these asked for a permit, and had it: one each 7 ms, which keeps it for 20 ms.
