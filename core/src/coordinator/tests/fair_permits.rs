@@ -20,6 +20,13 @@ fn asks(acquire: &str) -> Stage {
     stage
 }
 
+/// Request 1 waits behind so many.
+fn behind(ahead: usize) -> Stage {
+    let mut stage = asks("3of:r fair wait 30s");
+    stage.steps(&format!("n3 > listed 0 9000 7 {ahead} - 5/ 1 \n = {ahead} ahead of 1"));
+    stage
+}
+
 /// Request 1 has slot 2, and request 2 waits behind it.
 fn holds() -> Stage {
     let mut stage = asks("3of:r fair wait 30s");
@@ -35,11 +42,8 @@ fn holds() -> Stage {
 
 #[test]
 fn it_waits_behind_others_and_tries_the_slot_for_which_it_is_called() {
-    let mut stage = asks("3of:r fair wait 30s");
-    stage.play(&format!(
-        "n3 > listed 0 9000 7 6 - 5/ 1
-         = 6 ahead of 1
-         +375ms
+    behind(6).play(&format!(
+        "+375ms
          n3 < {WAIT} #1 7 ..
          n1-2 < -
          n3 > listed 0 9000 7 1 - 5/ 1
@@ -82,11 +86,8 @@ fn the_next_task_of_a_process_takes_a_place_of_its_own() {
 
 #[test]
 fn a_call_for_the_place_of_one_that_has_gone_goes_on() {
-    let mut stage = asks("3of:r fair wait 30s");
-    stage.play(&format!(
-        "n3 > listed 0 9000 7 1 - 5/ 1
-         = 1 ahead of 1
-         acquire 2 3of:r fair wait 30s
+    behind(1).play(&format!(
+        "acquire 2 3of:r fair wait 30s
          cancel 1
          n3 < ZREM list:r #1
          n3 < {WAIT} #2 '' ..
@@ -100,11 +101,8 @@ fn a_call_for_the_place_of_one_that_has_gone_goes_on() {
 /// Its place is where it would be if it had waited there.
 #[test]
 fn after_a_lost_connection_it_enters_another_list_with_its_age() {
-    let mut stage = asks("3of:r fair wait 30s");
-    stage.play(&format!(
-        "n3 > listed 0 9000 7 80 - 5/ 1
-         = 80 ahead of 1
-         +50ms
+    behind(80).play(&format!(
+        "+50ms
          n3 breaks
          +1ms
          n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000

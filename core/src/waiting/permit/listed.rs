@@ -56,10 +56,8 @@ impl Waiters {
     pub(super) fn asks_again(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(pool) = self.semaphores.pool(request) else { return false };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
-        let is_fair =
-            self.semaphores.seekers.get(&request).is_some_and(|seeker| seeker.acquire.is_fair);
         let is_in_front = pool.entry.as_ref().is_none_or(|entry| entry.is_in_front())
-            && !(is_fair && pool.is_behind());
+            && !self.semaphores.is_behind(request);
         let looks = is_in_front && cx.now >= pool.looked_at.after(seldom);
         !looks && self.ask_for_any(cx, request)
     }

@@ -31,7 +31,7 @@ use crate::pace::Backoff;
 use crate::quorum::{Instant, Nanos};
 use crate::shared::{AcquireRequest, Cx, Event, Failure, RequestId};
 use crate::wire::waitlist::slot_in_message;
-use pool::{Phase, Pool, Seeker};
+use pool::{Phase, Seeker};
 use slots::order;
 use std::sync::Arc;
 use std::time::Duration;
@@ -249,8 +249,7 @@ impl Waiters {
     fn slots_seen(&mut self, cx: &mut Cx, request: RequestId, free_in: &[Option<Duration>]) {
         let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
         let Phase::Looking { all } = seeker.phase else { return };
-        let is_fair = seeker.acquire.is_fair;
-        let is_behind = is_fair && self.semaphores.pool(request).is_some_and(Pool::is_behind);
+        let is_behind = self.semaphores.is_behind(request);
         let is_free =
             |slot: u8| !is_behind && free_in.get(usize::from(slot)) == Some(&Some(Duration::ZERO));
         let left = free_in.iter().flatten().copied().filter(|left| !left.is_zero()).min();

@@ -187,11 +187,6 @@ impl Pool {
         }
     }
 
-    /// Returns whether others are before it in the list, as its latest question was answered.
-    pub(super) fn is_behind(&self) -> bool {
-        self.entry.as_ref().is_some_and(|entry| entry.is_behind())
-    }
-
     /// Returns whether a seeker tries a slot for this reason. A fair seeker tries as the list says, or as its first
     /// waiter.
     fn leads(&self, lead: Lead, seeker: &Seeker) -> bool {
@@ -200,7 +195,7 @@ impl Pool {
             Lead::Listed(_) => true,
             _ if !seeker.acquire.is_fair || self.is_denied_entries => true,
             Lead::PassedOn => false,
-            Lead::Hint => is_first && !self.is_behind(),
+            Lead::Hint => is_first,
         }
     }
 }
@@ -285,6 +280,13 @@ impl Semaphores {
             seeker.phase.is_idle() && slot < seeker.slots.len() && pool.leads(lead, seeker)
         };
         pool.line.waiting().find(|request| self.seekers.get(request).is_some_and(fits))
+    }
+
+    /// Returns whether a seeker is fair, and the list has others before it: then it tries no slot.
+    pub(super) fn is_behind(&self, request: RequestId) -> bool {
+        let is_fair = self.seekers.get(&request).is_some_and(|seeker| seeker.acquire.is_fair);
+        let entry = self.pool(request).and_then(|pool| pool.entry.as_ref());
+        is_fair && entry.is_some_and(|entry| entry.is_behind())
     }
 
     /// Returns whether the first that seeks a permit of this semaphore here is fair.
