@@ -5,9 +5,9 @@ use crate::cli::{self, Finished, PATIENCE, Running, run};
 use crate::doctor_shown::{BRIEF, guarded};
 use crate::support::masters::Masters;
 use crate::support::normalised::without_times;
-use crate::support::poll::{eventually, eventually_blocking};
+use crate::support::poll::eventually;
 use crate::support::witness;
-use quorumlock::{Redlock, Released};
+use quorumlock::{Redlock, Released, embedded};
 use redis::cmd;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -24,11 +24,10 @@ fn node(masters: &Masters, place: usize) -> String {
 
 /// Returns the printed answer and the object in the JSON, which have the same exit code.
 #[track_caller]
-fn asked(masters: &Masters, place: usize, of: &dyn Fn() -> Command) -> (Finished, Value) {
-    let node = node(masters, place);
+fn asked(node: &str, of: &dyn Fn() -> Command) -> (Finished, Value) {
     // At the same time: what is asked about may pass.
     let [plain, json] = [&[][..], &["--json"]]
-        .map(|format| Running::start(of().args(["doctor", "--may-stop", &node]).args(format)))
+        .map(|format| Running::start(of().args(["doctor", "--may-stop", node]).args(format)))
         .map(Running::finish);
     assert_eq!((json.code, &*json.stderr), (plain.code, ""), "{json:?} {plain:?}");
     let value: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -39,7 +38,7 @@ fn asked(masters: &Masters, place: usize, of: &dyn Fn() -> Command) -> (Finished
 
 #[track_caller]
 fn assert_answer(masters: &Masters, place: usize, code: i32, reason: &str) -> Value {
-    let (plain, value) = asked(masters, place, &|| cli::over(masters.urls()));
+    let (plain, value) = asked(&node(masters, place), &|| cli::over(masters.urls()));
     assert_answered(&plain, &value, code, reason);
     value
 }
@@ -177,23 +176,21 @@ fn with_one_of_three_down_neither_of_the_others_may_stop() {
     assert_answer(&masters, 2, 0, "2 of 3 masters may vote, and no lock loses");
 }
 
-#[test]
-fn a_master_that_warms_up_is_waited_for() {
-    let masters = Masters::start(3);
-    let ask = |place| {
-        asked(&masters, place, &|| {
-            let mut command = cli::over(masters.urls());
-            guarded(&mut command, BRIEF);
+/// The masters are embedded, so their ages do not go by how long the commands take.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_master_that_warms_up_is_waited_for() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let masters = embedded::Masters::start(3).unwrap();
+    let urls = masters.urls();
+    let ask = |place: usize| {
+        asked(urls[place].strip_prefix("redis://").unwrap(), &|| {
+            let mut command = cli::over(urls.clone());
+            guarded(&mut command, "1h");
             command
         })
     };
-    let node = node(&masters, 0);
-    let may_stop = || {
-        let mut command = cli::on(&masters, &["doctor", "--may-stop", &node]);
-        run(guarded(&mut command, BRIEF)).code == Some(0)
-    };
-    eventually_blocking("all may vote", PATIENCE, may_stop);
-    masters[2].restart();
+    assert_eq!(ask(0).0.code, Some(0), "all may vote");
+    masters[2].set_uptime(Duration::ZERO);
     let (plain, value) = ask(0);
     assert_answered(
         &plain,
@@ -204,7 +201,8 @@ fn a_master_that_warms_up_is_waited_for() {
     assert!(value["quorum_in_ms"].as_u64().unwrap() > 0, "{value}");
     // It has no vote that could be lost.
     assert_eq!(ask(2).0.code, Some(0));
-    eventually_blocking("the others are a quorum again", PATIENCE, may_stop);
+    masters[2].set_uptime(DAY);
+    assert_eq!(ask(0).0.code, Some(0), "the others are a quorum again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -295,7 +293,7 @@ async fn what_the_masters_do_not_say_is_not_known() {
         }
         let urls = masters.urls().into_iter().map(|url| url.replace("//", "//looker:pw@"));
         let urls: Vec<String> = urls.collect();
-        asked(&masters, 0, &|| cli::over(&urls))
+        asked(&node(&masters, 0), &|| cli::over(&urls))
     };
     let (plain, value) = ask(&["-scan"]).await;
     let reason = "the list may lack locks, too few masters can be scanned: ";
@@ -320,7 +318,7 @@ async fn readers_that_no_master_shows_are_not_known() {
     }
     let urls = masters.urls().into_iter().map(|url| url.replace("//", "//looker:pw@"));
     let urls: Vec<String> = urls.collect();
-    let (plain, value) = asked(&masters, 0, &|| cli::over(&urls));
+    let (plain, value) = asked(&node(&masters, 0), &|| cli::over(&urls));
     let reason = "too few masters say whether 1 of 1 locks have a quorum of keys";
     assert_answered(&plain, &value, 4, reason);
     assert_eq!(value["not_known"][0]["resource"], "table", "{value}");
@@ -336,7 +334,7 @@ fn of_two_lists_each_has_to_keep_its_quorum() {
         command.env("QUORUMLOCK_JOINT_WITH", urls[2..].join(","));
         command
     };
-    let code = |place| asked(&masters, place, &of).0.code;
+    let code = |place| asked(&node(&masters, place), &of).0.code;
     assert_eq!([0, 2, 4].map(code), [Some(0); 3]);
     masters.kill(4);
     assert_eq!([0, 1, 2, 3, 4].map(code), [Some(0), Some(0), Some(3), Some(3), Some(0)]);
