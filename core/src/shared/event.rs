@@ -90,8 +90,7 @@ impl Event {
             Self::Acquired { request, .. }
             | Self::NotAcquired { request, .. }
             | Self::NoRandomness { request }
-            | Self::Looked { request, .. }
-            | Self::Heard { listener: request, .. } => request.is_own(),
+            | Self::Looked { request, .. } => request.is_own(),
             _ => false,
         }
     }

@@ -1,5 +1,6 @@
 //! One acquire, from its caller's request to its answer.
 
+use super::waitlist::Entry;
 use super::{Contention, Phase};
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
@@ -31,16 +32,20 @@ impl Acquisition {
         self.request.is_fair && waits && !self.may_retry(now)
     }
 
+    /// Returns its entry in the list of its key.
+    pub(super) fn entry(&self) -> Option<&Entry> {
+        self.contention.as_ref()?.place.entry.as_deref()
+    }
+
     /// Returns whether the list of its key has others before it.
     pub(crate) fn is_behind(&self) -> bool {
-        let entry = || self.contention.as_ref()?.entry.as_ref();
-        entry().is_some_and(|entry| entry.is_behind())
+        self.entry().is_some_and(Entry::is_behind)
     }
 
     /// Returns until when a fair one pauses that is the first in the list of its key.
     pub(crate) fn first_until(&self) -> Option<Instant> {
         let Some(Phase::Waiting { again_at, .. }) = self.phase() else { return None };
-        let entry = self.contention.as_ref()?.entry.as_ref()?;
+        let entry = self.entry()?;
         let is_first = entry.asked_at.is_none() && entry.ahead == Some(0);
         (self.request.is_fair && is_first).then_some(*again_at)
     }
@@ -59,8 +64,7 @@ impl Acquisition {
 
     /// Returns whether it has asked in a list, and has no answer yet.
     pub(super) fn asks(&self) -> bool {
-        let entry = self.contention.as_ref().and_then(|contention| contention.entry.as_ref());
-        entry.is_some_and(|entry| entry.asked_at.is_some())
+        self.entry().is_some_and(|entry| entry.asked_at.is_some())
     }
 
     /// Returns the number of attempts begun.

@@ -41,7 +41,7 @@ impl Waiters {
     /// Asks the holders of these keys to give way to an acquire that was refused.
     pub(crate) fn ask_holders(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) {
         if let Some(contention) = self.acquisitions.contention_mut(request) {
-            ask_holders(cx, &mut contention.asked_at, keys);
+            ask_holders(cx, &mut contention.place.asked_at, keys);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::unheard::Unheard;
-use super::waitlist::{Entry, LACKING};
+use super::waitlist::{LACKING, Place};
 use crate::lock::Begun;
 use crate::obstacle::Obstacle;
 use crate::pace::{Backoff, backoff};
@@ -56,18 +56,12 @@ pub(crate) struct Contention {
     heard: Instant,
     /// Whether the next attempt may ask one node first.
     pub(crate) probes: bool,
-    /// When the holder was last asked to give way.
-    pub(crate) asked_at: Option<Instant>,
     /// The last time all nodes were asked.
     pub(crate) asked_all: Instant,
     /// What the latest attempt that asked all nodes has found.
     pub(crate) standing: Standing,
-    /// Its entry in the waitlist of its key, if it has one.
-    pub(crate) entry: Option<Box<Entry>>,
-    /// When it first asked for one: the list of another master enters it with that age.
-    pub(super) entered_at: Option<Instant>,
-    /// The master of the waitlist denies it an entry.
-    pub(crate) is_denied_entries: bool,
+    /// Its place in the waitlist of its key.
+    pub(super) place: Place,
     /// How long the latest attempt took, if a master granted it: others were refused there meanwhile.
     blocked_for: Duration,
 }
@@ -108,12 +102,9 @@ impl Contention {
             unheard: Unheard::default(),
             heard: began,
             probes: false,
-            asked_at: None,
             asked_all: began,
             standing: Standing::Open,
-            entry: None,
-            entered_at: None,
-            is_denied_entries: false,
+            place: Place::default(),
             blocked_for: Duration::ZERO,
         }
     }
@@ -125,7 +116,7 @@ impl Contention {
         let often = if self.pauses_long(now, settings) { 2 } else { 1 };
         let seldom = self.window(now, settings).saturating_mul(often);
         self.probes
-            && self.entry.is_none()
+            && self.place.entry.is_none()
             && !self.is_called()
             && now < self.until
             && now < self.asked_all.after(seldom)
@@ -302,7 +293,7 @@ impl Contention {
     /// Returns whether it asks no more often than messages say. Questions in a list are no attempts, and its master speaks
     /// for the others.
     const fn is_calm(&self) -> bool {
-        self.listening || self.entry.is_some()
+        self.listening || self.place.entry.is_some()
     }
 
     /// Returns the time until a quorum may be free, also where one node that refused speaks for the others.
@@ -325,7 +316,7 @@ impl Contention {
     pub(crate) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
         let Phase::Waiting { since, .. } = self.phase else { return None };
         // The pause of a waiter in a list is by its place.
-        if self.entry.is_some() {
+        if self.place.entry.is_some() {
             return None;
         }
         self.pause_from(since, settings)

@@ -69,7 +69,7 @@ impl Waiters {
             return self.try_again(cx, request);
         }
         let attempts = contention.attempts;
-        let ahead = contention.entry.as_ref().and_then(|entry| entry.ahead);
+        let ahead = contention.place.entry.as_ref().and_then(|entry| entry.ahead);
         let failure = Failure { kind, reports, attempts, ahead: None, unnamed: None };
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let mut failure = failure.unless_named(round.has_named(), &acquisition.request.keys);

@@ -16,27 +16,13 @@ pub(crate) struct Line {
     steps_back: bool,
 }
 
-/// How often in a row a lock or a permit passes on within a process before other processes get their
-/// turn. This is the idea of cohort locks (Dice, Marathe, Shavit, 2012).
-#[derive(Clone, Copy)]
-pub(crate) struct Cohort {
-    /// Each time after so many times, other processes are notified. If a client listened there the
-    /// last time, the next acquire here steps back.
-    most: u32,
-    /// Whether they are also notified the first time, to find out whether a client listens there.
-    asks_first: bool,
-}
+/// So often in a row a lock passes on within a process. Then other processes are notified, and if a client waits there,
+/// the next acquire here steps back. This is the idea of cohort locks (Dice, Marathe, Shavit, 2012).
+pub(crate) const LOCKS_IN_A_ROW: u32 = 8;
 
-impl Cohort {
-    pub(crate) const LOCK: Self = Self { most: 8, asks_first: false };
-
-    /// Fewer than for a lock, since a process may have no permit at all for so long, and what it costs
-    /// to leave one to others is not on the way of the other permits.
-    pub(crate) const PERMIT: Self = Self { most: 4, asks_first: true };
-
-    /// The same where clients in other processes are known to wait.
-    pub(crate) const PERMIT_WAITED_FOR: Self = Self { asks_first: false, ..Self::PERMIT };
-}
+/// The same of permits: fewer, since a process may have none at all for so long, and what it costs to leave one to others is
+/// not on the way of the other permits.
+pub(crate) const PERMITS_IN_A_ROW: u32 = 4;
 
 impl Line {
     /// Returns the first that waits.
@@ -73,13 +59,12 @@ impl Line {
         self.wanted_elsewhere = elsewhere;
     }
 
-    /// Notes that what they wait for passes on within this process. Returns whether to notify waiters
-    /// in other processes. Otherwise there is nothing for them to get. Now and then they are notified
+    /// Notes that what they wait for passes on within this process, `most` times in a row. Returns whether to notify
+    /// waiters in other processes. Otherwise there is nothing for them to get. Now and then they are notified
     /// nevertheless, to find out whether there are any.
-    pub(crate) const fn pass_on(&mut self, cohort: Cohort) -> bool {
+    pub(crate) const fn pass_on(&mut self, most: u32) -> bool {
         self.passed_on = self.passed_on.wrapping_add(1);
-        let asks = cohort.asks_first && self.passed_on == 1;
-        let tell = asks || self.passed_on.is_multiple_of(cohort.most);
+        let tell = self.passed_on.is_multiple_of(most);
         if tell {
             self.steps_back = self.wanted_elsewhere;
         }
@@ -88,9 +73,9 @@ impl Line {
 
     /// Returns whether what they wait for may pass on within this process without the masters: unless it is
     /// the turn of a client in another process that is known to wait.
-    pub(crate) const fn may_pass_on_warm(&self, cohort: Cohort) -> bool {
+    pub(crate) const fn may_pass_on_warm(&self, most: u32) -> bool {
         let next = self.passed_on.wrapping_add(1);
-        !(self.wanted_elsewhere && next.is_multiple_of(cohort.most))
+        !(self.wanted_elsewhere && next.is_multiple_of(most))
     }
 
     /// Notes that it has passed on so.
@@ -104,8 +89,8 @@ impl Line {
     }
 
     /// Makes the next time that it passes on the one at which others are notified.
-    pub(crate) const fn notify_next(&mut self, cohort: Cohort) {
-        self.passed_on = cohort.most.wrapping_sub(1);
+    pub(crate) const fn notify_next(&mut self, most: u32) {
+        self.passed_on = most.wrapping_sub(1);
     }
 
     /// Returns, once, whether the next acquire lets others go first.
@@ -138,19 +123,18 @@ mod tests {
 
     /// Returns when other processes are notified, of ten times that it passes on, and when the next
     /// acquire steps back.
-    fn turns(cohort: Cohort, elsewhere: bool) -> [Vec<u32>; 2] {
+    fn turns(most: u32, elsewhere: bool) -> [Vec<u32>; 2] {
         let mut line = line([]);
         line.heard(elsewhere);
-        let turn = |_| [line.pass_on(cohort), line.steps_back()];
+        let turn = |_| [line.pass_on(most), line.steps_back()];
         let turns = (1..=10).map(turn).collect::<Vec<_>>();
         [0, 1].map(|of| (1..).zip(&turns).filter(|(_, turn)| turn[of]).map(|(at, _)| at).collect())
     }
 
     #[test]
     fn after_some_times_in_a_row_others_are_notified_and_earlier_listeners_go_first() {
-        assert_eq!(turns(Cohort::LOCK, false), [vec![8], vec![]]);
-        assert_eq!(turns(Cohort::LOCK, true), [vec![8], vec![8]]);
-        assert_eq!(turns(Cohort::PERMIT, false), [vec![1, 4, 8], vec![]]);
-        assert_eq!(turns(Cohort::PERMIT, true), [vec![1, 4, 8], vec![1, 4, 8]]);
+        assert_eq!(turns(LOCKS_IN_A_ROW, false), [vec![8], vec![]]);
+        assert_eq!(turns(LOCKS_IN_A_ROW, true), [vec![8], vec![8]]);
+        assert_eq!(turns(PERMITS_IN_A_ROW, true), [vec![4, 8], vec![4, 8]]);
     }
 }

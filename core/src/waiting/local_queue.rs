@@ -5,7 +5,7 @@
 //! An acquire that wants several keys waits for all of them at once, and takes all places or none.
 //! The order is the same in every line, so two that want {a, b} and {b, a} cannot wait for each other.
 
-use super::line::{Cohort, Line};
+use super::line::{LOCKS_IN_A_ROW, Line};
 use crate::shared::{AttemptId, Keys, RequestId};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -225,7 +225,7 @@ impl LocalQueue {
             // An acquire that contends while the lock is held elsewhere, or was, listens as well.
             let contends = |place: &Place| matches!(place.occupant, Some(Occupant::Contender(_)));
             let passing = waited_for.filter(|place| !contends(place)).and_then(Place::line);
-            tell |= passing.is_none_or(|line| line.pass_on(Cohort::LOCK));
+            tell |= passing.is_none_or(|line| line.pass_on(LOCKS_IN_A_ROW));
         }
         tell
     }

@@ -60,6 +60,20 @@ impl Mailboxes {
     pub(super) fn is_reached_from(&self, cx: &Cx, node: usize) -> bool {
         self.opened.contains(node) && !cx.masters.sessions[node].denies_messages()
     }
+
+    /// Opens the mailbox at a node, unless that is done.
+    pub(super) fn open(&mut self, cx: &mut Cx, node: usize) {
+        if self.asked.contains(node) {
+            return;
+        }
+        let name = self.name.clone().or_else(|| Some(wire::mailbox(cx.masters.mailbox()?)));
+        let Some(name) = name else { return };
+        self.name = Some(name.clone());
+        self.asked.insert(node);
+        let session = &mut cx.masters.sessions[node];
+        let command = wire::subscribe(&session.channels, &name);
+        session.push(PendingReply::Subscribe(name), &command);
+    }
 }
 
 impl Waiters {
@@ -67,24 +81,9 @@ impl Waiters {
     pub(crate) fn open_mailbox(&mut self, cx: &mut Cx, keys: &Keys) {
         for (_, channel) in keys.channels() {
             if let Some(node) = cx.masters.first_node(cx.now, channel) {
-                self.open_mailbox_at(cx, node);
+                self.mailboxes.open(cx, node);
             }
         }
-    }
-
-    pub(super) fn open_mailbox_at(&mut self, cx: &mut Cx, node: usize) {
-        if self.mailboxes.asked.contains(node) {
-            return;
-        }
-        if self.mailboxes.name.is_none() {
-            let Some(mailbox) = cx.masters.mailbox() else { return };
-            self.mailboxes.name = Some(wire::mailbox(mailbox));
-        }
-        let Some(name) = self.mailboxes.name.clone() else { return };
-        self.mailboxes.asked.insert(node);
-        let session = &mut cx.masters.sessions[node];
-        let command = wire::subscribe(&session.channels, &name);
-        session.push(PendingReply::Subscribe(name), &command);
     }
 
     /// Returns whether a channel is that of the mailboxes.

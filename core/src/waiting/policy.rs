@@ -87,8 +87,9 @@ impl Waiters {
         }
         self.withdraw_hint(cx, request, keys, has_won);
         let Some(contention) = &mut acquisition.contention else { return };
-        if let Some(entry) = contention.entry.take() {
-            self.leave_waitlist(cx, keys, &entry);
+        if contention.place.entry.is_some() {
+            self.stop_listening(cx, keys);
+            contention.place.leave(cx, keys.first());
         }
     }
 
@@ -145,8 +146,8 @@ impl Waiters {
     fn has_place(&self, channel: &str) -> bool {
         let contender = self.local_queue.contender(channel);
         let contention = contender.and_then(|request| self.acquisitions.contention(request));
-        let entry = contention.and_then(|contention| contention.entry.as_ref());
-        entry.is_some_and(|entry| entry.stands) || self.semaphores.has_place(channel)
+        contention.is_some_and(|contention| contention.place.is_listed())
+            || self.semaphores.has_place(channel)
     }
 
     /// Decides which client may have keys that are given back: the next acquire in this process, or the
@@ -178,7 +179,7 @@ impl Waiters {
             false => Tellers::Together(NodeSet::EMPTY),
         };
         let calls = tell
-            && (self.waitlists.is_any_waited_for(cx.now, keys) || self.asks_for_waiters(cx, keys));
+            && (self.waitlists.is_any_waited_for(cx.now, keys) || Self::asks_for_waiters(cx, keys));
         if calls {
             for (channel, _) in keys.messages() {
                 let has_place = self.has_place(channel);

@@ -35,13 +35,6 @@ struct Topic {
 #[derive(Default)]
 pub(crate) struct WakeUps(BTreeMap<Arc<str>, Topic>);
 
-impl WakeUps {
-    /// Returns whether messages on a channel come, or are about to.
-    pub(super) fn has(&self, channel: &str) -> bool {
-        self.0.contains_key(channel)
-    }
-}
-
 impl Waiters {
     /// Subscribes to `keys`, for which an acquire waits, where that is not done yet. Returns `true`
     /// if messages of all of them come already.
@@ -162,7 +155,6 @@ impl Waiters {
             return;
         }
         self.local_queue.heard(key, is_heard);
-        self.slot_heard(key, is_heard);
     }
 
     /// Notes which waiter was called for a key that was released, and how many listened.
@@ -190,7 +182,6 @@ impl Waiters {
         let is_wanted = is_waited_for || self.is_heard(node, &channel, listeners);
         if is_wanted || is_first {
             self.local_queue.heard(&channel, is_wanted);
-            self.slot_heard(&channel, is_wanted);
         }
         if goes_on {
             cx.masters.notify(node, key, Some(says));
@@ -210,7 +201,7 @@ impl Waiters {
         let is_for_all = message.is_none_or(str::is_empty);
         if message == Some("")
             && let Some(contention) = self.acquisitions.contention_mut(request)
-            && contention.entry.is_some()
+            && contention.place.entry.is_some()
         {
             contention.notice(cx.now, &cx.masters.settings);
         }

@@ -1,6 +1,6 @@
 //! The line of a lock that is kept warm: which client has the hold next, without the masters.
 
-use super::line::Cohort;
+use super::line::LOCKS_IN_A_ROW;
 use super::{Step, Waiters, Won};
 use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, RequestId, Timer};
 
@@ -19,7 +19,7 @@ impl Waiters {
     pub(crate) fn next_holder(&self, keys: &Keys) -> NextHolder {
         let Some(line) = self.local_queue.line(keys.first()) else { return NextHolder::NoClient };
         match line.head() {
-            Some(request) if line.may_pass_on_warm(Cohort::LOCK) => {
+            Some(request) if line.may_pass_on_warm(LOCKS_IN_A_ROW) => {
                 NextHolder::InThisProcess(request)
             }
             None if !line.is_wanted_elsewhere() => NextHolder::NoClient,
@@ -30,7 +30,7 @@ impl Waiters {
     /// Has waiters in other processes notified when these keys are next released.
     pub(crate) fn notify_others(&mut self, keys: &Keys) {
         if let Some(line) = self.local_queue.line_mut(keys.first()) {
-            line.notify_next(Cohort::LOCK);
+            line.notify_next(LOCKS_IN_A_ROW);
         }
     }
 

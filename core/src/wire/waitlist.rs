@@ -19,12 +19,6 @@ pub const CALL: &str = include_str!("scripts/call.lua").trim_ascii_end();
 /// What is published on the channel of a key when a waiter was called: all others wait on.
 pub(crate) const CALLED: &str = "called";
 
-/// Returns the slot of which a message says that it is free, and whether a waiter was called for it.
-pub(crate) fn slot_in_message(message: &str) -> Option<(u8, bool)> {
-    let called = message.strip_prefix(CALLED).and_then(|rest| rest.strip_prefix(' '));
-    Some((called.unwrap_or(message).parse().ok()?, called.is_some()))
-}
-
 /// How long a list lives after a waiter has asked: all that stand in it are due before, as the longest pause between two of
 /// their questions is half of it.
 const LIST_LIVES: Duration = Duration::from_secs(120);
@@ -54,6 +48,13 @@ pub(crate) struct Wanted<'a> {
     pub(crate) names: &'a [Arc<str>],
     /// The channel of the semaphore.
     pub(crate) channel: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Returns the name of which the list is: a key, or the channel of a semaphore.
+    pub(crate) fn list(self) -> Option<&'a str> {
+        self.channel.or_else(|| self.names.first().map(|name| &**name))
+    }
 }
 
 impl<'a> From<&'a Arc<str>> for Wanted<'a> {

@@ -11,6 +11,10 @@ const TTL: Duration = Duration::from_secs(2);
 /// may be thought younger than it is.
 const QUARANTINE: Duration = Duration::from_millis(3_100);
 
+/// Clients find at different times that a master is back. So the leader may call in a list in which none stands yet, and then a
+/// waiter asks after so many of the longest pauses (`core/src/waiting/waitlist/entry.rs`).
+const BOUND: Duration = Duration::from_millis(8 * 250);
+
 /// Waits until so many stand in the list.
 async fn stand(looks: &Redlock, waiters: usize) {
     let stand = async || looks.inspect("r").await.unwrap().waiting() == Some(waiters);
@@ -32,7 +36,12 @@ async fn rolling_restarts_cost_a_leader_nothing_beside_waiters() {
     let mut waiters = Vec::new();
     for redlock in [first, second] {
         let acquire = redlock.acquire("r").fair(true).timeout(Duration::MAX);
-        waiters.push(tokio::spawn(async move { (acquire.await.unwrap(), Instant::now()) }));
+        waiters.push(tokio::spawn(async move {
+            let guard = acquire.await.unwrap();
+            let got = Instant::now();
+            guard.release().await.unwrap();
+            got
+        }));
         stand(&leader, waiters.len()).await;
     }
     let token = witness::value(&masters[0], "r").await;
@@ -55,9 +64,8 @@ async fn rolling_restarts_cost_a_leader_nothing_beside_waiters() {
     let released = Instant::now();
     assert_eq!(guard.release().await, Ok(Released::Confirmed));
     for waiter in waiters {
-        let (guard, got) = waiter.await.unwrap();
-        tell(&format!("a waiter is in {:.1?} after the leader has left", got - released));
-        assert!(got - released < 300 * MS, "{:?}", got - released);
-        guard.release().await.unwrap();
+        let waited = waiter.await.unwrap() - released;
+        tell(&format!("a waiter is in {waited:.1?} after the leader has left"));
+        assert!(waited < BOUND, "{waited:?}");
     }
 }

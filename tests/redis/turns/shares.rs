@@ -108,7 +108,7 @@ fn fair_processes_have_equal_shares() {
     let fair = share(&masters, &mut processes, &[(Way::Fair, 1); PROCESSES], 20);
     let mut ways = vec![(Way::Fair, 1); PROCESSES];
     ways.push((Way::Hammers, 1));
-    let beside = share(&masters, &mut processes, &ways, 5);
+    let beside = share(&masters, &mut processes, &ways, 20);
     tell(&format!("plain: {plain}\nfair: {fair}\nbeside one that hammers: {beside}"));
     assert!(fair.share >= 0.85, "{fair}");
     assert!(beside.share >= 0.6, "{beside}");

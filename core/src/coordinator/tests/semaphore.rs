@@ -98,31 +98,30 @@ fn a_caller_that_does_not_wait_learns_that_it_is_full_and_until_when() {
     full("acquire 1 3of:r").play("= all 3 taken 1 at 1 after 0ms: 700ms");
 }
 
-/// One that waits looks at all nodes and listens.
-const LOOKS_AT_ALL: &str = "n3 < SUBSCRIBE quorumlock:free:0:r
-     n1-3 < PTTL r0
-     n1-3 < PTTL r1
-     n1-3 < PTTL r2
-     n3 > subscribed r
-     n1-3 > 700
-     n1-3 > 8000
-     n1-3 > 9000\n";
+const LOOKS: &str = "n1-3 < PTTL r0 \n n1-3 < PTTL r1 \n n1-3 < PTTL r2\n";
 
+/// Request 1 has no place in a list, since there are none, and looks at all nodes.
 pub(super) fn waits() -> Stage {
     let mut stage = full("jitter most \n acquire 1 3of:r wait 10s");
-    stage.steps(LOOKS_AT_ALL);
+    stage.steps(LOOKS);
+    stage.steps("n1-3 > 700 \n n1-3 > 8000 \n n1-3 > 9000");
     stage
 }
 
 #[test]
-fn a_waiter_comes_back_when_the_first_slot_expires() {
-    waits().play(
-        "next 700ms
-         +700ms
-         n1-3 < PTTL r0
-         n1-3 < PTTL r1
-         n1-3 < PTTL r2
-         n1-3 > -2
+fn one_without_a_place_looks_more_and_more_seldom_and_when_the_first_slot_expires() {
+    let mut stage = waits();
+    let mut left = 700;
+    for pause in [5, 10, 20, 40, 80, 160, 250] {
+        left -= pause;
+        stage.steps(&format!("+{}ms \n n1-3 < - \n +1ms", pause - 1));
+        stage.steps(LOOKS);
+        stage.steps(&format!("n1-3 > {left} \n n1-3 > 8000 \n n1-3 > 9000"));
+    }
+    stage.steps("next 700ms \n +135ms");
+    stage.steps(LOOKS);
+    stage.play(
+        "n1-3 > -2
          n1-3 > 7300
          n1-3 > 8300
          n1-3 < SET r0 #2 ..
@@ -132,122 +131,82 @@ fn a_waiter_comes_back_when_the_first_slot_expires() {
 }
 
 #[test]
-fn a_message_names_the_slot_which_is_tried_at_its_first_node() {
-    waits().play(
-        "+1ms
-         n3 > says r 2
-         n3 < SET r2 #2 ..
-         n1 < -
-         n2 < -
-         n3 > ok
-         n1-2 < SET r2 #2 ..
-         n1 > ok
-         = acquired 1 ..
-         n2 > ok",
-    );
-}
-
-#[test]
-fn messages_that_mean_nothing_are_ignored() {
-    waits().play(
-        "n3 > says r 3
-         n3 > says r 64
-         n3 > says r 1000
-         n3 > says r -1
-         n3 > says r two
-         n3 > freed r
-         n1-3 < -",
-    );
-}
-
-#[test]
 fn what_another_was_faster_to_get_is_looked_for_again() {
-    waits().play(
-        "n3 > says r 2
-         n3 < SET r2 #2 ..
-         n3 > nil
+    let mut stage = waits();
+    stage.steps("+5ms");
+    stage.steps(LOOKS);
+    stage.steps(
+        "n1-3 > 695
+         n1-3 > 8000
+         n1-3 > -2
+         n1-3 < SET r2 #2 ..
+         n1-3 > nil
+         n3 < EVAL release 1 r2 #2
          n3 < PTTL r0
          n3 < PTTL r1
          n3 < PTTL r2
+         n3 > 0
          n3 > 650
          n3 > 8000
-         n3 > 9990
-         n1-3 < PTTL r0
-         n1-3 < PTTL r1
-         n1-3 < PTTL r2
-         n1-3 > 650
-         n1-3 > 7950
-         n1-3 > 9990
-         next 650ms",
+         n3 > 9990",
     );
-}
-
-#[test]
-fn a_reconnect_counts_as_a_message() {
-    waits().play(
-        "n3 breaks
-         n2 < SUBSCRIBE quorumlock:free:0:r
-         n2 > subscribed r
-         n2 < PTTL r0
-         n2 < PTTL r1
-         n2 < PTTL r2",
-    );
+    stage.steps(LOOKS);
+    stage.play("n1-3 > 650 \n n1-3 > 7950 \n n1-3 > 9990 \n next 10ms");
 }
 
 #[test]
 fn a_waiter_fails_at_the_end_and_leaves_nothing() {
-    let mut stage = full("jitter most \n acquire 1 3of:r wait 500ms");
-    stage.steps(LOOKS_AT_ALL);
+    let mut stage = full("jitter most \n acquire 1 3of:r wait 4ms");
+    stage.steps(LOOKS);
+    stage.steps("n1-3 > 700 \n n1-3 > 8000 \n n1-3 > 9000 \n next 4ms \n +4ms");
+    stage.steps(LOOKS);
     stage.play(
-        "next 500ms
-         +500ms
-         n1-3 < PTTL r0
-         n1-3 < PTTL r1
-         n1-3 < PTTL r2
-         n1-3 > 200
+        "n1-3 > 200
          n1-3 > 8000
          n1-3 > 9000
-         = all 3 taken 1 at 1 after 500ms: 200ms
+         = all 3 taken 1 at 1 after 4ms: 200ms
          debts 0",
     );
 }
 
 #[test]
 fn those_behind_it_wait_without_traffic_and_are_offered_what_it_leaves() {
-    waits().play(
+    let mut stage = waits();
+    stage.steps(
         "acquire 2 3of:r wait 10s
          acquire 3 3of:r wait 20ms
          acquire 4 3of:r                // does not wait
          = all 3 taken 4 at 0 after 0ms: 700ms
          n1-3 < -
-         n3 > says r 2
-         n3 < SET r2 #2 ..
-         n3 > says r 0
-         +1.25ms                        // it tries one already, so others go first
-         n3 < SET r0 #3 ..
+         +5ms",
+    );
+    stage.steps(LOOKS);
+    stage.play(
+        "n1-3 > -2
+         n1-3 > 7995
+         n1-3 > -2
+         n1-3 < SET r0 #2 ..
+         n3 < SET r2 #3 ..
          n3 > nil
+         n3 > nil
+         n1 > nil
+         n2 < EVAL release ..
          n3 < PTTL r0
          n3 < PTTL r1
          n3 < PTTL r2
-         n3 > nil
-         +18.75ms
-         = all 3 taken 3 at 0 after 20ms: 680ms",
+         n2 > nil
+         n2 > 0
+         +15ms
+         = all 3 taken 3 at 0 after 20ms: 7980ms",
     );
 }
 
 #[test]
 fn a_cancelled_one_leaves_nothing_and_the_next_looks_out() {
-    waits().play(
-        "acquire 2 3of:r wait 10s
-         cancel 1
-         n1-3 < -
-         +700ms
-         n1-3 < PTTL r0
-         n1-3 < PTTL r1
-         n1-3 < PTTL r2
-         cancel 2
-         debts 0",
-    );
+    let mut stage = waits();
+    stage.steps("acquire 2 3of:r wait 10s \n cancel 1 \n n1-3 < - \n +5ms");
+    stage.steps(LOOKS);
+    stage.play("cancel 2 \n debts 0");
 }
 
 #[test]
@@ -289,40 +248,9 @@ fn slots_of_this_process_are_not_tried_and_pass_on_within_it() {
     all_here().play(
         "acquire 4 2of:r wait 60s
          drop 2
-         n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < EVAL release 1 r0 #2
-         n3 < PUBLISH quorumlock:free:0:r 0     // the first time, to find out whether others listen
-         n1-3 < SET r0 #3 ..
-         n3 > subscribed r
+         n1-3 < SET r0 #3 ..            // no other is notified
          n1-3 > 1
-         n3 > 0
-         n1-3 > ok
-         = acquired 3 ..
-         drop 3
-         n1-3 < EVAL release 1 r0 #3
-         n1-3 < SET r0 #4 ..            // no other is notified
-         n1-3 > 1
-         n1-3 > ok
-         = acquired 4 ..",
-    );
-}
-
-/// This client passes permits on, and another one waits for them, too.
-#[test]
-fn the_fourth_is_left_to_others_and_those_with_the_fewest_are_first() {
-    let mut stage = all_here();
-    stage.steps(
-        "acquire 4 2of:r wait 60s
-         acquire 5 2of:r wait 60s
-         acquire 6 2of:r wait 60s
-         drop 2
-         n3 < SUBSCRIBE quorumlock:free:0:r
-         n1-3 < EVAL release 1 r0 #2
-         n3 < PUBLISH quorumlock:free:0:r 0
-         n1-3 < SET r0 #3 ..
-         n3 > subscribed r
-         n1-3 > 1
-         n3 > 2
          n1-3 > ok
          = acquired 3 ..
          drop 3
@@ -330,31 +258,7 @@ fn the_fourth_is_left_to_others_and_those_with_the_fewest_are_first() {
          n1-3 < SET r0 #4 ..
          n1-3 > 1
          n1-3 > ok
-         = acquired 4 ..
-         drop 4
-         n1-3 < EVAL release 1 r0 #4
-         n1-3 < SET r0 #5 ..
-         n1-3 > 1
-         n1-3 > ok
-         = acquired 5 ..",
-    );
-    stage.play(
-        "jitter least
-         drop 5
-         n1-3 < EVAL release 1 r0 #5
-         n3 < PUBLISH quorumlock:free:0:r 0
-         n1-3 > 1
-         n3 > 2
-         n3 > says r 0
-         n3 < -                         // it has one, and has just had another
-         +1.24ms
-         n3 < -
-         +0.01ms
-         n3 < SET r0 #6 ..
-         n3 > ok
-         n1-2 < SET r0 #6 ..
-         n1-2 > ok
-         = acquired 6 ..",
+         = acquired 4 ..",
     );
 }
 

@@ -170,15 +170,15 @@ fn a_slot_that_looks_free_in_vain_is_tried_more_and_more_seldom() {
     let looks_at_one =
         "n3 < PTTL r0 \n n3 < PTTL r1 \n n3 < PTTL r2 \n n3 > -2 \n n3 > 8000 \n n3 > 8000\n";
     let mut stage = waits();
-    stage.steps("+700ms");
+    stage.steps("+5ms");
     stage.steps(&[LOOKS, &fails(2), looks_at_one].concat());
     stage.steps("n3 < SET r0 #3 .. \n n3 > nil");
     stage.steps(looks_at_one);
     stage.steps("n3 < SET r0 #4 .. \n n3 > nil");
     stage.steps(&[LOOKS, &fails(5)].concat());
-    for (token, at, pause) in [(6, 705, 5), (7, 715, 10), (8, 735, 20), (9, 775, 40)] {
+    for (token, at, pause) in [(6, 10, 5), (7, 20, 10), (8, 40, 20), (9, 80, 40)] {
         stage.steps(&format!("next {at}ms \n +{pause}ms"));
         stage.steps(&[LOOKS, &fails(token)].concat());
     }
-    stage.play("next 855ms");
+    stage.play("next 160ms");
 }

@@ -16,8 +16,7 @@ impl Session {
         quiet: Duration,
         packer: &mut Packer,
     ) -> bool {
-        let name = wanted.channel.or(wanted.names.first().map(|name| &**name));
-        let list = name.and_then(|name| self.settings.waitlist(name));
+        let list = wanted.list().and_then(|name| self.settings.waitlist(name));
         let Some(list) = list else { return false };
         let spans = (quiet, self.settings.backoff.cap);
         let command = packer.wait((wanted, &list), asks, &self.channels, spans);

@@ -3,23 +3,17 @@
 //!
 //! It is as with the list of a key (`waiting/waitlist`), and simpler: no client that does not know of lists holds a slot.
 
-use super::pool::{Lead, Phase, Pool};
+use super::pool::{Lead, Phase};
 use crate::pace::Backoff;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Event, Failure, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
-use crate::waiting::waitlist::{ASKS_ALL_AFTER, Entry, Seen, Trial};
-use crate::wire::waitlist::{Asks, Found, Listed, Says};
+use crate::waiting::waitlist::{ASKS_ALL_AFTER, Heard, Question, Seen, Trial};
+use crate::wire::waitlist::{Found, Listed, Says};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
 use std::time::Duration;
-
-impl Pool {
-    pub(super) fn stands_in_list(&self) -> bool {
-        self.entry.as_ref().is_some_and(|entry| entry.stands)
-    }
-}
 
 impl Waiters {
     /// Asks in the list first if it is fair, or the semaphore is known to be waited for, or waits behind another that does.
@@ -37,7 +31,7 @@ impl Waiters {
             }
             return self.ask_for_any(cx, request);
         }
-        let is_denied = self.semaphores.pool(request).is_none_or(|pool| pool.is_denied_entries);
+        let is_denied = self.semaphores.pool(request).is_none_or(|pool| pool.place.is_denied);
         if !is_denied {
             self.queue_seeker(cx, request);
         }
@@ -46,17 +40,15 @@ impl Waiters {
 
     /// Returns whether the release of a slot calls although no waiter is known: a client that always finds a slot free
     /// learns in no other way that others wait.
-    pub(in crate::waiting) fn asks_for_waiters(&self, cx: &Cx, keys: &Keys) -> bool {
-        let Some((channel, _)) = keys.as_slot() else { return false };
-        cx.masters.settings.waitlists.is_some()
-            && !self.waitlists.is_known_unwanted(cx.now, channel)
+    pub(in crate::waiting) fn asks_for_waiters(cx: &Cx, keys: &Keys) -> bool {
+        cx.masters.settings.waitlists.is_some() && keys.as_slot().is_some()
     }
 
     /// Asks in the list instead of a look at all slots. Returns `false` if that look is due.
     pub(super) fn asks_again(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(pool) = self.semaphores.pool(request) else { return false };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
-        let is_in_front = pool.entry.as_ref().is_none_or(|entry| entry.is_in_front())
+        let is_in_front = pool.place.entry.as_ref().is_none_or(|entry| entry.is_in_front())
             && !self.semaphores.is_behind(request);
         let looks = is_in_front && cx.now >= pool.looked_at.after(seldom);
         !looks && self.ask_for_any(cx, request)
@@ -65,91 +57,59 @@ impl Waiters {
     /// Asks whether the first that seeks a permit here may try a slot, or where it stands. Returns `false` if nothing
     /// is asked.
     pub(super) fn ask_for_any(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let settings = &cx.masters.settings;
-        if !self.is_head(request) {
-            return false;
-        }
-        // Its question would find that slot free, and keep it for itself.
-        if self.slots_left_until(cx, request).is_some() {
+        // Its question would find a slot free that is left to others, and keep it for itself.
+        if !self.is_head(request) || self.slots_left_until(cx, request).is_some() {
             return false;
         }
         let Some(seeker) = self.semaphores.seekers.get(&request) else { return false };
         let (slots, until) = (seeker.slots.clone(), seeker.until());
-        let (timeout, is_fair) =
-            (settings.round_timeout(seeker.acquire.ttl.span()), seeker.acquire.is_fair);
-        let Some(node) = cx.masters.first_node(cx.now, slots.channel()) else { return false };
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return false };
+        let is_fair = seeker.acquire.is_fair;
         // A fair seeker asks before its only attempt, too.
-        let is_over = cx.now >= until && !(is_fair && pool.entered_at.is_none());
+        let is_over = cx.now >= until && !(is_fair && pool.place.entered_at.is_none());
         // One that could not win stands in the way of those that could.
-        if pool.is_denied_entries || is_over || !cx.masters.quorum_can_vote(cx.now) {
+        if pool.place.is_denied || is_over || !cx.masters.quorum_can_vote(cx.now) {
             return false;
         }
-        if let Some(old) = pool.entry.take_if(|entry| entry.node != node) {
-            cx.masters.sessions[old.node].leave_waitlist(slots.channel(), old.waiter);
-        }
-        if pool.entry.is_none() {
-            let Some(waiter) = cx.masters.token() else { return false };
-            pool.entry = Some(Box::new(Entry::new(waiter, node)));
-        }
-        self.open_mailbox_at(cx, node);
-        let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return false };
-        let Some(entry) = pool.entry.as_mut().filter(|entry| entry.asked_at.is_none()) else {
-            return false;
+        let question = Question {
+            request: pool.asker,
+            wanted: (&*slots).into(),
+            is_fair,
+            until,
+            timeout: cx.masters.settings.round_timeout(seeker.acquire.ttl.span()),
         };
-        let entered_at = *pool.entered_at.get_or_insert(cx.now);
-        let masters = &mut cx.masters;
-        let session = &mut masters.sessions[node];
-        let (waiter, stamp) = (entry.waiter, entry.stamp);
-        let age = stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO);
-        let asks = Asks { waiter, stamp, age };
-        let wanted = (&*slots).into();
-        if !session.wait(pool.listener, wanted, asks, entry.quiet(), &mut masters.packer) {
-            return false;
+        let again_at = pool.place.ask(cx, &mut self.mailboxes, &question);
+        if let Some(again_at) = again_at {
+            // For an answer that does not come.
+            pool.again_at = Some(again_at);
+            self.set_phase(cx, request, Phase::Paused { again_at });
         }
-        (entry.asked_at, entry.stands) = (Some(cx.now), true);
-        // For an answer that does not come. A fair seeker polls only where the master is silent.
-        let patience = entry.patience(session.trip(), timeout);
-        let again_at = match is_fair {
-            true => cx.now.after(patience.max(timeout / 2)),
-            false => cx.now.after(patience).min(until),
-        };
-        pool.again_at = Some(again_at);
-        self.set_phase(cx, request, Phase::Paused { again_at });
-        true
+        again_at.is_some()
     }
 
     /// Handles the answer.
-    pub(crate) fn pool_listed(
+    pub(in crate::waiting) fn pool_listed(
         &mut self,
         cx: &mut Cx,
-        node: usize,
-        listener: RequestId,
-        waiter: Token,
+        asker: RequestId,
+        of: (usize, Token),
         reply: &Reply,
     ) {
-        let Some((channel, head)) = self.pool_of(listener) else { return };
+        let Some((channel, head)) = self.semaphores.pool_of(asker) else { return };
         let Some(pool) = self.semaphores.pools.get_mut(&channel) else { return };
-        let Some(entry) = &mut pool.entry else { return };
-        if entry.waiter != waiter || entry.node != node {
-            return;
-        }
-        let asked_at = entry.asked_at.take().unwrap_or(cx.now);
-        let answer = Listed::in_reply(reply);
-        let Some((slot, listed)) = answer.and_then(|listed| Some((listed.slot?, listed))) else {
-            if reply.is_noscript() && !std::mem::replace(&mut entry.is_repeated, true) {
-                cx.masters.sessions[node].forget_scripts();
+        let listed = match pool.place.hear(cx, of, reply, true) {
+            Heard::Listed(listed) => listed,
+            Heard::Forgotten => {
                 self.ask_for_any(cx, head);
                 return;
             }
-            (pool.is_denied_entries, pool.entry) = (true, None);
-            return self.seek_without_list(cx, head);
+            Heard::Denied => return self.seek_without_list(cx, head),
+            Heard::Late => return,
         };
-        entry.answered(cx.now, cx.now.since(asked_at), &listed);
+        let Some(slot) = listed.slot else { return };
         self.waitlists.note(cx.now, &channel, Seen::Waiters);
         match listed.what {
             Found::Free => {
-                entry.stands = false;
                 pool.found_free.insert(slot);
                 return self.semaphores.stirred.push_back(channel);
             }
@@ -194,28 +154,21 @@ impl Waiters {
         let (spans, is_fair) =
             ((as_in_front, seeker.acquire.life().span()), seeker.acquire.is_fair);
         let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) else { return };
-        let Some(entry) = &mut pool.entry else { return };
-        let is_reached = self.mailboxes.is_reached_from(cx, entry.node);
-        if !is_reached {
-            entry.ahead = None;
-        }
-        // A fair seeker keeps its turn.
-        let is_outside = !is_fair && entry.steps_outside(cx, slots.channel(), listed.what);
+        let list = (slots.channel(), listed.what);
+        let answer = pool.place.stand(cx, &self.mailboxes, list, is_fair);
+        let (Some((_, looks)), Some(entry)) = (answer, &mut pool.place.entry) else { return };
         let backoff = &cx.masters.settings.backoff;
         let pause = entry.pause(backoff, cx.now, spans, listed.what, random);
         let again_at = cx.now.after(pause).min(until);
         pool.again_at = Some(again_at);
         pool.expires_at = life.map(|life| cx.now.after(life)).or(pool.expires_at);
-        let listens = listed.ahead == 0 || !is_reached || !listed.sight.has_call() || is_outside;
-        self.set_phase(cx, head, Phase::Paused { again_at });
-        self.listen_to_slots(cx, slots.channel(), listens);
-        if listens
+        if looks
             && let Some(keys) = slots.keys(slot)
             && !self.local_queue.is_wanted(keys.first())
-            && let Some(pool) = self.semaphores.pools.get_mut(slots.channel())
         {
-            ask_holders(cx, &mut pool.asked_at, keys);
+            ask_holders(cx, &mut pool.place.asked_at, keys);
         }
+        self.set_phase(cx, head, Phase::Paused { again_at });
     }
 
     /// Goes to the end of the list, since others are to have what this process gives back: it is called otherwise, if
@@ -226,9 +179,9 @@ impl Waiters {
             return;
         }
         let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
-        pool.entered_at = None;
+        pool.place.entered_at = None;
         let head = pool.line.head();
-        let Some(entry) = &mut pool.entry else { return };
+        let Some(entry) = &mut pool.place.entry else { return };
         // One that has just asked is there.
         if entry.stands && entry.asked_at.is_none() {
             cx.masters.sessions[entry.node].leave_waitlist(channel, entry.waiter);
@@ -244,10 +197,8 @@ impl Waiters {
 
     /// Leaves the list: the next seeker of this process enters at its end.
     pub(super) fn leave_place(&mut self, cx: &mut Cx, channel: &Arc<str>) {
-        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
-        pool.entered_at = None;
-        if let Some(entry) = pool.entry.take() {
-            entry.leave(cx, channel);
+        if let Some(pool) = self.semaphores.pools.get_mut(channel) {
+            pool.place.leave(cx, channel);
         }
     }
 
@@ -259,13 +210,10 @@ impl Waiters {
         let lead = Lead::Listed(Trial::Called);
         let is_sought = self.semaphores.idle(&channel, slot, lead).is_some();
         let is_fair = self.semaphores.is_first_fair(&channel);
-        let Some(pool) = self.semaphores.pools.get_mut(&channel) else {
-            // Of a semaphore that is not sought any more, no more is known than that.
-            let session = &mut cx.masters.sessions[node];
-            return session.tell(&channel, &slot.to_string(), &mut cx.masters.packer);
-        };
+        // Of a semaphore that is not sought any more, no more is known: the last of the list watches the call.
+        let Some(pool) = self.semaphores.pools.get_mut(&channel) else { return };
         pool.hears(cx.now);
-        let entry = pool.entry.as_mut().filter(|entry| entry.is(waiter));
+        let entry = pool.place.entry.as_mut().filter(|entry| entry.is(waiter));
         let is_its_place = entry.is_some();
         if let Some(entry) = entry {
             // A question under way enters it again.
@@ -289,21 +237,19 @@ impl Waiters {
             return;
         };
         let Some(pool) = self.semaphores.pools.get_mut(seeker.slots.channel()) else { return };
-        if let Some(entry) = &mut pool.entry {
+        if let Some(entry) = &mut pool.place.entry {
             entry.finds_lacking(Some(trial), &failure.reports);
         }
     }
 
-    /// Lets the first that seeks here ask once the moment is over in which only the called waiter tries. Returns `false`
-    /// if none stands in the list.
-    pub(crate) fn pool_watches(&mut self, cx: &mut Cx, channel: &str) -> bool {
-        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return false };
-        let Some(entry) = pool.entry.as_mut().filter(|entry| entry.stands) else { return false };
+    /// Lets the first that seeks here ask once the moment is over in which only the called waiter tries.
+    pub(in crate::waiting) fn pool_watches(&mut self, cx: &mut Cx, channel: &str) {
+        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
+        let Some(entry) = pool.place.entry.as_mut().filter(|entry| entry.stands) else { return };
         entry.watches = true;
         let at = cx.now.after(entry.quiet());
         pool.hears(cx.now);
         self.seek_sooner(cx, channel, at);
-        true
     }
 
     /// Notes that other processes waited in the list as its first was called: the keys are not left to clients that poll.
@@ -316,7 +262,7 @@ impl Waiters {
         }
     }
 
-    fn seek_sooner(&mut self, cx: &mut Cx, channel: &str, at: Instant) {
+    pub(super) fn seek_sooner(&mut self, cx: &mut Cx, channel: &str, at: Instant) {
         let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
         let Some(head) = pool.line.head() else { return };
         if let Some(seeker) = self.semaphores.seekers.get(&head)
@@ -332,7 +278,9 @@ impl Waiters {
     pub(crate) fn forget_places(&mut self, cx: &mut Cx, node: usize) {
         let mut gone = Vec::new();
         for (channel, pool) in &mut self.semaphores.pools {
-            gone.extend(pool.entry.take_if(|entry| entry.node == node).map(|_| channel.clone()));
+            gone.extend(
+                pool.place.entry.take_if(|entry| entry.node == node).map(|_| channel.clone()),
+            );
         }
         let Backoff { cap, .. } = cx.masters.settings.backoff;
         for channel in gone {
@@ -348,7 +296,7 @@ impl Waiters {
     pub(crate) fn move_places(&mut self, cx: &mut Cx) {
         let moved = self.semaphores.pools.iter().filter_map(|(channel, pool)| {
             let is_there =
-                Some(pool.entry.as_ref()?.node) == cx.masters.first_node(cx.now, channel);
+                Some(pool.place.entry.as_ref()?.node) == cx.masters.first_node(cx.now, channel);
             let head = pool.line.head().filter(|_| !is_there)?;
             let phase = self.semaphores.seekers.get(&head)?.phase;
             matches!(phase, Phase::Paused { .. }).then_some(head)

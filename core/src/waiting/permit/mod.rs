@@ -3,14 +3,10 @@
 //!
 //! 1. It tries the slot that this client had last, or another one of its own order
 //!    (`quorum/slots.rs`).
-//! 2. If that is taken, it looks at all slots at one node, and tries those that are free there,
-//!    three at most.
-//! 3. It looks at all nodes, which says when the first slot expires, and listens on the channel of
-//!    the semaphore.
-//! 4. A message names a slot, and that one is tried at once. Behind the messages, it looks again
-//!    from time to time.
-//!
-//! Where clients wait in a list, it asks there instead of the looks, and a release calls one of them (`listed.rs`).
+//! 2. If that is taken, it asks in the list of the semaphore, and waits there until a release calls it for a slot, or its
+//!    question finds a free slot (`listed.rs`).
+//! 3. An acquire that does not wait looks at all slots instead: at one node, and then at all. It tries the free ones,
+//!    three at most. So does a waiter without a place in the list, again from time to time.
 //!
 //! Within the process the first seeker does this for all: the others wait, and slots that turn out
 //! to be free are offered to them in their order.
@@ -24,22 +20,19 @@ pub(crate) use pool::Semaphores;
 
 use super::asking::ask_holders;
 use super::contention::SILENCE_PER_PAUSE;
-use super::waitlist::Entry;
 use super::{Step, Waiters};
 use crate::lock::Attempt;
 use crate::pace::Backoff;
 use crate::quorum::{Instant, Nanos};
 use crate::shared::{AcquireRequest, Cx, Event, Failure, RequestId};
-use crate::wire::waitlist::slot_in_message;
 use pool::{Phase, Seeker};
 use slots::order;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of slots that are tried because they looked free, before the next pause.
 const MOST_IN_VAIN: u32 = 3;
 
-/// While messages come, a pause is at most so many times the widest window of the backoff.
+/// While calls reach it, a pause is at most so many times the widest window of the backoff.
 const CAPS_PER_PAUSE: u32 = 8;
 
 impl Attempt {
@@ -56,7 +49,7 @@ impl Waiters {
         self.semaphores.open_pool(cx.now, slots.channel(), request);
         let Semaphores { seekers, pools, .. } = &mut self.semaphores;
         let Some(pool) = pools.get_mut(slots.channel()) else { return };
-        pool.is_denied_entries |= cx.masters.settings.waitlists.is_none();
+        pool.place.is_denied |= cx.masters.settings.waitlists.is_none();
         let tries = |seeker: &Seeker| seeker.failure.is_none() && !seeker.phase.is_idle();
         let others_wait = match acquire.is_fair {
             true => pool.line.head().is_some(),
@@ -147,7 +140,6 @@ impl Waiters {
                 }
             }
             Event::Looked { request, free_in } => self.slots_seen(cx, request.callers(), &free_in),
-            Event::Heard { listener, message } => self.slot_news(cx, listener, message.as_deref()),
             _ => {}
         }
     }
@@ -222,27 +214,11 @@ impl Waiters {
     pub(super) fn look_at_slots(&mut self, cx: &mut Cx, request: RequestId, all: bool) {
         self.set_phase(cx, request, Phase::Looking { all });
         let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
-        let (slots, waits) = (seeker.slots.clone(), seeker.waits(cx.now));
+        let slots = seeker.slots.clone();
         if all && let Some(pool) = self.semaphores.pools.get_mut(slots.channel()) {
             pool.looked_at = cx.now;
-            if waits && !pool.stands_in_list() {
-                self.listen_to_slots(cx, slots.channel(), true);
-            }
         }
         self.step(Step::Look { request: request.own(), slots, all });
-    }
-
-    pub(super) fn listen_to_slots(&mut self, cx: &mut Cx, channel: &Arc<str>, listens: bool) {
-        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
-        let listener = pool.listener;
-        match (std::mem::replace(&mut pool.listens, listens), listens) {
-            (false, true) => self.notify(cx, listener, channel.clone()),
-            (true, false) => {
-                self.listeners.forget(listener, channel);
-                self.unsubscribe_from(cx, channel);
-            }
-            _ => {}
-        }
     }
 
     /// Goes on after a look.
@@ -295,28 +271,7 @@ impl Waiters {
         if let Some(pool) = self.semaphores.pools.get_mut(slots.channel())
             && pool.line.head() == Some(request)
         {
-            ask_holders(cx, &mut pool.asked_at, keys);
-        }
-    }
-
-    /// Handles a message about a slot; without one, a message may have been missed.
-    fn slot_news(&mut self, cx: &mut Cx, listener: RequestId, message: Option<&str>) {
-        let Some((channel, head)) = self.pool_of(listener) else { return };
-        if let Some(pool) = self.semaphores.pools.get_mut(&channel) {
-            pool.hears(cx.now);
-        }
-        match message.map(slot_in_message) {
-            Some(Some((_, true))) if self.pool_watches(cx, &channel) => {}
-            Some(Some((slot, _))) => self.defer_slot(cx, head, slot, &channel),
-            Some(None) => {}
-            None => {
-                let seeker = self.semaphores.seekers.get(&head);
-                if let Some(Seeker { phase: Phase::Paused { .. }, .. }) = seeker
-                    && !self.ask_for_any(cx, head)
-                {
-                    self.look_at_slots(cx, head, false);
-                }
-            }
+            ask_holders(cx, &mut pool.place.asked_at, keys);
         }
     }
 
@@ -328,7 +283,8 @@ impl Waiters {
         }
         let (until, slots) = (seeker.until(), seeker.slots.clone());
         let Some(pause) = self.pause_for(cx, request, left) else { return };
-        let again_at = cx.now.after(pause);
+        let left_until = self.slots_left_until(cx, request).unwrap_or(Instant::NEVER);
+        let again_at = cx.now.after(pause).min(left_until);
         if let Some(pool) = self.semaphores.pools.get_mut(slots.channel())
             && pool.line.head() == Some(request)
         {
@@ -350,38 +306,28 @@ impl Waiters {
         if seeker.in_vain <= MOST_IN_VAIN || left.is_some() {
             seeker.in_vain = 0;
         }
-        let channel = seeker.slots.channel().clone();
-        let is_notified = self.hears(cx, &channel);
-        let pool = self.semaphores.pools.get_mut(&channel)?;
-        let answers = |entry: &Entry| entry.stands && entry.asked_at.is_none();
-        let calls =
-            |entry: &Entry| answers(entry) && self.mailboxes.is_reached_from(cx, entry.node);
-        let is_called = pool.entry.as_deref().is_some_and(calls);
-        // Long pauses are for slots that are held for long, as far as is known.
-        let is_reached = (is_notified || is_called) && !pool.unheard.is_certain();
-        let hears = left.is_some() && is_reached;
+        let pool = self.semaphores.pools.get_mut(seeker.slots.channel())?;
+        let entry = pool.place.entry.as_ref();
+        let entry = entry.filter(|entry| entry.stands && entry.asked_at.is_none());
+        let is_called = entry.is_some_and(|entry| self.mailboxes.is_reached_from(cx, entry.node));
         let pauses = pool.pauses;
         pool.pauses = pauses.saturating_add(1);
         let Backoff { base, cap } = cx.masters.settings.backoff;
         let ceiling = left.map(|left| left.max(base));
-        if !hears {
+        // Long pauses are for slots that are held for long, as far as is known.
+        if left.is_none() || !is_called || pool.unheard.is_certain() {
             return Some(Backoff { base, cap }.delay(pauses, ceiling, random));
         }
-        let most = cap.saturating_mul(CAPS_PER_PAUSE);
-        let cap = match is_called {
-            // A call may be lost, and attempts that have met free their slot silently.
-            true => (cx.now.since(pool.heard_at) / SILENCE_PER_PAUSE).clamp(cap, most),
-            false => most,
-        };
+        // A call may be lost, and attempts that have met free their slot silently.
+        let silence = cx.now.since(pool.heard_at) / SILENCE_PER_PAUSE;
+        let cap = silence.clamp(cap, cap.saturating_mul(CAPS_PER_PAUSE));
         let least = cap.min(ceiling.unwrap_or(cap)) / 2;
         Some(least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2)
     }
 
     /// Handles the timer of a waiter.
     pub(crate) fn seek_again(&mut self, cx: &mut Cx, request: RequestId) {
-        let Some(seeker) = self.semaphores.seekers.get(&request) else {
-            return self.try_deferred(cx, request);
-        };
+        let Some(seeker) = self.semaphores.seekers.get(&request) else { return };
         // A fair seeker asks in its list all the same.
         let has_met_outage = seeker.has_met_outage() && !seeker.acquire.is_fair;
         let phase = seeker.phase;

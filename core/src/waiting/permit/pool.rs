@@ -4,7 +4,7 @@ use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Failure, RequestId, Slots};
 use crate::waiting::line::Line;
 use crate::waiting::unheard::Unheard;
-use crate::waiting::waitlist::{Entry, Trial};
+use crate::waiting::waitlist::{Place, Trial};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -18,14 +18,6 @@ pub(super) struct SlotSet(u64);
 impl SlotSet {
     pub(super) fn insert(&mut self, slot: u8) {
         self.0 |= 1_u64.checked_shl(slot.into()).unwrap_or(0);
-    }
-
-    /// Removes a slot; returns whether it was there.
-    pub(super) fn remove(&mut self, slot: u8) -> bool {
-        let bit = 1_u64.checked_shl(slot.into()).unwrap_or(0);
-        let was_there = self.0 & bit != 0;
-        self.0 &= !bit;
-        was_there
     }
 
     /// Removes and returns the first slot.
@@ -95,7 +87,7 @@ impl Seeker {
 /// The seekers of a permit of one semaphore, and what is known of its slots.
 pub(super) struct Pool {
     pub(super) line: Line,
-    /// Slots of which a message, or a look, said that they are free.
+    /// Slots of which a look said that they are free.
     pub(super) hints: SlotSet,
     /// Slots that this process has just given back, for the next one here.
     pub(super) passed_on: SlotSet,
@@ -103,34 +95,22 @@ pub(super) struct Pool {
     pub(super) called: SlotSet,
     /// Slots that its question in the list has found free.
     pub(super) found_free: SlotSet,
-    /// Slots that a message named, to be tried a little later: others go first.
-    pub(super) deferred: Vec<(Instant, u8)>,
-    /// Slots that this process has just left to others.
-    pub(super) left: SlotSet,
     /// The number of pauses since a slot was last found to be free, and not in vain.
     pub(super) pauses: u32,
     /// When the first of the waiters looks again.
     pub(super) again_at: Option<Instant>,
-    /// When a holder was last asked to give way.
-    pub(super) asked_at: Option<Instant>,
     /// When the first slot expires, as far as is known.
     pub(super) expires_at: Option<Instant>,
-    /// The name under which it listens, and asks.
-    pub(super) listener: RequestId,
-    /// Whether it listens to the channel.
-    pub(super) listens: bool,
+    /// The name under which it asks.
+    pub(super) asker: RequestId,
     /// When it last heard of a slot.
     pub(super) heard_at: Instant,
     /// What it has seen of holders since then.
     pub(super) unheard: Unheard,
     /// When it last looked at all masters.
     pub(super) looked_at: Instant,
-    /// Its entry in the waitlist, if it has one.
-    pub(super) entry: Option<Box<Entry>>,
-    /// When it first asked for that place: the list of another master enters it with that age.
-    pub(super) entered_at: Option<Instant>,
-    /// The master of the waitlist denies it an entry.
-    pub(super) is_denied_entries: bool,
+    /// Its place in the waitlist.
+    pub(super) place: Place,
 }
 
 /// Why a slot may be free.
@@ -170,30 +150,24 @@ impl Pool {
             passed_on: SlotSet::default(),
             called: SlotSet::default(),
             found_free: SlotSet::default(),
-            deferred: Vec::new(),
-            left: SlotSet::default(),
             pauses: 0,
             again_at: None,
-            asked_at: None,
             expires_at: None,
-            listener: first.listener(),
-            listens: false,
+            asker: first.listener(),
             heard_at: now,
             unheard: Unheard::default(),
             looked_at: now,
-            entry: None,
-            entered_at: None,
-            is_denied_entries: false,
+            place: Place::default(),
         }
     }
 
     /// Returns whether a seeker tries a slot for this reason. A fair seeker tries as the list says, or as its first
     /// waiter.
     fn leads(&self, lead: Lead, seeker: &Seeker) -> bool {
-        let is_first = self.entry.as_ref().is_some_and(|entry| entry.ahead == Some(0));
+        let is_first = self.place.entry.as_ref().is_some_and(|entry| entry.ahead == Some(0));
         match lead {
             Lead::Listed(_) => true,
-            _ if !seeker.acquire.is_fair || self.is_denied_entries => true,
+            _ if !seeker.acquire.is_fair || self.place.is_denied => true,
             Lead::PassedOn => false,
             Lead::Hint => is_first,
         }
@@ -237,7 +211,7 @@ impl Semaphores {
 
     /// Returns whether this process has a place in the list of a semaphore.
     pub(in crate::waiting) fn has_place(&self, channel: &str) -> bool {
-        self.pools.get(channel).is_some_and(Pool::stands_in_list)
+        self.pools.get(channel).is_some_and(|pool| pool.place.is_listed())
     }
 
     /// Opens the pool of a semaphore for this request, unless it is open.
@@ -256,6 +230,12 @@ impl Semaphores {
             had.line = std::mem::take(&mut pool.line);
         }
         Some(pool)
+    }
+
+    /// Returns the channel of the pool that asks so, and the first waiter there.
+    pub(super) fn pool_of(&self, asker: RequestId) -> Option<(Arc<str>, RequestId)> {
+        let (channel, pool) = self.pools.iter().find(|(_, pool)| pool.asker == asker)?;
+        Some((channel.clone(), pool.line.head()?))
     }
 
     /// Returns the pool in which a request seeks a permit.
@@ -285,7 +265,7 @@ impl Semaphores {
     /// Returns whether a seeker is fair, and the list has others before it: then it tries no slot.
     pub(super) fn is_behind(&self, request: RequestId) -> bool {
         let is_fair = self.seekers.get(&request).is_some_and(|seeker| seeker.acquire.is_fair);
-        let entry = self.pool(request).and_then(|pool| pool.entry.as_ref());
+        let entry = self.pool(request).and_then(|pool| pool.place.entry.as_ref());
         is_fair && entry.is_some_and(|entry| entry.is_behind())
     }
 
@@ -314,13 +294,6 @@ mod tests {
     fn a_set_gives_back_each_slot_once() {
         let mut set = SlotSet::default();
         [63, 0, 7, 7, 200].into_iter().for_each(|slot| set.insert(slot));
-        assert_eq!(
-            [7, 8, 200].map(|slot| {
-                let mut copy = set;
-                copy.remove(slot)
-            }),
-            [true, false, false]
-        );
         let taken: Vec<u8> = std::iter::from_fn(|| set.take()).collect();
         assert_eq!((taken, set), (vec![0, 7, 63], SlotSet::default()));
     }

@@ -1,20 +1,12 @@
 //! The waiters of this process for a permit of one semaphore, in their order.
 
-use super::pool::{Lead, Phase, Pool, Seeker};
+use super::pool::{Lead, Phase, Seeker};
 use crate::obstacle::Obstacle;
-use crate::pace::Backoff;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
 use crate::waiting::Waiters;
-use crate::waiting::line::Cohort;
+use crate::waiting::line::PERMITS_IN_A_ROW;
 use std::sync::Arc;
-
-/// A moment, by which a process with one more permit lets others go first, is this part of the
-/// first window of the backoff.
-const MOMENTS_PER_BASE: u32 = 4;
-
-/// The most moments that a process lets others go first.
-const MOST_MOMENTS: u32 = 16;
 
 impl Waiters {
     pub(super) fn queue_seeker(&mut self, cx: &mut Cx, request: RequestId) {
@@ -72,7 +64,7 @@ impl Waiters {
         if matches!(seeker.phase, Phase::Queued { .. }) {
             // It goes on where the one before it was.
             let again_at = pool.again_at.filter(|at| cx.now < *at).map(|at| at.min(seeker.until()));
-            let is_listed = again_at.is_some() && pool.stands_in_list();
+            let is_listed = again_at.is_some() && pool.place.is_listed();
             match again_at {
                 _ if !is_listed && self.ask_for_any(cx, head) => {}
                 Some(again_at) => self.set_phase(cx, head, Phase::Paused { again_at }),
@@ -82,18 +74,9 @@ impl Waiters {
     }
 
     fn close_pool(&mut self, cx: &mut Cx, channel: &Arc<str>) {
-        let Some(pool) = self.semaphores.close_pool(channel) else { return };
-        let (listener, timers) = (pool.listener, &mut cx.timers);
-        pool.deferred.iter().for_each(|(at, _)| timers.cancel(*at, Timer::Attempt(listener)));
-        if pool.listens {
-            self.listeners.forget(listener, channel);
+        if let Some(mut pool) = self.semaphores.close_pool(channel) {
+            pool.place.leave(cx, channel);
         }
-        let Some(entry) = pool.entry else { return };
-        if pool.listens {
-            // The next that seeks here listens if it is the first.
-            self.unsubscribe_from(cx, channel);
-        }
-        entry.leave(cx, channel);
     }
 
     pub(super) fn take_seeker(&mut self, cx: &mut Cx, request: RequestId) -> Option<Seeker> {
@@ -130,91 +113,26 @@ impl Waiters {
         cx.events.push(Event::NotAcquired { request, failure, waited });
     }
 
-    /// Returns the channel of the pool that listens so, and the first waiter there.
-    pub(super) fn pool_of(&self, listener: RequestId) -> Option<(Arc<str>, RequestId)> {
-        let mut pools = self.semaphores.pools.iter();
-        let (channel, pool) = pools.find(|(_, pool)| pool.listener == listener)?;
-        Some((channel.clone(), pool.line.head()?))
-    }
-
-    /// Tries a slot that a message named: at once, or a moment later for each permit that this
-    /// process has, or has just had. Of the processes that hear it, those with the fewest are first.
-    pub(super) fn defer_slot(
-        &mut self,
-        cx: &mut Cx,
-        head: RequestId,
-        slot: u8,
-        channel: &Arc<str>,
-    ) {
-        let Some(seeker) = self.semaphores.seekers.get(&head) else { return };
-        let queue = &self.local_queue;
-        let held = seeker.slots.names().iter().filter(|name| queue.is_wanted(name)).count();
-        let Some(pool) = self.semaphores.pools.get_mut(channel) else { return };
-        let moment = cx.masters.settings.backoff.base / MOMENTS_PER_BASE;
-        let held = held + usize::from(pool.left.remove(slot));
-        let held = u32::try_from(held).unwrap_or(u32::MAX).min(MOST_MOMENTS);
-        match held {
-            1.. => {
-                // A part of the last moment is left to chance.
-                let jitter = Backoff { base: moment, cap: moment };
-                let jitter = jitter.delay(0, None, cx.masters.random.jitter());
-                let at = cx.now.after(moment.saturating_mul(held - 1)).after(jitter);
-                pool.deferred.push((at, slot));
-                cx.timers.set(at, Timer::Attempt(pool.listener));
-            }
-            0 => {
-                pool.hints.insert(slot);
-                self.semaphores.stirred.push_back(channel.clone());
-            }
-        }
-    }
-
-    /// Offers the slots that are now due.
-    pub(super) fn try_deferred(&mut self, cx: &mut Cx, listener: RequestId) {
-        let Some((channel, _)) = self.pool_of(listener) else { return };
-        let Some(Pool { deferred, hints, .. }) = self.semaphores.pools.get_mut(&channel) else {
-            return;
-        };
-        deferred.extract_if(.., |(at, _)| *at <= cx.now).for_each(|(_, slot)| hints.insert(slot));
-        self.semaphores.stirred.push_back(channel);
-    }
-
     /// Decides which waiter is notified that a slot is given back: the next one here, or all.
     pub(crate) fn pass_permit_on(&mut self, cx: &mut Cx, keys: &Keys) -> Option<bool> {
         let slot = keys.slot()?;
         let (channel, _) = keys.messages().next()?;
         self.semaphores.idle(channel, slot, Lead::PassedOn)?;
         let is_waited_for = self.waitlists.is_waited_for(cx.now, channel);
-        if !is_waited_for {
-            self.listen_to_slots(cx, channel, true);
-        }
-        let hears = self.hears(cx, channel);
         let pool = self.semaphores.pools.get_mut(channel)?;
-        if is_waited_for {
-            pool.line.heard(true);
-        }
-        let cohort = if is_waited_for { Cohort::PERMIT_WAITED_FOR } else { Cohort::PERMIT };
-        let tell = pool.line.pass_on(cohort);
-        // Others go first only if their message reaches us, too, or the first of them is called.
+        pool.line.heard(is_waited_for);
+        let tell = pool.line.pass_on(PERMITS_IN_A_ROW);
         let steps_back = pool.line.steps_back();
-        if let Some(until) = keys.iter().find_map(|key| self.left.until(cx.now, key)) {
-            pool.deferred.push((until, slot));
-            cx.timers.set(until, Timer::Attempt(pool.listener));
-            self.goes_to_the_end(cx, channel);
-        } else if steps_back && (hears || is_waited_for) {
-            pool.left.insert(slot);
-            self.goes_to_the_end(cx, channel);
-        } else {
-            pool.passed_on.insert(slot);
+        let left_until = self.left_until(cx.now, keys);
+        if left_until.is_none() && !steps_back {
+            self.semaphores.pools.get_mut(channel)?.passed_on.insert(slot);
             self.semaphores.stirred.push_back(channel.clone());
+            return Some(tell);
         }
+        if let Some(until) = left_until {
+            self.seek_sooner(cx, channel, until);
+        }
+        self.goes_to_the_end(cx, channel);
         Some(tell)
-    }
-
-    /// Notes whether a client in another process listened when a slot was announced to be free.
-    pub(crate) fn slot_heard(&mut self, channel: &str, elsewhere: bool) {
-        if let Some(pool) = self.semaphores.pools.get_mut(channel) {
-            pool.line.heard(elsewhere);
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! The calls: of a waiter that is to try, and of one that watches. What becomes of an entry afterwards.
 
-use super::Entry;
 use super::entry::Trial;
 use crate::shared::{Cx, Keys, RequestId, Timer};
 use crate::waiting::{Phase, Waiters};
@@ -11,7 +10,7 @@ impl Waiters {
     /// Lets a waiter try that was called, or that has found the key free.
     pub(super) fn try_as_called(&mut self, cx: &mut Cx, request: RequestId) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let Some(entry) = &mut contention.entry else { return };
+        let Some(entry) = &mut contention.place.entry else { return };
         // A message that has come, too, says more.
         entry.trial.get_or_insert(Trial::FoundFree);
         match contention.phase {
@@ -35,7 +34,7 @@ impl Waiters {
             return;
         };
         if let Some(contention) = self.acquisitions.contention_mut(request)
-            && let Some(entry) = &mut contention.entry
+            && let Some(entry) = &mut contention.place.entry
         {
             // A question under way enters it again.
             (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
@@ -48,7 +47,7 @@ impl Waiters {
     pub(crate) fn watch_call(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
         match self.waiter_called(waiter, key) {
             Some(request) => _ = self.watches(cx, request),
-            None => _ = self.pool_watches(cx, key),
+            None => self.pool_watches(cx, key),
         }
     }
 
@@ -60,7 +59,7 @@ impl Waiters {
 
     fn watches(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
-        let Some(entry) = &mut contention.entry else { return false };
+        let Some(entry) = &mut contention.place.entry else { return false };
         contention.unheard.hears();
         entry.watches = true;
         let at = cx.now.after(entry.quiet());
@@ -77,7 +76,7 @@ impl Waiters {
 
     fn waiter_called(&self, waiter: &str, key: &str) -> Option<RequestId> {
         let request = self.local_queue.contender(key)?;
-        let entry = self.acquisitions.contention(request)?.entry.as_ref()?;
+        let entry = self.acquisitions.contention(request)?.place.entry.as_ref()?;
         entry.is(waiter).then_some(request)
     }
 
@@ -90,24 +89,16 @@ impl Waiters {
         }
     }
 
-    /// Takes a waiter out of its list that no longer waits.
-    pub(crate) fn leave_waitlist(&mut self, cx: &mut Cx, keys: &Keys, entry: &Entry) {
-        if entry.listens {
-            self.stop_listening(cx, keys);
-        }
-        entry.leave(cx, keys.first());
-    }
-
     /// Forgets the entries at a node whose connection is gone, and returns their acquires.
     pub(crate) fn forget_entries(&mut self, node: usize) -> Vec<RequestId> {
         let gone = self.acquisitions.iter().filter_map(|(request, acquisition)| {
-            let entry = acquisition.contention.as_ref()?.entry.as_ref()?;
+            let entry = acquisition.contention.as_ref()?.place.entry.as_ref()?;
             (entry.node == node).then_some(request)
         });
         let gone: Vec<_> = gone.collect();
         for request in &gone {
             if let Some(contention) = self.acquisitions.contention_mut(*request) {
-                contention.entry = None;
+                contention.place.entry = None;
             }
         }
         gone
@@ -129,7 +120,7 @@ impl Waiters {
         }
         let moved = self.acquisitions.iter().filter_map(|(request, acquisition)| {
             let contention = acquisition.contention.as_ref()?;
-            let (entry, key) = (contention.entry.as_ref()?, acquisition.request.keys.first());
+            let (entry, key) = (contention.place.entry.as_ref()?, acquisition.request.keys.first());
             let waits = matches!(contention.phase, Phase::Waiting { .. });
             let moves = waits && Some(entry.node) != cx.masters.first_node(cx.now, key);
             moves.then_some(request)

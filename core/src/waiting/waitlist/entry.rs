@@ -8,7 +8,6 @@ use crate::waiting::Contention;
 use crate::waiting::contention::SILENCE_PER_PAUSE;
 use crate::wire::Token;
 use crate::wire::waitlist::{Found, LONGEST_QUIET, Listed, Sight};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long only a waiter that was called tries, and how long a waiter in front waits for an answer before it asks all
@@ -86,9 +85,6 @@ pub(crate) struct Entry {
     pub(super) trial: Option<Trial>,
     /// It watches a call: its next pause ends with the life of the key.
     pub(in crate::waiting) watches: bool,
-    /// It listens on the channel of the key, too: it was first, or the holder may not know of the list. If all of a crowd
-    /// did, each newcomer that takes the lock would have all of them listen.
-    pub(super) listens: bool,
     /// A question was repeated, since the master had forgotten the script.
     pub(in crate::waiting) is_repeated: bool,
 }
@@ -113,7 +109,6 @@ impl Entry {
             stands: false,
             trial: None,
             watches: false,
-            listens: false,
             is_repeated: false,
         }
     }
@@ -155,21 +150,21 @@ impl Entry {
     pub(in crate::waiting) fn steps_outside(
         &mut self,
         cx: &mut Cx,
-        channel: &Arc<str>,
+        list: &str,
         found: Found,
     ) -> bool {
         let is_outside = self.lacks_key() && matches!(found, Found::OtherCalled(_));
         if is_outside {
             self.stands = false;
-            cx.masters.sessions[self.node].leave_waitlist(channel, self.waiter);
+            cx.masters.sessions[self.node].leave_waitlist(list, self.waiter);
         }
         is_outside
     }
 
     /// Takes its waiter out of the list.
-    pub(in crate::waiting) fn leave(&self, cx: &mut Cx, channel: &Arc<str>) {
+    pub(super) fn leave(&self, cx: &mut Cx, list: &str) {
         if self.stands {
-            cx.masters.sessions[self.node].leave_waitlist(channel, self.waiter);
+            cx.masters.sessions[self.node].leave_waitlist(list, self.waiter);
         }
     }
 
@@ -198,6 +193,11 @@ impl Entry {
         self.sight = listed.sight.clone();
         (self.trip, self.is_repeated) = (trip, false);
         (self.stamp, self.ahead) = (listed.stamp, Some(listed.ahead));
+    }
+
+    /// Returns whether a client may release the key without a call.
+    pub(super) fn may_be_unaware(&self) -> bool {
+        self.is_in_front() && self.sight.uncalled().is_some() || !self.sight.has_call()
     }
 
     /// Returns whether it tries at all masters after each question.
@@ -265,7 +265,7 @@ impl Entry {
 
 impl Contention {
     fn trial(&self) -> Option<Trial> {
-        self.entry.as_ref()?.trial
+        self.place.entry.as_ref()?.trial
     }
 
     /// Returns whether a waiter in a list was called, or has found the key free, and tries.
@@ -298,23 +298,23 @@ impl Contention {
 
     /// Notes whether a lost attempt has found that a hold lacks its key at the master of the list.
     pub(in crate::waiting) fn finds_key_lacking(&mut self, reports: &[NodeReport]) -> bool {
-        self.entry.as_mut().is_some_and(|entry| entry.finds_lacking(entry.trial, reports))
+        self.place.entry.as_mut().is_some_and(|entry| entry.finds_lacking(entry.trial, reports))
     }
 
     /// Returns whether a hold is known to lack its key at the master of the list.
     pub(in crate::waiting) fn lacks_key(&self) -> bool {
-        self.entry.as_ref().is_some_and(|entry| entry.lacks_key())
+        self.place.entry.as_ref().is_some_and(|entry| entry.lacks_key())
     }
 
     /// Lets the waiter ask next, instead of an attempt: the answer says whether the key is free where the list is.
     pub(in crate::waiting) fn ask_next(&mut self) {
-        if let Some(entry) = &mut self.entry {
+        if let Some(entry) = &mut self.place.entry {
             entry.trial = None;
         }
     }
 
     fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
-        self.entry.as_ref()?.answer_of_list(reports)
+        self.place.entry.as_ref()?.answer_of_list(reports)
     }
 
     /// Returns whether a message has called it: others know that the key is free.
@@ -330,10 +330,10 @@ impl Contention {
         (found, ttl): (Found, Duration),
         random: u64,
     ) -> Option<Duration> {
-        let node = self.entry.as_ref()?.node;
+        let node = self.place.entry.as_ref()?.node;
         self.remaining = found.life().into_iter().map(|life| (node, life)).collect();
         let as_in_front = self.delay(now, settings, random);
-        let entry = self.entry.as_mut()?;
+        let entry = self.place.entry.as_mut()?;
         Some(entry.pause(&settings.backoff, now, (as_in_front, ttl), found, random))
     }
 }

@@ -18,7 +18,9 @@ impl Waiters {
     /// Notes what keeps an acquire waiting that has made no attempt: its caller may get no other answer.
     pub(super) fn note_place(&mut self, cx: &Cx, request: RequestId, keys: &Keys, found: Found) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let (attempts, Some(entry)) = (contention.attempts, &contention.entry) else { return };
+        let (attempts, Some(entry)) = (contention.attempts, &contention.place.entry) else {
+            return;
+        };
         let ahead = entry.ahead;
         let (obstacle, refusal) = match found {
             Found::Held(remaining) => (Obstacle::Holder(None), Refusal::Held { remaining }),

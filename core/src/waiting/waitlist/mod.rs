@@ -14,16 +14,19 @@
 mod calls;
 mod entry;
 mod fair;
+mod place;
 
 use super::Waiters;
-use super::contention::Phase;
+use super::contention::{Contention, Phase};
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId, Timer};
-use crate::wire::waitlist::{Asks, Found, KNOWN_FOR, Listed};
+use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId};
+use crate::wire::waitlist::{Found, KNOWN_FOR};
 use crate::wire::{Reply, Token};
 pub(in crate::waiting) use entry::Trial;
 pub(crate) use entry::{Entry, LACKING};
+pub(crate) use place::Place;
+pub(in crate::waiting) use place::{Heard, Question};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,12 +78,6 @@ impl Waitlists {
         self.seen(now, key) == Some(Seen::Waiters)
     }
 
-    /// Returns whether a call has just found no waiter.
-    pub(super) fn is_known_unwanted(&self, now: Instant, key: &str) -> bool {
-        let known = self.0.get(now, key).filter(|(_, seen)| *seen == Seen::NoWaiters);
-        known.is_some_and(|(at, _)| now < at.after(NONE_FOR))
-    }
-
     fn seen(&self, now: Instant, key: &str) -> Option<Seen> {
         self.0.get(now, key).map(|(_, seen)| seen)
     }
@@ -101,7 +98,7 @@ impl Waiters {
             && self
                 .acquisitions
                 .contention(request)
-                .is_some_and(|found| !found.is_denied_entries && found.standing.speaker().is_none())
+                .is_some_and(|found| !found.place.is_denied && found.standing.speaker().is_none())
             && cx.masters.first_node(cx.now, keys.first()).is_some()
     }
 
@@ -112,13 +109,8 @@ impl Waiters {
 
     /// Returns whether an acquire listens to all releases until it asks in its list again: a hold is known to lack its key
     /// there, so it pauses outside of the list.
-    pub(super) fn listens_outside(&mut self, request: RequestId) -> bool {
-        let contention = self.acquisitions.contention_mut(request);
-        let entry = contention.and_then(|found| found.entry.as_mut());
-        entry.is_some_and(|entry| {
-            entry.listens |= entry.lacks_key();
-            entry.lacks_key()
-        })
+    pub(super) fn listens_outside(&self, request: RequestId) -> bool {
+        self.acquisitions.contention(request).is_some_and(Contention::lacks_key)
     }
 
     /// Notes what was seen of a key, if there are lists: after waiters, the next release of it calls.
@@ -157,11 +149,11 @@ impl Waiters {
         let Some(contention) = &acquisition.contention else { return false };
         // A fair acquire may have let others go first until its wait was over.
         let is_over =
-            cx.now >= acquisition.until() && !(is_fair && contention.entered_at.is_none());
+            cx.now >= acquisition.until() && !(is_fair && contention.place.entered_at.is_none());
         if is_over || !self.may_ask_waitlist(cx, request, keys) {
             return false;
         }
-        let Some(entry) = &contention.entry else {
+        let Some(entry) = &contention.place.entry else {
             return is_fair && self.ask_waitlist(cx, request);
         };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
@@ -177,7 +169,7 @@ impl Waiters {
     /// Asks at once, since the key is said to be free. Returns `false` if it does not wait in a list.
     pub(super) fn asks_at_once(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
-        match &contention.entry {
+        match &contention.place.entry {
             Some(entry) if matches!(contention.phase, Phase::Waiting { .. }) => {
                 entry.asked_at.is_some() || self.ask_waitlist(cx, request)
             }
@@ -188,50 +180,21 @@ impl Waiters {
     /// Asks whether a waiter may try, or where it stands. Returns `false` if nothing is asked.
     pub(super) fn ask_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(acquisition) = self.acquisitions.get_mut(request) else { return false };
-        let (until, key) = (acquisition.until(), acquisition.request.keys.first().clone());
-        let is_fair = acquisition.request.is_fair;
-        let timeout = cx.masters.settings.round_timeout(acquisition.request.ttl.span());
-        let Some(contention) = &mut acquisition.contention else { return false };
-        let Some(node) = cx.masters.first_node(cx.now, &key) else { return false };
-        if let Some(old) = contention.entry.take_if(|entry| entry.node != node) {
-            cx.masters.sessions[old.node].leave_waitlist(&key, old.waiter);
-        }
-        if contention.entry.is_none() {
-            let Some(waiter) = cx.masters.token() else { return false };
-            let listens = self.wake_ups.has(&key);
-            contention.entry = Some(Box::new(Entry { listens, ..Entry::new(waiter, node) }));
-        }
-        let Some(entry) = &mut contention.entry else { return false };
-        if entry.asked_at.is_some() {
-            return false;
-        }
-        entry.trial = None;
-        self.open_mailbox_at(cx, node);
-        let masters = &mut cx.masters;
-        let session = &mut masters.sessions[node];
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
-        let Some(entry) = &mut contention.entry else { return false };
-        let entered_at = *contention.entered_at.get_or_insert(cx.now);
-        let asks = Asks {
-            waiter: entry.waiter,
-            stamp: entry.stamp,
-            age: entry.stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO),
+        let question = Question {
+            request,
+            wanted: acquisition.request.keys.first().into(),
+            is_fair: acquisition.request.is_fair,
+            until: acquisition.until(),
+            timeout: cx.masters.settings.round_timeout(acquisition.request.ttl.span()),
         };
-        if !session.wait(request, (&key).into(), asks, entry.quiet(), &mut masters.packer) {
-            return false;
-        }
-        (entry.asked_at, entry.stands) = (Some(cx.now), true);
-        let patience = entry.patience(session.trip(), timeout);
-        // A fair acquire polls only where the master is silent. A single attempt has as long again for that.
-        let patience = if is_fair { patience.max(timeout / 2) } else { patience };
-        if let Phase::Waiting { again_at, .. } = &mut contention.phase {
-            cx.timers.cancel(*again_at, Timer::Attempt(request));
+        let Some(contention) = &mut acquisition.contention else { return false };
+        let ends_at = contention.place.ask(cx, &mut self.mailboxes, &question);
+        if let (Some(ends_at), Phase::Waiting { again_at, .. }) = (ends_at, &mut contention.phase) {
             // For an answer that does not come.
-            let ends_at = cx.now.after(patience);
-            *again_at = if is_fair { ends_at } else { ends_at.min(until) };
-            cx.timers.set(*again_at, Timer::Attempt(request));
+            let old = std::mem::replace(again_at, ends_at);
+            self.try_sooner(cx, request, (old, ends_at));
         }
-        true
+        ends_at.is_some()
     }
 
     /// Handles the answer to a waiter.
@@ -243,35 +206,24 @@ impl Waiters {
         waiter: Token,
         reply: &Reply,
     ) {
-        let Some(acquisition) = self.acquisitions.get(request) else {
-            return self.pool_listed(cx, node, request, waiter, reply);
+        let Some(acquisition) = self.acquisitions.get_mut(request) else {
+            return self.pool_listed(cx, request, (node, waiter), reply);
         };
-        let keys = acquisition.request.keys.clone();
         let is_over = acquisition.is_over_fairly(cx.now);
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let Some(entry) = &mut contention.entry else { return };
-        // It may have left for the list of another master, with another name.
-        if entry.waiter != waiter {
-            return;
-        }
-        let asked_at = entry.asked_at.take().unwrap_or(cx.now);
-        let Some(listed) = Listed::in_reply(reply) else {
-            if reply.is_noscript() && !std::mem::replace(&mut entry.is_repeated, true) {
-                cx.masters.sessions[node].forget_scripts();
+        let keys = acquisition.request.keys.clone();
+        let Some(contention) = &mut acquisition.contention else { return };
+        let found = match contention.place.hear(cx, (node, waiter), reply, false) {
+            Heard::Listed(listed) => listed.what,
+            Heard::Forgotten => {
                 self.ask_waitlist(cx, request);
                 return;
             }
-            contention.is_denied_entries = true;
-            return self.wait_without_list(cx, request, &keys);
+            Heard::Denied => return self.wait_without_list(cx, request, &keys),
+            Heard::Late => return,
         };
-        entry.answered(cx.now, cx.now.since(asked_at), &listed);
-        let found = listed.what;
         self.waitlists.note(cx.now, keys.first(), Seen::Waiters);
         match found {
-            Found::Free => {
-                entry.stands = false;
-                self.try_as_called(cx, request);
-            }
+            Found::Free => self.try_as_called(cx, request),
             Found::GoesOn => _ = self.ask_waitlist(cx, request),
             _ if is_over => {
                 self.note_place(cx, request, &keys, found);
@@ -285,7 +237,7 @@ impl Waiters {
     fn wait_without_list(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) {
         let listening = self.listen(cx, keys);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        (contention.entry, contention.listening) = (None, listening);
+        contention.listening = listening;
         let Phase::Waiting { failure, .. } = &mut contention.phase else { return };
         if failure.ahead.take().is_some() {
             cx.events.push(Event::Ahead { request, ahead: None });
@@ -305,25 +257,16 @@ impl Waiters {
         let is_fair = acquisition.request.is_fair;
         let Some(contention) = &mut acquisition.contention else { return };
         contention.not_its_turn();
-        let Some(entry) = &mut contention.entry else { return };
-        let ahead = entry.ahead;
+        let ahead = contention.place.entry.as_ref().and_then(|entry| entry.ahead);
         let seen = match &contention.phase {
             Phase::Waiting { failure, .. } => failure.ahead,
             _ => None,
         };
         contention.is_behind_others |= found.is_behind_others(ahead.unwrap_or(0));
-        let is_reached = self.mailboxes.is_reached_from(cx, entry.node);
+        let list = (keys.first(), found);
+        let answer = contention.place.stand(cx, &self.mailboxes, list, is_fair);
+        let Some((is_reached, listens)) = answer else { return };
         contention.listening = is_reached || hears;
-        if !is_reached {
-            entry.ahead = None;
-        }
-        // A fair one keeps its turn.
-        let is_outside = !is_fair && entry.steps_outside(cx, keys.first(), found);
-        let sight = &entry.sight;
-        let may_be_unaware = entry.is_in_front() && sight.uncalled().is_some();
-        let may_be_unaware = may_be_unaware || !sight.has_call();
-        let listens = ahead == Some(0) || !is_reached || may_be_unaware || is_outside;
-        let has_listened = std::mem::replace(&mut entry.listens, listens);
         let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, (found, ttl), random)
         else {
             return;
@@ -337,13 +280,12 @@ impl Waiters {
         if seen != ahead {
             cx.events.push(Event::Ahead { request, ahead });
         }
-        match (has_listened, listens) {
-            (false, true) => _ = self.listen(cx, keys),
-            (true, false) => self.stop_listening(cx, keys),
-            _ => {}
-        }
+        // If all of a crowd listened, each newcomer that takes the lock would have all of them listen.
         if listens {
+            self.listen(cx, keys);
             self.ask_holders(cx, request, keys);
+        } else {
+            self.stop_listening(cx, keys);
         }
         self.observe_wait(cx, request);
     }
