@@ -58,7 +58,7 @@ impl Waiters {
         }
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
         let timeout = cx.masters.settings.round_timeout(acquisition.request.ttl.span());
-        let until = self.seeks_until(request).unwrap_or_else(|| acquisition.until());
+        let until = self.semaphores.seeks_until(request).unwrap_or_else(|| acquisition.until());
         let waits = cx.now < until;
         // That of each attempt after the first, which is not the caller's to lose.
         let until = if waits { until } else { cx.now.after(timeout / 2) };

@@ -1,35 +1,19 @@
 //! The state of semaphores in this process: the seekers of permits, and which slots may be free.
 
 use crate::quorum::Instant;
-use crate::shared::{AcquireRequest, Failure, RequestId, Slots};
+use crate::shared::{AcquireRequest, Cx, Failure, RequestId, Slots, Timer};
 use crate::waiting::line::Line;
 use crate::waiting::unheard::Unheard;
 use crate::waiting::waitlist::{Place, Trial};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// The number of semaphores that are remembered without a seeker.
 const MOST_REMEMBERED: usize = 1 << 12;
 
-/// A set of slots, of which there are 64 at most.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(super) struct SlotSet(u64);
-
-impl SlotSet {
-    pub(super) fn insert(&mut self, slot: u8) {
-        self.0 |= 1_u64.checked_shl(slot.into()).unwrap_or(0);
-    }
-
-    /// Removes and returns the first slot.
-    pub(super) fn take(&mut self) -> Option<u8> {
-        let slot = u8::try_from(self.0.trailing_zeros()).ok().filter(|slot| *slot < 64)?;
-        self.0 &= self.0 - 1;
-        Some(slot)
-    }
-}
-
 /// An acquire of a permit, over all slots that it tries.
 pub(super) struct Seeker {
+    pub(super) request: RequestId,
     pub(super) acquire: AcquireRequest,
     pub(super) slots: Arc<Slots>,
     pub(super) began: Instant,
@@ -50,27 +34,59 @@ pub(super) struct Seeker {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Waits behind others in this process, at most until `until`.
-    Queued { until: Instant },
+    /// Waits behind others in this process.
+    Queued,
     /// An acquire of this slot is under way.
     Trying(u8),
     /// Looks at one node, or at all.
     Looking { all: bool },
-    /// Looks again at `again_at`.
+    /// Goes on then.
     Paused { again_at: Instant },
 }
 
-impl Phase {
-    /// Returns whether a slot may be offered to it.
-    pub(super) const fn is_idle(self) -> bool {
-        matches!(self, Self::Queued { .. } | Self::Paused { .. })
-    }
-}
-
 impl Seeker {
+    pub(super) const fn new(
+        request: RequestId,
+        acquire: AcquireRequest,
+        slots: Arc<Slots>,
+        began: Instant,
+    ) -> Self {
+        Self {
+            request,
+            acquire,
+            slots,
+            began,
+            phase: Phase::Looking { all: false },
+            attempts: 0,
+            in_vain: 0,
+            is_behind_others: false,
+            trial: None,
+            ahead: None,
+            failure: None,
+        }
+    }
+
     /// Returns the instant after which it looks no more.
     pub(super) fn until(&self) -> Instant {
         self.acquire.until(self.began)
+    }
+
+    pub(super) fn waits(&self, now: Instant) -> bool {
+        now < self.until()
+    }
+
+    pub(super) const fn is_paused(&self) -> bool {
+        matches!(self.phase, Phase::Paused { .. })
+    }
+
+    /// Returns whether a slot may be offered to it.
+    const fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Queued | Phase::Paused { .. })
+    }
+
+    /// Returns whether it makes its first try.
+    pub(super) const fn tries_first(&self) -> bool {
+        self.failure.is_none() && !self.is_idle()
     }
 
     /// Returns whether the latest try has met something else than a permit that was taken.
@@ -79,25 +95,38 @@ impl Seeker {
         kind.is_some_and(|kind| !kind.is_contended())
     }
 
-    pub(super) fn waits(&self, now: Instant) -> bool {
-        now < self.until()
+    /// Changes the phase, and the timer with it.
+    pub(super) fn enter(&mut self, cx: &mut Cx, phase: Phase) {
+        let timer = Timer::Attempt(self.request);
+        if let Some(at) = self.due_at() {
+            cx.timers.cancel(at, timer);
+        }
+        self.phase = phase;
+        if let Some(at) = self.due_at() {
+            cx.timers.set(at, timer);
+        }
+    }
+
+    fn due_at(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Queued => Some(self.until()),
+            Phase::Paused { again_at } => Some(again_at),
+            Phase::Trying(_) | Phase::Looking { .. } => None,
+        }
     }
 }
 
 /// The seekers of a permit of one semaphore, and what is known of its slots.
 pub(super) struct Pool {
+    /// In the order in which they came, which is that of their requests.
+    pub(super) seekers: BTreeMap<RequestId, Seeker>,
+    /// How often permits have passed on in this process.
     pub(super) line: Line,
-    /// Slots of which a look said that they are free.
-    pub(super) hints: SlotSet,
-    /// Slots that this process has just given back, for the next one here.
-    pub(super) passed_on: SlotSet,
-    /// Slots for which this process was called.
-    pub(super) called: SlotSet,
-    /// Slots that its question in the list has found free.
-    pub(super) found_free: SlotSet,
+    /// Slots that may be free, by the reason to think so.
+    pub(super) leads: BTreeSet<(Lead, u8)>,
     /// The number of pauses since a slot was last found to be free, and not in vain.
     pub(super) pauses: u32,
-    /// When the first of the waiters looks again.
+    /// When the first of the waiters goes on.
     pub(super) again_at: Option<Instant>,
     /// When the first slot expires, as far as is known.
     pub(super) expires_at: Option<Instant>,
@@ -113,43 +142,24 @@ pub(super) struct Pool {
     pub(super) place: Place,
 }
 
-/// Why a slot may be free.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Why a slot may be free, in the order in which they are tried.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Lead {
     /// This process has just given it back.
     PassedOn,
-    /// The list has led to it.
+    /// This process was called for it, or its question in the list has found it free.
     Listed(Trial),
+    /// A look said so.
     Hint,
 }
 
 impl Pool {
-    /// Notes that it has heard of a slot.
-    pub(super) fn hears(&mut self, now: Instant) {
-        self.heard_at = now;
-        self.unheard.hears();
-    }
-
-    /// Returns the next slot to try.
-    pub(super) fn next_slot(&mut self) -> Option<(u8, Lead)> {
-        let Self { passed_on, called, found_free, hints, .. } = self;
-        let leads = [
-            (passed_on, Lead::PassedOn),
-            (called, Lead::Listed(Trial::Called)),
-            (found_free, Lead::Listed(Trial::FoundFree)),
-            (hints, Lead::Hint),
-        ];
-        leads.into_iter().find_map(|(slots, lead)| Some((slots.take()?, lead)))
-    }
-
-    /// Creates the pool in which this request is the first.
-    pub(super) fn new(now: Instant, first: RequestId) -> Self {
+    /// Creates a pool that this request opens.
+    fn new(now: Instant, line: Line, first: RequestId) -> Self {
         Self {
-            line: Line::default(),
-            hints: SlotSet::default(),
-            passed_on: SlotSet::default(),
-            called: SlotSet::default(),
-            found_free: SlotSet::default(),
+            seekers: BTreeMap::new(),
+            line,
+            leads: BTreeSet::new(),
             pauses: 0,
             again_at: None,
             expires_at: None,
@@ -161,9 +171,45 @@ impl Pool {
         }
     }
 
+    /// Notes that it has heard of a slot.
+    pub(super) fn hears(&mut self, now: Instant) {
+        self.heard_at = now;
+        self.unheard.hears();
+    }
+
+    /// Returns the first of the seekers.
+    pub(super) fn head(&self) -> Option<&Seeker> {
+        self.seekers.values().next()
+    }
+
+    /// Returns whether the first of the seekers is fair.
+    pub(super) fn is_first_fair(&self) -> bool {
+        self.head().is_some_and(|head| head.acquire.is_fair)
+    }
+
+    /// Returns the next slot to try, and the seeker to which it is offered.
+    pub(super) fn next_offer(&mut self) -> Option<(RequestId, u8, Lead)> {
+        while let Some((lead, slot)) = self.leads.pop_first() {
+            if let Some(request) = self.idle(slot, lead) {
+                return Some((request, slot, lead));
+            }
+        }
+        None
+    }
+
+    /// Returns the first seeker to which this slot may be offered for this reason.
+    pub(super) fn idle(&self, slot: u8, lead: Lead) -> Option<RequestId> {
+        let fits = |seeker: &&Seeker| {
+            seeker.is_idle()
+                && usize::from(slot) < seeker.slots.len()
+                && self.may_follow(lead, seeker)
+        };
+        self.seekers.values().find(fits).map(|seeker| seeker.request)
+    }
+
     /// Returns whether a seeker tries a slot for this reason. A fair seeker tries as the list says, or as its first
     /// waiter.
-    fn leads(&self, lead: Lead, seeker: &Seeker) -> bool {
+    fn may_follow(&self, lead: Lead, seeker: &Seeker) -> bool {
         let is_first = self.place.entry.as_ref().is_some_and(|entry| entry.ahead == Some(0));
         match lead {
             Lead::Listed(_) => true,
@@ -177,8 +223,10 @@ impl Pool {
 /// All semaphores of this process.
 #[derive(Default)]
 pub(crate) struct Semaphores {
-    pub(super) seekers: BTreeMap<RequestId, Seeker>,
-    pub(super) pools: BTreeMap<Arc<str>, Pool>,
+    /// Boxed, since one is taken out while it is worked on.
+    pub(super) pools: BTreeMap<Arc<str>, Box<Pool>>,
+    /// The channel of the semaphore of which each request seeks a permit.
+    pub(super) sought: BTreeMap<RequestId, Arc<str>>,
     /// The pools to look after.
     pub(super) stirred: VecDeque<Arc<str>>,
     /// Facts of each semaphore of which this process has had a permit, by channel.
@@ -214,17 +262,22 @@ impl Semaphores {
         self.pools.get(channel).is_some_and(|pool| pool.place.is_listed())
     }
 
-    /// Opens the pool of a semaphore for this request, unless it is open.
-    pub(super) fn open_pool(&mut self, now: Instant, channel: &Arc<str>, request: RequestId) {
-        let had = self.had.get_mut(channel);
-        self.pools.entry(channel.clone()).or_insert_with(|| {
-            let line = had.map(|had| std::mem::take(&mut had.line));
-            Pool { line: line.unwrap_or_default(), ..Pool::new(now, request) }
-        });
+    /// Takes out the pool of a semaphore, which this request opens unless it is open.
+    pub(super) fn open_pool(
+        &mut self,
+        now: Instant,
+        channel: &Arc<str>,
+        request: RequestId,
+    ) -> Box<Pool> {
+        self.pools.remove(channel).unwrap_or_else(|| {
+            let had = self.had.get_mut(channel);
+            let line = had.map(|had| std::mem::take(&mut had.line)).unwrap_or_default();
+            Box::new(Pool::new(now, line, request))
+        })
     }
 
     /// Closes the pool of a semaphore without seekers.
-    pub(super) fn close_pool(&mut self, channel: &str) -> Option<Pool> {
+    pub(super) fn close_pool(&mut self, channel: &str) -> Option<Box<Pool>> {
         let mut pool = self.pools.remove(channel)?;
         if let Some(had) = self.had.get_mut(channel) {
             had.line = std::mem::take(&mut pool.line);
@@ -232,69 +285,31 @@ impl Semaphores {
         Some(pool)
     }
 
-    /// Returns the channel of the pool that asks so, and the first waiter there.
-    pub(super) fn pool_of(&self, asker: RequestId) -> Option<(Arc<str>, RequestId)> {
-        let (channel, pool) = self.pools.iter().find(|(_, pool)| pool.asker == asker)?;
-        Some((channel.clone(), pool.line.head()?))
+    /// Returns the first seeker of a semaphore.
+    pub(super) fn head(&self, channel: &str) -> Option<&Seeker> {
+        self.pools.get(channel)?.head()
     }
 
-    /// Returns the pool in which a request seeks a permit.
-    pub(super) fn pool(&self, request: RequestId) -> Option<&Pool> {
-        self.pools.get(self.seekers.get(&request)?.slots.channel())
+    /// Returns until when the caller waits for which the machine asks itself under this request.
+    pub(in crate::waiting) fn seeks_until(&self, request: RequestId) -> Option<Instant> {
+        let channel = self.sought.get(&request.callers()).filter(|_| request.is_own())?;
+        self.pools.get(channel)?.seekers.get(&request.callers()).map(Seeker::until)
     }
 
     /// Returns what those have seen that seek a permit which this slot is.
     pub(in crate::waiting) fn unheard_of(&mut self, slot: &str) -> Option<&mut Unheard> {
-        let Self { seekers, pools, .. } = self;
-        let is_sought = |pool: &&mut Pool| {
-            let head = pool.line.head().and_then(|head| seekers.get(&head));
-            head.is_some_and(|head| head.slots.names().iter().any(|name| **name == *slot))
+        let is_sought = |pool: &&mut Box<Pool>| {
+            pool.head().is_some_and(|head| head.slots.names().iter().any(|name| **name == *slot))
         };
-        pools.values_mut().find(is_sought).map(|pool| &mut pool.unheard)
-    }
-
-    /// Returns the first seeker to which this slot may be offered for this reason.
-    pub(super) fn idle(&self, channel: &str, slot: u8, lead: Lead) -> Option<RequestId> {
-        let (slot, pool) = (usize::from(slot), self.pools.get(channel)?);
-        let fits = |seeker: &Seeker| {
-            seeker.phase.is_idle() && slot < seeker.slots.len() && pool.leads(lead, seeker)
-        };
-        pool.line.waiting().find(|request| self.seekers.get(request).is_some_and(fits))
-    }
-
-    /// Returns whether a seeker is fair, and the list has others before it: then it tries no slot.
-    pub(super) fn is_behind(&self, request: RequestId) -> bool {
-        let is_fair = self.seekers.get(&request).is_some_and(|seeker| seeker.acquire.is_fair);
-        let entry = self.pool(request).and_then(|pool| pool.place.entry.as_ref());
-        is_fair && entry.is_some_and(|entry| entry.is_behind())
-    }
-
-    /// Returns whether the first that seeks a permit of this semaphore here is fair.
-    pub(super) fn is_first_fair(&self, channel: &str) -> bool {
-        let head = self.pools.get(channel).and_then(|pool| pool.line.head());
-        let head = head.and_then(|head| self.seekers.get(&head));
-        head.is_some_and(|head| head.acquire.is_fair)
+        self.pools.values_mut().find(is_sought).map(|pool| &mut pool.unheard)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.seekers.is_empty()
+        self.sought.is_empty()
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn len(&self) -> usize {
-        self.seekers.len() + self.pools.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_set_gives_back_each_slot_once() {
-        let mut set = SlotSet::default();
-        [63, 0, 7, 7, 200].into_iter().for_each(|slot| set.insert(slot));
-        let taken: Vec<u8> = std::iter::from_fn(|| set.take()).collect();
-        assert_eq!((taken, set), (vec![0, 7, 63], SlotSet::default()));
+        self.sought.len() + self.pools.len()
     }
 }

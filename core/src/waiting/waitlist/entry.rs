@@ -50,7 +50,7 @@ const PASSED: usize = 13;
 const PASSED_BASES: u32 = 12;
 
 /// Why a waiter in a list tries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::waiting) enum Trial {
     /// A message has called it: others know that the key is free.
     Called,
