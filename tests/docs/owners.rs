@@ -13,6 +13,9 @@ use std::process::Command;
 /// Methods of the coordinator. This bound may be lowered and never raised.
 const MOST_METHODS: usize = 60;
 
+/// The functions of `core/src/waiting`, which only become fewer.
+const MOST_OF_WAITING: usize = 361;
+
 /// What locks say to waiters.
 const CALLS: [&str; 15] = [
     "asks_remaining",
@@ -113,6 +116,33 @@ fn the_coordinator_is_the_edge_and_the_wiring() -> io::Result<()> {
         })
         .sum();
     assert!((30..=MOST_METHODS).contains(&methods), "{methods} methods, {MOST_METHODS} at most");
+    Ok(())
+}
+
+/// Tests are in files and folders of their own, or at the ends of files.
+#[test]
+fn waiting_has_so_many_functions_at_most_and_its_numbers_in_one_file() -> io::Result<()> {
+    let core = core()?;
+    let waiting = core.iter().filter(|(path, _)| path.starts_with("core/src/waiting"));
+    let (mut functions, mut numbers) = (0, BTreeSet::new());
+    for (path, tokens) in waiting {
+        let tests =
+            tokens.windows(2).position(|two| two[0].text == "mod" && two[1].text == "tests");
+        let tokens = &tokens[..tests.unwrap_or(tokens.len())];
+        functions +=
+            tokens.windows(2).filter(|two| two[0].text == "fn" && two[1].is_word()).count();
+        let is_number = |two: &&[Token]| {
+            let name = &two[1].text;
+            two[0].text == "const" && name.chars().all(|c| c.is_uppercase() || c == '_')
+        };
+        let named = tokens.windows(2).filter(is_number).map(|two| two[1].text.clone());
+        if !path.ends_with("tuning.rs") {
+            numbers.extend(named);
+        }
+    }
+    assert!((100..=MOST_OF_WAITING).contains(&functions), "{functions}, {MOST_OF_WAITING} at most");
+    // The digits of a token that name its process are no number that could be another.
+    assert_eq!(numbers, ["PROCESS".to_owned()].into());
     Ok(())
 }
 

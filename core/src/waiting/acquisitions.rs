@@ -1,5 +1,6 @@
 //! Acquires that have no answer yet, by request id.
 
+use super::tuning::MOST_SPARE;
 use super::{Acquisition, Contention};
 use crate::quorum::Instant;
 use crate::shared::{RequestId, Slab};
@@ -16,9 +17,6 @@ pub(crate) struct Acquisitions {
     #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
     spare: Vec<Box<Contention>>,
 }
-
-/// The maximum number of spare boxes that are kept.
-const MOST_SPARE: usize = 64;
 
 impl Acquisitions {
     pub(crate) fn insert(&mut self, request: RequestId, acquisition: Acquisition) {

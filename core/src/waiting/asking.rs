@@ -14,11 +14,8 @@ use crate::master::PendingReply;
 use crate::questions::{Beside, holders_in};
 use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, Lately, RequestId, Waitlist};
+use crate::waiting::tuning::ASKED_AGAIN_AFTER;
 use crate::wire::{self, Reply};
-use std::time::Duration;
-
-/// The time after which the same holder is asked again, by whichever acquire of this process.
-const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The holders that were asked lately, by their tokens.
 pub(crate) struct Asked(Lately);

@@ -6,6 +6,7 @@ use crate::master::fencing::has_no_script;
 use crate::quorum::{Membership, NodeSet, fence};
 use crate::report::{Answer, NodeReport, Span};
 use crate::shared::{Cx, FailureKind, RequestId};
+use crate::waiting::tuning::BALLOTS_IN_A_HURRY;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -45,10 +46,6 @@ impl Waiters {
         })
     }
 }
-
-/// The number of attempts in a row that may hurry after a refused ballot. Each refusal teaches
-/// something. This many correct for a ballot of a neighbour in between, and after it for a clock.
-const BALLOTS_IN_A_HURRY: u32 = 4;
 
 impl Contention {
     /// Returns whether a refused ballot will soon be corrected. If ballots are refused again and

@@ -1,7 +1,7 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::unheard::Unheard;
-use super::waitlist::{LACKING, Place};
+use super::waitlist::Place;
 use crate::lock::Begun;
 use crate::obstacle::Obstacle;
 use crate::pace::{Backoff, backoff};
@@ -9,19 +9,11 @@ use crate::quorum::{Clocks, Instant};
 use crate::report::{Answer, NodeReport};
 use crate::routing::first_node::Standing;
 use crate::shared::{AttemptId, Failure, RoundId, Settings};
+use crate::waiting::tuning::{
+    MOST_CAPS_PER_PAUSE, MOST_FOUND_EARLY, MOST_NOTIFIED_EARLY, SILENCE_PER_PAUSE,
+};
+use crate::wire::waitlist::LONGEST_QUIET;
 use std::time::Duration;
-
-/// The number of attempts that quickly follow a message, each a little later than the one before.
-const MOST_NOTIFIED_EARLY: u32 = 6;
-
-/// The number of them for which only the master of the list said so.
-const MOST_FOUND_EARLY: u32 = 2;
-
-/// While messages report when the resource becomes free, a pause is at most this share of the time
-/// since the latest news, and at most so many times the widest window of the backoff. So a message
-/// that is missed costs little beside the time that was waited anyway.
-pub(super) const SILENCE_PER_PAUSE: u32 = 8;
-const MOST_CAPS_PER_PAUSE: u32 = 8;
 
 /// The state of an acquire that has taken its places in this process.
 pub(crate) struct Contention {
@@ -254,7 +246,7 @@ impl Contention {
                 let soon = Backoff { base: took, cap: settings.backoff.cap };
                 now.after(soon.delay(times, None, random))
             }
-            None if lacks_key => now.after(LACKING + settings.backoff.delay(0, None, random)),
+            None if lacks_key => now.after(LONGEST_QUIET + settings.backoff.delay(0, None, random)),
             None => now.after(self.delay(now, settings, random)),
         });
         let again_at = pause.map_or(self.until, |at| at.min(self.until));

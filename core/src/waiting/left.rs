@@ -6,24 +6,11 @@
 
 use crate::quorum::Instant;
 use crate::shared::{Keys, Lately};
+use crate::waiting::tuning::{CAPS_APART, CAPS_SHARED, MOST_REMEMBERED};
+use crate::wire::waitlist::KNOWN_FOR;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// What is held at one moment in so many of the longest pause of a client that polls, or asked for within a pause after
-/// it, is left to others for one such pause and an eighth, for its attempts before and after it. So one that polls meets it
-/// in that time, also where the process holds it for the most part only, and what one process alone wants loses 2 % at
-/// most.
-const CAPS_APART: u32 = 57;
-
-/// The most keys that are left at a time.
-const MOST: usize = 1 << 12;
-
-/// A list that has served others within so many caps serves them without that.
-const CAPS_SHARED: u32 = 4;
-
-/// How long it is known when a list has served others.
-const KNOWN_FOR: Duration = Duration::from_secs(60);
 
 /// The keys that are left to others.
 pub(super) struct Left {
@@ -85,7 +72,7 @@ impl Left {
         if now >= self.last {
             self.until.clear();
         }
-        if self.until.len() < MOST {
+        if self.until.len() < MOST_REMEMBERED {
             self.last = now.after(cap + cap / 8);
             self.until.extend(keys.iter().map(|key| (key.clone(), self.last)));
         }
@@ -171,7 +158,13 @@ mod tests {
             left.note(at(now), at(0), &Keys::one(number.to_string().into()), CAP);
             left.until.len()
         };
-        assert_eq!((0..MOST + 5).map(|number| note(APART, number)).max(), Some(MOST));
-        assert_eq!([note(APART + LEFT, MOST), note(APART + LEFT + 1, MOST)], [MOST, 1]);
+        assert_eq!(
+            (0..MOST_REMEMBERED + 5).map(|number| note(APART, number)).max(),
+            Some(MOST_REMEMBERED)
+        );
+        assert_eq!(
+            [note(APART + LEFT, MOST_REMEMBERED), note(APART + LEFT + 1, MOST_REMEMBERED)],
+            [MOST_REMEMBERED, 1]
+        );
     }
 }

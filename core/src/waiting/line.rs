@@ -2,6 +2,7 @@
 //! let in as readers. One acquire polls and listens for all. The others send the masters nothing.
 
 use crate::shared::RequestId;
+use crate::waiting::tuning::{LOCKS_IN_A_ROW, PERMITS_IN_A_ROW};
 use std::collections::VecDeque;
 
 /// The requests that wait, in the order in which they came, which is that of their ids.
@@ -15,14 +16,6 @@ pub(crate) struct Line {
     /// Whether the next acquire here lets others go first.
     steps_back: bool,
 }
-
-/// So often in a row a lock passes on within a process. Then other processes are notified, and if a client waits there,
-/// the next acquire here steps back. This is the idea of cohort locks (Dice, Marathe, Shavit, 2012).
-pub(crate) const LOCKS_IN_A_ROW: u32 = 8;
-
-/// The same of permits: fewer, since a process may have none at all for so long, and what it costs to leave one to others is
-/// not on the way of the other permits.
-pub(crate) const PERMITS_IN_A_ROW: u32 = 4;
 
 impl Line {
     /// Returns the first that waits.

@@ -7,11 +7,9 @@
 
 use super::Waiters;
 use crate::shared::{Cx, Event, RequestId};
+use crate::waiting::tuning::MOST_REMEMBERED;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The maximum number of listeners that are notified. Any others have to ask.
-const MOST_LISTENERS: usize = 1 << 12;
 
 #[derive(Default)]
 pub(crate) struct Listeners {
@@ -52,7 +50,7 @@ impl Waiters {
     /// Notifies `listener` of each message on the channel of this name from now on, and each time
     /// one may have been missed.
     pub(crate) fn notify(&mut self, cx: &mut Cx, listener: RequestId, channel: Arc<str>) {
-        if !cx.masters.settings.wake_ups || self.listeners.len >= MOST_LISTENERS {
+        if !cx.masters.settings.wake_ups || self.listeners.len >= MOST_REMEMBERED {
             return;
         }
         self.listeners.len += 1;

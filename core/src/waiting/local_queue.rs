@@ -5,8 +5,9 @@
 //! An acquire that wants several keys waits for all of them at once, and takes all places or none.
 //! The order is the same in every line, so two that want {a, b} and {b, a} cannot wait for each other.
 
-use super::line::{LOCKS_IN_A_ROW, Line};
+use super::line::Line;
 use crate::shared::{AttemptId, Keys, RequestId};
+use crate::waiting::tuning::LOCKS_IN_A_ROW;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

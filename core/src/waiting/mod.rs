@@ -20,6 +20,7 @@ mod pause;
 mod permit;
 mod policy;
 mod reader;
+mod tuning;
 mod unheard;
 mod waitlist;
 mod wake_ups;

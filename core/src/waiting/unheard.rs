@@ -1,10 +1,7 @@
 //! What a waiter sees of holders while it hears nothing: whether messages reach it at all.
 
 use super::Waiters;
-
-/// So often in a row one process has to have it anew. A hold that lacks its key at a master is no hand-over either:
-/// there, the attempts of waiters of many processes follow each other.
-const ANEW: u32 = 2;
+use crate::waiting::tuning::ANEW;
 
 /// The digits of a token that are those of its process.
 const PROCESS: usize = 16;

@@ -14,16 +14,13 @@ use super::{Acquisition, Phase, Waiters};
 use crate::master::PendingReply;
 use crate::pace::Backoff;
 use crate::shared::{AttemptId, Cx, Keys, RequestId, Timer};
+use crate::waiting::tuning::MOST_REMEMBERED;
 use crate::wire;
 use crate::wire::notice::{Notice, UNDONE};
 use crate::wire::waitlist::{CALLED, Called, Says};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The maximum number of keys that are subscribed to. Any other keys are polled for: few keys are
-/// waited for in one process at a time.
-const MOST_TOPICS: usize = 1 << 12;
 
 /// The source of one key's messages.
 struct Topic {
@@ -77,7 +74,7 @@ impl Waiters {
     }
 
     fn subscribe(&mut self, cx: &mut Cx, node: usize, channel: &Arc<str>) {
-        if self.wake_ups.0.len() < MOST_TOPICS || self.wake_ups.0.contains_key(channel) {
+        if self.wake_ups.0.len() < MOST_REMEMBERED || self.wake_ups.0.contains_key(channel) {
             let session = &mut cx.masters.sessions[node];
             let command = wire::subscribe(&session.channels, channel);
             session.push(PendingReply::Subscribe(channel.clone()), &command);

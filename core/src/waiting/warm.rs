@@ -1,8 +1,8 @@
 //! The line of a lock that is kept warm: which client has the hold next, without the masters.
 
-use super::line::LOCKS_IN_A_ROW;
 use super::{Step, Waiters, Won};
 use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, RequestId, Timer};
+use crate::waiting::tuning::LOCKS_IN_A_ROW;
 
 /// The next holder of a lock that its guard gives back.
 pub(crate) enum NextHolder {

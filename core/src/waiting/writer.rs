@@ -5,22 +5,10 @@ use super::Waiters;
 use crate::master::PendingReply;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, RequestId, Timer};
+use crate::waiting::tuning::{HINT_LIFE, LEFT_FOR, RENEWED_AFTER};
 use crate::wire::{self, Token};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a hint stands unless it is renewed: a writer that dies while it waits keeps new readers
-/// out for this long.
-const HINT_LIFE: Duration = Duration::from_secs(3);
-
-/// The time between two renewals. One may be lost.
-const RENEWED_AFTER: Duration = Duration::from_secs(1);
-
-/// How long the hint of a writer that gives up still stands. It may have replaced the hint of a writer
-/// that goes on waiting: that one has renewed its own by then. A hint that is deleted instead lets
-/// readers in before that (`proof/model/src/waiting`).
-const LEFT_FOR: Duration = Duration::from_millis(1_500);
 
 /// The hints that this process has set, one for each key: the masters are sent no more for a long queue
 /// than for a short one, and the next writer to win takes back what those before it have set.

@@ -9,7 +9,7 @@ use std::pin::pin;
 const WORK: Duration = Duration::from_millis(10);
 
 /// What is held at one moment in 57 of the longest pause of a client that polls is left for such a pause and an eighth,
-/// once it is given back (`core/src/waiting/left.rs`). Such a client meets that.
+/// once it is given back (`core/src/waiting/tuning.rs`). Such a client meets that.
 const BOUND: Duration = Duration::from_millis(60 * 250);
 
 type Acquiring = Pin<Box<dyn Future<Output = Box<dyn Held>> + Send>>;

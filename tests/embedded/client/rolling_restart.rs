@@ -12,7 +12,7 @@ const TTL: Duration = Duration::from_secs(2);
 const QUARANTINE: Duration = Duration::from_millis(3_100);
 
 /// Clients find at different times that a master is back. So the leader may call in a list in which none stands yet, and then a
-/// waiter asks after so many of the longest pauses (`core/src/waiting/waitlist/entry.rs`).
+/// waiter asks after so many of the longest pauses (`core/src/waiting/tuning.rs`).
 const BOUND: Duration = Duration::from_millis(8 * 250);
 
 /// Waits until so many stand in the list.

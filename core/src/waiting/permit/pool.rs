@@ -3,13 +3,11 @@
 use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Cx, Failure, RequestId, Slots, Timer};
 use crate::waiting::line::Line;
+use crate::waiting::tuning::MOST_REMEMBERED;
 use crate::waiting::unheard::Unheard;
 use crate::waiting::waitlist::{Place, Trial};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-
-/// The number of semaphores that are remembered without a seeker.
-const MOST_REMEMBERED: usize = 1 << 12;
 
 /// An acquire of a permit, over all slots that it tries.
 pub(super) struct Seeker {

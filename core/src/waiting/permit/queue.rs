@@ -5,7 +5,7 @@ use super::{Next, Seeking};
 use crate::obstacle::Obstacle;
 use crate::shared::{Cx, Event, Failure, FailureKind, Keys, RequestId};
 use crate::waiting::Waiters;
-use crate::waiting::line::PERMITS_IN_A_ROW;
+use crate::waiting::tuning::PERMITS_IN_A_ROW;
 use std::sync::Arc;
 
 impl Waiters {

@@ -7,14 +7,8 @@ use crate::pace::Backoff;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Failure};
 use crate::waiting::Waiters;
-use crate::waiting::contention::SILENCE_PER_PAUSE;
+use crate::waiting::tuning::{MOST_CAPS_PER_PAUSE, MOST_IN_VAIN, SILENCE_PER_PAUSE};
 use std::time::Duration;
-
-/// The number of slots that are tried because they looked free, before the next pause.
-const MOST_IN_VAIN: u32 = 3;
-
-/// While calls reach it, a pause is at most so many times the widest window of the backoff.
-const CAPS_PER_PAUSE: u32 = 8;
 
 impl Waiters {
     /// Tries the first slot of this client's order that the process does not have.
@@ -157,7 +151,7 @@ impl Waiters {
         }
         // A call may be lost, and attempts that have met free their slot silently.
         let silence = cx.now.since(pool.heard_at) / SILENCE_PER_PAUSE;
-        let cap = silence.clamp(cap, cap.saturating_mul(CAPS_PER_PAUSE));
+        let cap = silence.clamp(cap, cap.saturating_mul(MOST_CAPS_PER_PAUSE));
         let least = cap.min(ceiling.unwrap_or(cap)) / 2;
         least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2
     }

@@ -5,49 +5,13 @@ use crate::quorum::Instant;
 use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::{Cx, Settings};
 use crate::waiting::Contention;
-use crate::waiting::contention::SILENCE_PER_PAUSE;
+use crate::waiting::tuning::{
+    FRONT, LACKS_AFTER, LEAST_BASES, LONGEST_PAUSE, LONGEST_PAUSE_CAPS, MOST_CAPS_PER_PAUSE,
+    PASSED, PASSED_BASES, QUIET, QUIET_TRIPS, SILENCE_PER_PAUSE,
+};
 use crate::wire::Token;
 use crate::wire::waitlist::{Found, LONGEST_QUIET, Listed, Sight};
 use std::time::Duration;
-
-/// How long only a waiter that was called tries, and how long a waiter in front waits for an answer before it asks all
-/// masters: for this, or for so many round trips.
-const QUIET: Duration = Duration::from_millis(20);
-const QUIET_TRIPS: u32 = 3;
-
-/// The same once a waiter has found so often in a row that the key is free there and held elsewhere: the hold lacks it.
-/// Each further vote that is asked for in vain keeps the holder from bringing it back.
-pub(crate) const LACKING: Duration = LONGEST_QUIET;
-const LACKS_AFTER: u32 = 2;
-
-/// So many waiters in front ask as often as if there were no list. The pause of any other grows by the cap of theirs for
-/// each such number ahead, up to so many caps, and to this.
-///
-/// A waiter is due after twice its longest pause, or 16 caps, and a second (`wait.lua`). One that has not asked by then is
-/// in front of none, whatever the key says there, and whether or not its mailbox is read. So a lock that is free at a
-/// quorum is won by one of those that wait and reach it. From when it is free, or the last of `n` dead or stopped ones in
-/// front of the first of them has asked, that takes, besides a few round trips,
-///
-/// - if the key ends at the master of the list: 8 caps from then (2 s);
-/// - if the key is stuck there: `max(16 caps, n/2 caps) + 1 s` until all in front are overdue, `max(8 caps, n/4 caps)`
-///   until that waiter learns it, and 16 caps until it asks all masters: 11 s for up to 32, and 24 s for 100. For more than
-///   240, as for 240.
-const FRONT: usize = 4;
-const LONGEST_PAUSE_CAPS: u32 = 60;
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-/// A key that ends without a release is asked for within so many caps, by those that are not in front: not by all of a
-/// crowd at once.
-const SPREAD_CAPS: u32 = 8;
-
-/// Behind a holder that was not called, the first pauses for so many bases at the least: 20 ms.
-const LEAST_BASES: u32 = 4;
-
-/// Where a client has taken the key past the list, so many waiters try at all masters, each after so many bases at the
-/// least: it releases the key to no waiter, and may have it again before the answer to a question. Twenty clients among
-/// four that poll then have the share that they had when all of them polled (`src/driver/tests/waitlist/pollers.rs`).
-const PASSED: usize = 13;
-const PASSED_BASES: u32 = 12;
 
 /// Why a waiter in a list tries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -119,7 +83,7 @@ impl Entry {
 
     /// Returns how long only a waiter that was called tries.
     pub(in crate::waiting) fn quiet(&self) -> Duration {
-        if self.lacks_key() { LACKING } else { quiet(self.trip) }
+        if self.lacks_key() { LONGEST_QUIET } else { quiet(self.trip) }
     }
 
     /// Returns whether a hold is known to lack its key at the master of the list.
@@ -237,7 +201,7 @@ impl Entry {
         let steps = u32::try_from(self.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
         let window = cap.saturating_mul(steps) / FRONT as u32;
         let window = window.min(cap.saturating_mul(LONGEST_PAUSE_CAPS)).min(LONGEST_PAUSE);
-        let spread = up_to(window.min(cap.saturating_mul(SPREAD_CAPS)));
+        let spread = up_to(window.min(cap.saturating_mul(MOST_CAPS_PER_PAUSE)));
         let by_place = if is_in_front { as_in_front } else { upper_half(window) };
         let behind_uncalled = self.behind_uncalled(now, base).map(upper_half);
         let by_place = behind_uncalled.map_or(by_place, |pause| pause.min(by_place));

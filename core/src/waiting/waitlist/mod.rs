@@ -21,24 +21,14 @@ use super::contention::{Contention, Phase};
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId};
+use crate::waiting::tuning::{ASKS_ALL_AFTER, NONE_FOR};
 use crate::wire::waitlist::{Found, KNOWN_FOR};
 use crate::wire::{Reply, Token};
+pub(crate) use entry::Entry;
 pub(in crate::waiting) use entry::Trial;
-pub(crate) use entry::{Entry, LACKING};
 pub(crate) use place::Place;
 pub(in crate::waiting) use place::{Heard, Question};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a key is known to be waited for after that was last seen.
-const REMEMBERED_FOR: Duration = KNOWN_FOR;
-
-/// A call that has found no waiter says so for so long, if clients listen.
-const NONE_FOR: Duration = Duration::from_millis(250);
-
-/// The waiters in front ask all masters after so many of the longest pauses: so no key that is stuck at the first
-/// node keeps them out.
-pub(super) const ASKS_ALL_AFTER: u32 = 4;
 
 /// What was seen of a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +46,7 @@ pub(crate) struct Waitlists(Lately<Seen>);
 
 impl Default for Waitlists {
     fn default() -> Self {
-        Self(Lately::new(REMEMBERED_FOR))
+        Self(Lately::new(KNOWN_FOR))
     }
 }
 

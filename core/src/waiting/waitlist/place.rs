@@ -117,8 +117,8 @@ impl Place {
         }
     }
 
-    /// Goes on after an answer that has others first. Returns whether calls reach its waiter, and whether that one looks
-    /// after itself besides: as the first, or where a client may release the key without a call.
+    /// Goes on after an answer that has others first. Returns whether calls reach its waiter, and whether that one also looks
+    /// after itself: as the first, or where a client may release the key without a call.
     pub(in crate::waiting) fn stand(
         &mut self,
         cx: &mut Cx,

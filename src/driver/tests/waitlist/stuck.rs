@@ -9,7 +9,7 @@ const TTL: Duration = Duration::from_secs(3);
 const CAP: Duration = Duration::from_millis(250);
 
 /// How long a lock that is free at a quorum stays free, at most, where its key is stuck at the master of its list, and so
-/// many in front are dead or stopped (`core/src/waiting/waitlist/entry.rs`).
+/// many in front are dead or stopped (`core/src/waiting/tuning.rs`).
 fn bound(ahead: u32) -> Duration {
     let overdue = (16 * CAP).max((ahead * CAP / 2).min(120 * CAP)) + SECOND;
     let learns = (8 * CAP).max((ahead * CAP / 4).min(60 * CAP));

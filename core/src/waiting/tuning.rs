@@ -1,0 +1,122 @@
+//! The numbers by which waiters are paced, and the reason for each. Caps and bases are those of the backoff.
+
+use std::time::Duration;
+
+/// The most keys, channels or semaphores of each kind that are remembered. For any other, a waiter polls: in one
+/// process, few are waited for at a time.
+pub(super) const MOST_REMEMBERED: usize = 1 << 12;
+
+/// The most boxes of acquires that have ended, which are kept for the next ones.
+pub(super) const MOST_SPARE: usize = 64;
+
+// Pauses of a waiter that messages reach.
+
+/// While messages report when the resource becomes free, a pause is at most this share of the time
+/// since the latest news, and at most so many times the widest window of the backoff. So a message
+/// that is missed costs little beside the time that was waited anyway. A key that ends without a release is asked for
+/// within as many windows, by those that are not in front: not by all of a crowd at once.
+pub(super) const SILENCE_PER_PAUSE: u32 = 8;
+pub(super) const MOST_CAPS_PER_PAUSE: u32 = 8;
+
+/// The number of attempts that quickly follow a message, each a little later than the one before.
+pub(super) const MOST_NOTIFIED_EARLY: u32 = 6;
+
+/// The number of them for which only the master of the list said so.
+pub(super) const MOST_FOUND_EARLY: u32 = 2;
+
+// Places in a list.
+
+/// How long only a waiter that was called tries, and how long a waiter in front waits for an answer before it asks all
+/// masters: for this, or for so many round trips.
+pub(super) const QUIET: Duration = Duration::from_millis(20);
+pub(super) const QUIET_TRIPS: u32 = 3;
+
+/// How often in a row a waiter has to find the key free at the master of its list, and held elsewhere, before the hold is known
+/// to lack it there. Only a waiter that was called tries then for the longest time for which that may be: each further vote
+/// that is asked for in vain keeps the holder from bringing the key back.
+pub(super) const LACKS_AFTER: u32 = 2;
+
+/// So many waiters in front ask as often as if there were no list. The pause of any other grows by the cap of theirs for
+/// each such number ahead, up to so many caps, and to this.
+///
+/// A waiter is due after twice its longest pause, or 16 caps, and a second (`wait.lua`). One that has not asked by then is
+/// in front of none, whatever the key says there, and whether or not its mailbox is read. So a lock that is free at a
+/// quorum is won by one of those that wait and reach it. From when it is free, or the last of `n` dead or stopped ones in
+/// front of the first of them has asked, that takes, besides a few round trips,
+///
+/// - if the key ends at the master of the list: 8 caps from then (2 s);
+/// - if the key is stuck there: `max(16 caps, n/2 caps) + 1 s` until all in front are overdue, `max(8 caps, n/4 caps)`
+///   until that waiter learns it, and 16 caps until it asks all masters: 11 s for up to 32, and 24 s for 100. For more than
+///   240, as for 240.
+pub(super) const FRONT: usize = 4;
+pub(super) const LONGEST_PAUSE_CAPS: u32 = 60;
+pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Behind a holder that was not called, the first pauses for so many bases at the least: 20 ms.
+pub(super) const LEAST_BASES: u32 = 4;
+
+/// Where a client has taken the key past the list, so many waiters try at all masters, each after so many bases at the
+/// least: it releases the key to no waiter, and may have it again before the answer to a question. Twenty clients among
+/// four that poll then have the share that they had when all of them polled (`src/driver/tests/waitlist/pollers.rs`).
+pub(super) const PASSED: usize = 13;
+pub(super) const PASSED_BASES: u32 = 12;
+
+/// A call that has found no waiter says so for so long, if clients listen.
+pub(super) const NONE_FOR: Duration = Duration::from_millis(250);
+
+/// The waiters in front ask all masters after so many of the longest pauses: so no key that is stuck at the first
+/// node keeps them out.
+pub(super) const ASKS_ALL_AFTER: u32 = 4;
+
+// Hand-overs within a process.
+
+/// So often in a row a lock passes on within a process. Then other processes are notified, and if a client waits there,
+/// the next acquire here steps back. This is the idea of cohort locks (Dice, Marathe, Shavit, 2012).
+pub(super) const LOCKS_IN_A_ROW: u32 = 8;
+
+/// The same of permits: fewer, since a process may have none at all for so long, and what it costs to leave one to others is
+/// not on the way of the other permits.
+pub(super) const PERMITS_IN_A_ROW: u32 = 4;
+
+// Moments that are left to clients that poll.
+
+/// What is held at one moment in so many of the longest pause of a client that polls, or asked for within a pause after
+/// it, is left to others for one such pause and an eighth, for its attempts before and after it. So one that polls meets it
+/// in that time, also where the process holds it for the most part only, and what one process alone wants loses 2 % at
+/// most.
+pub(super) const CAPS_APART: u32 = 57;
+
+/// A list that has served others within so many caps serves them without that.
+pub(super) const CAPS_SHARED: u32 = 4;
+
+// Permits.
+
+/// The number of slots that are tried because they looked free, before the next pause.
+pub(super) const MOST_IN_VAIN: u32 = 3;
+
+// Writers of a read-write lock.
+
+/// How long a hint stands unless it is renewed: a writer that dies while it waits keeps new readers
+/// out for this long.
+pub(super) const HINT_LIFE: Duration = Duration::from_secs(3);
+
+/// The time between two renewals. One may be lost.
+pub(super) const RENEWED_AFTER: Duration = Duration::from_secs(1);
+
+/// How long the hint of a writer that gives up still stands. It may have replaced the hint of a writer
+/// that goes on waiting: that one has renewed its own by then. A hint that is deleted instead lets
+/// readers in before that (`proof/model/src/waiting`).
+pub(super) const LEFT_FOR: Duration = Duration::from_millis(1_500);
+
+// Others.
+
+/// The time after which the same holder is asked again, by whichever acquire of this process.
+pub(super) const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// The number of attempts in a row that may hurry after a refused ballot. Each refusal teaches
+/// something. This many correct for a ballot of a neighbour in between, and after it for a clock.
+pub(super) const BALLOTS_IN_A_HURRY: u32 = 4;
+
+/// So often in a row one process has to have it anew. A hold that lacks its key at a master is no hand-over either:
+/// there, the attempts of waiters of many processes follow each other.
+pub(super) const ANEW: u32 = 2;
