@@ -1,12 +1,13 @@
 //! One connection: its identity, its protocol, its database.
 
 use super::ClientId;
+use super::Machine;
 use super::command::Call;
 use super::keys::{NOT_AN_INTEGER, SYNTAX};
 use super::keyspace::DATABASES;
 use super::reply::{Protocol, Reply};
 use super::request::{Requests, integer};
-use super::server::{Server, VALKEY, VERSION};
+use super::server::{VALKEY, VERSION};
 use std::collections::BTreeSet;
 
 #[derive(Default)]
@@ -26,7 +27,7 @@ impl Client {
 }
 
 /// `HELLO [2|3] [AUTH user password] [SETNAME name]`
-pub(super) fn hello(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn hello(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let mut protocol = None;
     if let Some(version) = call.arguments.get(1) {
         protocol = match integer(version) {
@@ -59,11 +60,11 @@ pub(super) fn hello(server: &mut Server, call: &Call<'_>) -> Reply {
             }
         }
     }
-    let Some(client) = server.clients.get_mut(&call.client) else { return Reply::Null };
+    let Some(client) = machine.process.clients.get_mut(&call.client) else { return Reply::Null };
     client.protocol = protocol.unwrap_or(client.protocol);
-    let role = if server.replication.is_replica() { "replica" } else { "master" };
+    let role = if machine.follows.is_some() { "replica" } else { "master" };
     let version = if client.protocol == Protocol::Resp3 { 3 } else { 2 };
-    let (kind, release) = match server.is_valkey {
+    let (kind, release) = match machine.is_valkey {
         true => ("valkey", VALKEY),
         false => ("redis", VERSION),
     };
@@ -72,7 +73,7 @@ pub(super) fn hello(server: &mut Server, call: &Call<'_>) -> Reply {
         field("server", Reply::bulk(kind)),
         field("version", Reply::bulk(release)),
         field("proto", Reply::Integer(version)),
-        field("id", id(server, call)),
+        field("id", id(machine, call)),
         field("mode", Reply::bulk("standalone")),
         field("role", Reply::bulk(role)),
         field("modules", Reply::Array(Vec::new())),
@@ -81,7 +82,7 @@ pub(super) fn hello(server: &mut Server, call: &Call<'_>) -> Reply {
 
 /// Handles AUTH. No password is set, so any password will do for the default user, and there is no
 /// other user.
-pub(super) fn auth(_: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn auth(_: &mut Machine, call: &Call<'_>) -> Reply {
     match &call.arguments[1..] {
         [_password] => Reply::error(
             "ERR AUTH <password> called without any password configured for the default user. \
@@ -93,7 +94,7 @@ pub(super) fn auth(_: &mut Server, call: &Call<'_>) -> Reply {
     }
 }
 
-pub(super) fn select(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn select(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let Some(index) = integer(&call.arguments[1]) else { return Reply::error(NOT_AN_INTEGER) };
     if i32::try_from(index).is_err() {
         return Reply::error(
@@ -102,7 +103,7 @@ pub(super) fn select(server: &mut Server, call: &Call<'_>) -> Reply {
     }
     match usize::try_from(index).ok().filter(|index| *index < DATABASES) {
         Some(index) => {
-            if let Some(client) = server.clients.get_mut(&call.client) {
+            if let Some(client) = machine.process.clients.get_mut(&call.client) {
                 client.database = index;
             }
             Reply::ok()
@@ -111,25 +112,25 @@ pub(super) fn select(server: &mut Server, call: &Call<'_>) -> Reply {
     }
 }
 
-pub(super) fn ping(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn ping(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let message = match &call.arguments[1..] {
         [] => None,
         [message] => Some(message.clone()),
         _ => return Reply::error("ERR wrong number of arguments for 'ping' command"),
     };
-    if server.clients.get(&call.client).is_some_and(Client::only_listens) {
+    if machine.process.clients.get(&call.client).is_some_and(Client::only_listens) {
         let message = message.unwrap_or_default();
         return Reply::Array(vec![Reply::bulk("pong"), Reply::bulk(message)]);
     }
     message.map_or_else(|| Reply::Status(b"PONG".to_vec()), Reply::bulk)
 }
 
-pub(super) fn id(_: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn id(_: &mut Machine, call: &Call<'_>) -> Reply {
     Reply::Integer(i64::try_from(call.client.0).unwrap_or(i64::MAX))
 }
 
 /// Handles `CLIENT KILL ID id`; answers with the number of connections closed, never its own.
-pub(super) fn kill(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn kill(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let mut killed = None;
     match &call.arguments[2..] {
         [_address] => return Reply::error("ERR No such client"),
@@ -148,10 +149,10 @@ pub(super) fn kill(server: &mut Server, call: &Call<'_>) -> Reply {
         }
     }
     let other = killed.filter(|killed| *killed != call.client);
-    Reply::Integer(i64::from(other.is_some_and(|other| server.disconnect(other))))
+    Reply::Integer(i64::from(other.is_some_and(|other| machine.disconnect(other))))
 }
 
-pub(super) fn set_name(_: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn set_name(_: &mut Machine, call: &Call<'_>) -> Reply {
     if is_name(&call.arguments[2]) { Reply::ok() } else { Reply::error(BAD_NAME) }
 }
 

@@ -1,10 +1,10 @@
 //! What commands on hashes and on sorted sets have in common. One without members does not exist.
 
+use super::Machine;
 use super::command::Call;
 use super::keys::{WRONG_TYPE, database};
 use super::keyspace::millis;
 use super::reply::Reply;
-use super::server::Server;
 use super::value::Value;
 
 /// A value that has members.
@@ -16,11 +16,11 @@ pub(super) trait Collection: Default {
 
 /// Returns `answer` for the value, which is empty if there is none; an error if it is something else.
 pub(super) fn on<T: Collection>(
-    server: &mut Server,
+    machine: &mut Machine,
     call: &Call<'_>,
     answer: impl FnOnce(&T) -> Reply,
 ) -> Reply {
-    match database(server, call).get_mut(&call.arguments[1], millis(call.now)).map(T::of) {
+    match database(machine, call).get_mut(&call.arguments[1], millis(call.now)).map(T::of) {
         None => answer(&T::default()),
         Some(Some(found)) => answer(found),
         Some(None) => Reply::error(WRONG_TYPE),
@@ -30,13 +30,13 @@ pub(super) fn on<T: Collection>(
 /// Answers with what `change` returns for the value, and deletes it if it is empty after that. If
 /// there is none, it is made or the answer is 0.
 pub(super) fn changed<T: Collection>(
-    server: &mut Server,
+    machine: &mut Machine,
     call: &Call<'_>,
     make: bool,
     change: impl FnOnce(&mut T) -> usize,
 ) -> Reply {
     let (key, now) = (&call.arguments[1], millis(call.now));
-    let database = database(server, call);
+    let database = database(machine, call);
     if !make && database.get(key, now).is_none() {
         return Reply::Integer(0);
     }

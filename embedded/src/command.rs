@@ -1,11 +1,9 @@
 //! The known commands, and the errors for unknown ones.
 
-use super::lua::Engine;
 use super::reply::Reply;
-use super::server::Server;
 use super::{
-    ClientId, client, config, hashes, info, keys, pubsub, replication, scan, script, server,
-    sorted_sets,
+    ClientId, Machine, client, config, hashes, info, keys, pubsub, replication, scan, script,
+    server, sorted_sets,
 };
 use std::fmt::Write;
 use std::time::Duration;
@@ -20,14 +18,7 @@ pub(super) struct Call<'a> {
     pub(super) arguments: &'a [Vec<u8>],
 }
 
-type Handler = fn(&mut Server, &Call<'_>) -> Reply;
-type ScriptHandler = fn(&mut Engine, &mut Server, &Call<'_>) -> Reply;
-
-#[derive(Clone, Copy)]
-pub(super) enum Run {
-    Server(Handler),
-    Script(ScriptHandler),
-}
+type Handler = fn(&mut Machine, &Call<'_>) -> Reply;
 
 pub(super) struct Command {
     /// The name: `client|id` for the command `CLIENT ID`.
@@ -37,31 +28,20 @@ pub(super) struct Command {
     pub(super) in_scripts: bool,
     /// A replica refuses it.
     pub(super) writes: bool,
-    /// Redis does not know it.
-    pub(super) is_valkeys: bool,
-    pub(super) run: Run,
+    pub(super) run: Handler,
 }
 
 impl Command {
     const fn new(name: &'static str, arity: isize, run: Handler) -> Self {
-        let run = Run::Server(run);
-        Self { name, arity, in_scripts: true, writes: false, is_valkeys: false, run }
+        Self { name, arity, in_scripts: true, writes: false, run }
     }
 
     const fn write(name: &'static str, arity: isize, run: Handler) -> Self {
         Self { writes: true, ..Self::new(name, arity, run) }
     }
 
-    const fn valkeys(self) -> Self {
-        Self { is_valkeys: true, ..self }
-    }
-
     const fn outside(name: &'static str, arity: isize, run: Handler) -> Self {
         Self { in_scripts: false, ..Self::new(name, arity, run) }
-    }
-
-    const fn script(name: &'static str, arity: isize, run: ScriptHandler) -> Self {
-        Self { run: Run::Script(run), ..Self::outside(name, arity, server::nothing) }
     }
 
     pub(super) const fn takes(&self, arguments: usize) -> bool {
@@ -75,11 +55,11 @@ impl Command {
     }
 }
 
-pub(super) const COMMANDS: [Command; 52] = [
+pub(super) const COMMANDS: &[Command] = &[
     Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
     Command::write("del", -2, keys::del),
-    Command::write("delifeq", 3, keys::delifeq).valkeys(),
+    Command::write(VALKEYS, 3, keys::delifeq),
     Command::new("exists", -2, keys::exists),
     Command::new("pttl", 2, keys::pttl),
     Command::write("pexpire", -3, keys::pexpire),
@@ -103,11 +83,11 @@ pub(super) const COMMANDS: [Command; 52] = [
     Command::new("zrangebyscore", -4, sorted_sets::zrangebyscore),
     Command::new("zrank", 3, sorted_sets::zrank),
     Command::new("zcard", 2, sorted_sets::zcard),
-    Command::script("eval", -3, script::eval),
-    Command::script("evalsha", -3, script::evalsha),
-    Command::script("script|load", 3, script::load),
-    Command::script("script|exists", -3, script::exists),
-    Command::script("script|flush", -2, script::flush),
+    Command::outside("eval", -3, script::eval),
+    Command::outside("evalsha", -3, script::evalsha),
+    Command::outside("script|load", 3, script::load),
+    Command::outside("script|exists", -3, script::exists),
+    Command::outside("script|flush", -2, script::flush),
     Command::new("publish", 3, pubsub::publish),
     Command::new("pubsub|numsub", -2, pubsub::numsub),
     Command::outside("subscribe", -2, pubsub::subscribe),
@@ -124,39 +104,38 @@ pub(super) const COMMANDS: [Command; 52] = [
     Command::outside("config|get", -3, config::get),
     Command::outside("config|set", -4, config::set),
     Command::outside("replicaof", 3, replication::replicaof),
-    // Never called without a subcommand: the arity excludes that.
-    Command::outside("client", -2, server::nothing),
-    Command::outside("config", -2, server::nothing),
-    Command::outside("pubsub", -2, server::nothing),
-    Command::outside("script", -2, server::nothing),
 ];
 
-/// Looks up the command that the arguments name.
+/// The command that only Valkey has.
+const VALKEYS: &str = "delifeq";
+
+/// Looks up the command that the arguments name, in Redis or in Valkey.
 ///
 /// # Errors
 ///
 /// In the server's own words, if there is no such command.
-pub(super) fn lookup(arguments: &[Vec<u8>]) -> Result<&'static Command, Vec<u8>> {
+pub(super) fn lookup(arguments: &[Vec<u8>], is_valkey: bool) -> Result<&'static Command, String> {
     let Some((first, rest)) = arguments.split_first() else { return Err(unknown(b"", &[])) };
     let lower = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_lowercase();
-    let find = |name: &str| COMMANDS.iter().find(|command| command.name == name);
+    let known = |name: &str| {
+        let command = COMMANDS.iter().find(|command| command.name == name)?;
+        (is_valkey || name != VALKEYS).then_some(command)
+    };
     let name = lower(first);
-    let whole = find(&name).filter(|_| !name.contains('|')).ok_or_else(|| unknown(first, rest))?;
-    match rest.first() {
-        Some(sub) if is_container(&name) => {
-            let found = find(&format!("{name}|{}", lower(sub)));
-            found.ok_or_else(|| unknown_subcommand(&name, sub))
-        }
-        _ => Ok(whole),
+    let mut parts = COMMANDS.iter().filter_map(|command| command.name.split_once('|'));
+    if !parts.any(|(whole, _)| whole == name) {
+        return known(&name).filter(|_| !name.contains('|')).ok_or_else(|| unknown(first, rest));
     }
+    let sub = rest.first().ok_or_else(|| wrong_number(&name))?;
+    known(&format!("{name}|{}", lower(sub))).ok_or_else(|| unknown_subcommand(&name, sub))
 }
 
-fn is_container(name: &str) -> bool {
-    matches!(name, "client" | "config" | "pubsub" | "script")
+pub(super) fn wrong_number(name: &str) -> String {
+    format!("ERR wrong number of arguments for '{name}' command")
 }
 
 /// Returns the error for an unknown command, with as much of the arguments as the server shows.
-pub(super) fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> Vec<u8> {
+fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> String {
     let mut args = String::new();
     for argument in arguments {
         if args.len() >= MOST_SHOWN {
@@ -166,12 +145,12 @@ pub(super) fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> Vec<u8> {
         let _infallible = write!(args, "'{shown}' ");
     }
     let name = shown(name, MOST_SHOWN);
-    format!("ERR unknown command '{name}', with args beginning with: {args}").into()
+    format!("ERR unknown command '{name}', with args beginning with: {args}")
 }
 
-fn unknown_subcommand(name: &str, sub: &[u8]) -> Vec<u8> {
+fn unknown_subcommand(name: &str, sub: &[u8]) -> String {
     let (name, sub) = (name.to_ascii_uppercase(), shown(sub, MOST_SHOWN));
-    format!("ERR unknown subcommand '{sub}'. Try {name} HELP.").into()
+    format!("ERR unknown subcommand '{sub}'. Try {name} HELP.")
 }
 
 const MOST_SHOWN: usize = 128;

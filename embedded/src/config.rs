@@ -1,10 +1,10 @@
 //! The settings of persistence and eviction, as clients see them and as tests change them. They
 //! have no effect: nothing is ever evicted, and a restart keeps what its caller says.
 
+use super::Machine;
 use super::command::{Call, shown};
 use super::glob;
 use super::reply::Reply;
-use super::server::Server;
 use std::collections::BTreeMap;
 
 struct Parameter {
@@ -133,7 +133,7 @@ impl Config {
 }
 
 /// Handles `CONFIG GET name ...`, where a name may be a pattern.
-pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let mut found = BTreeMap::new();
     for pattern in &call.arguments[2..] {
         if !pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[')) {
@@ -150,13 +150,13 @@ pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
         }
     }
     let field = |(name, called): (&str, Vec<u8>)| {
-        (Reply::bulk(called), Reply::bulk(server.config.value(name)))
+        (Reply::bulk(called), Reply::bulk(machine.config.value(name)))
     };
     Reply::Map(found.into_iter().map(field).collect())
 }
 
 /// Handles `CONFIG SET name value ...`: sets all of them, or none and reports why.
-pub(super) fn set(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let pairs = call.arguments[2..].chunks_exact(2);
     if !pairs.remainder().is_empty() {
         return Reply::error(super::keys::SYNTAX);
@@ -185,7 +185,7 @@ pub(super) fn set(server: &mut Server, call: &Call<'_>) -> Reply {
             Err(problem) => return failed(parameter.name, &problem),
         }
     }
-    server.config.values.extend(values);
+    machine.config.values.extend(values);
     Reply::ok()
 }
 

@@ -1,11 +1,11 @@
 //! Commands on keys.
 
+use super::Machine;
 use super::command::Call;
 use super::glob;
 use super::keyspace::{Keyspace, Remaining, millis};
 use super::reply::Reply;
 use super::request::integer;
-use super::server::Server;
 use super::value::Value;
 
 pub(super) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
@@ -13,8 +13,8 @@ pub(super) const SYNTAX: &str = "ERR syntax error";
 pub(super) const WRONG_TYPE: &str =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 
-pub(super) fn database<'a>(server: &'a mut Server, call: &Call<'_>) -> &'a mut Keyspace {
-    &mut server.databases[call.database]
+pub(super) fn database<'a>(machine: &'a mut Machine, call: &Call<'_>) -> &'a mut Keyspace {
+    &mut machine.databases[call.database]
 }
 
 /// How SET spells the end of a key's life.
@@ -50,7 +50,7 @@ impl End {
 
 /// Handles `SET key value [NX] [PX ms | PXAT ms | EXAT s]`. An end that is over is no error: the key
 /// is gone at once.
-pub(super) fn set(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let now = millis(call.now);
     let (mut only_new, mut life) = (false, None);
     let mut options = call.arguments[3..].iter();
@@ -71,7 +71,7 @@ pub(super) fn set(server: &mut Server, call: &Call<'_>) -> Reply {
         Err(error) => return error,
     };
     let (key, value) = (&call.arguments[1], call.arguments[2].clone());
-    let database = database(server, call);
+    let database = database(machine, call);
     if only_new && database.get(key, now).is_some() {
         return Reply::Null;
     }
@@ -79,8 +79,8 @@ pub(super) fn set(server: &mut Server, call: &Call<'_>) -> Reply {
     Reply::ok()
 }
 
-pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
-    match database(server, call).get(&call.arguments[1], millis(call.now)) {
+pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    match database(machine, call).get(&call.arguments[1], millis(call.now)) {
         None => Reply::Null,
         Some(Value::String(value)) => Reply::bulk(value.clone()),
         Some(_) => Reply::error(WRONG_TYPE),
@@ -88,8 +88,8 @@ pub(super) fn get(server: &mut Server, call: &Call<'_>) -> Reply {
 }
 
 /// `TYPE key`
-pub(super) fn kind(server: &mut Server, call: &Call<'_>) -> Reply {
-    let value = database(server, call).get(&call.arguments[1], millis(call.now));
+pub(super) fn kind(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let value = database(machine, call).get(&call.arguments[1], millis(call.now));
     Reply::Status(value.map_or("none", kind_of).into())
 }
 
@@ -102,14 +102,14 @@ pub(super) const fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-pub(super) fn del(server: &mut Server, call: &Call<'_>) -> Reply {
-    let (now, database) = (millis(call.now), database(server, call));
+pub(super) fn del(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let (now, database) = (millis(call.now), database(machine, call));
     Reply::count(call.arguments[1..].iter().filter(|key| database.delete(key, now)).count())
 }
 
 /// `DELIFEQ key value`
-pub(super) fn delifeq(server: &mut Server, call: &Call<'_>) -> Reply {
-    let (now, database) = (millis(call.now), database(server, call));
+pub(super) fn delifeq(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let (now, database) = (millis(call.now), database(machine, call));
     let (key, value) = (&call.arguments[1], &call.arguments[2]);
     match database.get(key, now) {
         Some(Value::String(stands)) if stands == value => {
@@ -120,14 +120,14 @@ pub(super) fn delifeq(server: &mut Server, call: &Call<'_>) -> Reply {
     }
 }
 
-pub(super) fn exists(server: &mut Server, call: &Call<'_>) -> Reply {
-    let (now, database) = (millis(call.now), database(server, call));
+pub(super) fn exists(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let (now, database) = (millis(call.now), database(machine, call));
     Reply::count(call.arguments[1..].iter().filter(|key| database.get(key, now).is_some()).count())
 }
 
-pub(super) fn pttl(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn pttl(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let now = millis(call.now);
-    Reply::Integer(match database(server, call).remaining(&call.arguments[1], now) {
+    Reply::Integer(match database(machine, call).remaining(&call.arguments[1], now) {
         Remaining::Vacant => -2,
         Remaining::Endless => -1,
         Remaining::Millis(left) => left,
@@ -135,7 +135,7 @@ pub(super) fn pttl(server: &mut Server, call: &Call<'_>) -> Reply {
 }
 
 /// `PEXPIRE key ms`
-pub(super) fn pexpire(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn pexpire(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let now = millis(call.now);
     if let Some(option) = call.arguments.get(3) {
         let option = String::from_utf8_lossy(option);
@@ -145,29 +145,29 @@ pub(super) fn pexpire(server: &mut Server, call: &Call<'_>) -> Reply {
     let Some(at) = now.checked_add(ms) else {
         return Reply::error("ERR invalid expire time in 'pexpire' command");
     };
-    let found = database(server, call).expire(&call.arguments[1], at, now);
+    let found = database(machine, call).expire(&call.arguments[1], at, now);
     Reply::Integer(i64::from(found))
 }
 
 /// Handles `KEYS pattern`; the keys are in order.
-pub(super) fn keys(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn keys(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let pattern = &call.arguments[1];
-    let keys = database(server, call).keys(millis(call.now));
+    let keys = database(machine, call).keys(millis(call.now));
     let matching = keys.filter(|key| pattern == b"*" || glob::matches(pattern, key, false));
     Reply::Array(matching.map(Reply::bulk).collect())
 }
 
 /// Handles DBSIZE. Expired keys do not count, while a server counts them until it collects them.
-pub(super) fn dbsize(server: &mut Server, call: &Call<'_>) -> Reply {
-    Reply::count(database(server, call).keys(millis(call.now)).count())
+pub(super) fn dbsize(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    Reply::count(database(machine, call).keys(millis(call.now)).count())
 }
 
-pub(super) fn flushall(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn flushall(machine: &mut Machine, call: &Call<'_>) -> Reply {
     match &call.arguments[1..] {
         [] => {}
         [how] if [&b"ASYNC"[..], b"SYNC"].contains(&&*how.to_ascii_uppercase()) => {}
         _ => return Reply::error(SYNTAX),
     }
-    server.databases.iter_mut().for_each(Keyspace::clear);
+    machine.databases = Default::default();
     Reply::ok()
 }

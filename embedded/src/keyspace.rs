@@ -61,10 +61,6 @@ impl Keyspace {
         true
     }
 
-    pub(super) fn clear(&mut self) {
-        self.entries.clear();
-    }
-
     pub(super) fn get(&mut self, key: &[u8], now: i64) -> Option<&Value> {
         self.get_mut(key, now).map(|value| &*value)
     }

@@ -46,12 +46,15 @@ mod sorted_set;
 mod sorted_sets;
 mod value;
 
-use command::{Call, Run};
-use keyspace::{Keyspace, Remaining, millis};
+use client::Client;
+use command::{Call, Command};
+use config::Config;
+use keyspace::{DATABASES, Keyspace, Remaining, millis};
 use lua::Engine;
 use replication::READONLY;
 use reply::Reply;
-use server::{Server, micros};
+use server::micros;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 use value::Value;
 
@@ -71,39 +74,81 @@ pub enum Output {
 ///
 /// `now` is the time since 1970 on the master's own clock. It may step, as such clocks do.
 pub struct Machine {
-    server: Server,
+    process: Process,
+    databases: [Keyspace; DATABASES],
+    config: Config,
+    /// Host and port of the master that it follows.
+    follows: Option<(String, u16)>,
+    /// The commands that the only user may not run.
+    denied: BTreeSet<&'static str>,
+    /// It is Valkey 9, as far as its clients can see.
+    is_valkey: bool,
+    random: u64,
+}
+
+/// What a restart begins anew.
+#[derive(Default)]
+struct Process {
+    run_id: String,
+    replication_id: String,
+    /// The value of `replication_id` before the server ceased to be a replica.
+    former_replication_id: Option<String>,
+    /// The start, in microseconds since 1970 on the master's own clock; it may be long before 1970.
+    started: i64,
+    clients: BTreeMap<ClientId, Client>,
+    last_client: u64,
+    outputs: VecDeque<Output>,
     engine: Engine,
+    /// How often each command was executed.
+    calls: BTreeMap<&'static str, u64>,
 }
 
 impl Machine {
     /// Creates an empty master. Its `run_id` and everything else that is drawn at random follow
     /// from `seed`.
     pub fn new(seed: u64, now: Duration) -> Self {
-        Self { server: Server::new(seed, now), engine: Engine::default() }
+        let mut machine = Self {
+            process: Process::default(),
+            databases: Default::default(),
+            config: Config::default(),
+            follows: None,
+            denied: BTreeSet::new(),
+            is_valkey: false,
+            random: seed,
+        };
+        machine.restart(false, now);
+        machine
     }
 
     /// Ends this process and starts another one: no connections, no loaded scripts, a new `run_id`,
     /// client ids from 1 on. The keys stay if `keep` is set. The operator's decisions stay: the
     /// configuration, the master that it follows, and the denied commands.
     pub fn restart(&mut self, keep: bool, now: Duration) {
-        self.server.restart(keep, now);
-        self.engine = Engine::default();
+        if !keep {
+            self.databases = Default::default();
+        }
+        self.process = Process {
+            run_id: self.draw_id(),
+            replication_id: self.draw_id(),
+            started: micros(now),
+            ..Process::default()
+        };
     }
 
     /// Sets how long the process has been up, in microseconds.
     pub fn set_uptime(&mut self, micros_up: i64, now: Duration) {
-        self.server.set_uptime(micros_up, micros(now));
+        self.process.started = micros(now).saturating_sub(micros_up);
     }
 
     /// Returns the uptime in microseconds; negative once the clock was set back to before the
     /// start.
     pub fn uptime(&self, now: Duration) -> i64 {
-        self.server.uptime(micros(now))
+        micros(now).saturating_sub(self.process.started)
     }
 
     /// Makes it Valkey 9, or Redis again, as an upgrade would.
     pub const fn set_valkey(&mut self, is_valkey: bool) {
-        self.server.is_valkey = is_valkey;
+        self.is_valkey = is_valkey;
     }
 
     /// Denies these commands to every client, and no others.
@@ -112,30 +157,34 @@ impl Machine {
     ///
     /// If one of them can't be denied, with the reason.
     pub fn deny(&mut self, commands: &[&str]) -> Result<(), String> {
-        self.server.rights.deny(commands)
+        self.denied = rights::denied(commands)?;
+        Ok(())
     }
 
     pub fn open(&mut self) -> ClientId {
-        self.server.open()
+        self.process.last_client += 1;
+        let client = ClientId(self.process.last_client);
+        self.process.clients.insert(client, Client::default());
+        client
     }
 
     /// Handles a connection that the other side has closed.
     pub fn close(&mut self, client: ClientId) {
-        self.server.clients.remove(&client);
+        self.process.clients.remove(&client);
     }
 
     /// Executes every command that `bytes` complete, at `now`.
     pub fn receive(&mut self, client: ClientId, now: Duration, bytes: &[u8]) {
-        if let Some(client) = self.server.clients.get_mut(&client) {
+        if let Some(client) = self.process.clients.get_mut(&client) {
             client.requests.receive(bytes);
         }
-        while let Some(state) = self.server.clients.get_mut(&client) {
+        while let Some(state) = self.process.clients.get_mut(&client) {
             match state.requests.next() {
                 Ok(None) => return,
                 Ok(Some(arguments)) => self.execute(client, now, &arguments),
                 Err(problem) => {
-                    self.server.answer(client, &Reply::error(problem));
-                    self.server.disconnect(client);
+                    self.answer(client, &Reply::error(problem));
+                    self.disconnect(client);
                 }
             }
         }
@@ -143,7 +192,7 @@ impl Machine {
 
     /// Returns the next action; call it until it returns `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.server.outputs.pop_front()
+        self.process.outputs.pop_front()
     }
 
     /// Returns the string under a key of database 0.
@@ -186,41 +235,37 @@ impl Machine {
     }
 
     fn database(&self) -> &Keyspace {
-        &self.server.databases[0]
+        &self.databases[0]
     }
 
     fn execute(&mut self, client: ClientId, now: Duration, arguments: &[Vec<u8>]) {
-        let Some(state) = self.server.clients.get(&client) else { return };
+        let Some(state) = self.process.clients.get(&client) else { return };
         let call = Call { client, database: state.database, now, arguments };
-        let reply = match command::lookup(arguments) {
+        let reply = match command::lookup(arguments, self.is_valkey) {
             Err(unknown) => Reply::error(unknown),
             Ok(command) if !command.takes(arguments.len()) => {
-                let name = command.name;
-                Reply::error(format!("ERR wrong number of arguments for '{name}' command"))
+                Reply::error(command::wrong_number(command.name))
             }
-            Ok(command) if !self.server.knows(command) => {
-                Reply::error(command::unknown(&arguments[0], &arguments[1..]))
-            }
-            Ok(command) if !self.server.rights.allow(command) => {
+            Ok(command) if self.denied.contains(command.name) => {
                 let name = command.name;
                 Reply::error(format!(
                     "NOPERM this user has no permissions to run the '{name}' command"
                 ))
             }
-            Ok(command) if self.server.refuses(command) => Reply::error(READONLY),
+            Ok(command) if self.refuses(command) => Reply::error(READONLY),
             Ok(command) if state.only_listens() && !command.while_listening() => {
                 Reply::error(format!("ERR Can't execute '{}': {LISTENS}", command.name))
             }
-            Ok(command) => {
-                let reply = match command.run {
-                    Run::Server(run) => run(&mut self.server, &call),
-                    Run::Script(run) => run(&mut self.engine, &mut self.server, &call),
-                };
-                self.server.count(command);
-                reply
-            }
+            Ok(command) => self.run(command, &call),
         };
-        self.server.answer(client, &reply);
+        self.answer(client, &reply);
+    }
+
+    /// Executes a command that is allowed, and counts it.
+    fn run(&mut self, command: &Command, call: &Call<'_>) -> Reply {
+        let reply = (command.run)(self, call);
+        *self.process.calls.entry(command.name).or_default() += 1;
+        reply
     }
 }
 

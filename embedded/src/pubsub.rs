@@ -1,40 +1,39 @@
 //! The channels and their listeners. Channels know no databases.
 
-use super::ClientId;
+use super::client::Client;
 use super::command::Call;
 use super::reply::Reply;
-use super::server::Server;
+use super::{ClientId, Machine};
 
 /// Handles PUBLISH; answers with the number of connections that the message went to.
-pub(super) fn publish(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn publish(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let (channel, message) = (&call.arguments[1], &call.arguments[2]);
-    let listens = |(id, client): (&ClientId, &super::client::Client)| {
-        client.channels.contains(channel).then_some(*id)
-    };
-    let listeners: Vec<ClientId> = server.clients.iter().filter_map(listens).collect();
+    let listeners = listeners(machine, channel);
     let push = Reply::Push(vec![
         Reply::bulk("message"),
         Reply::bulk(channel.clone()),
         Reply::bulk(message.clone()),
     ]);
-    listeners.iter().for_each(|listener| server.answer(*listener, &push));
+    listeners.iter().for_each(|listener| machine.answer(*listener, &push));
     Reply::count(listeners.len())
 }
 
 /// Handles `PUBSUB NUMSUB channel ...`: each channel, and how many connections listen to it.
-pub(super) fn numsub(server: &mut Server, call: &Call<'_>) -> Reply {
-    let count = |channel: &Vec<u8>| {
-        let listens = |client: &&super::client::Client| client.channels.contains(channel);
-        Reply::count(server.clients.values().filter(listens).count())
-    };
-    let channels = call.arguments[2..].iter();
+pub(super) fn numsub(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let count = |channel: &Vec<u8>| Reply::count(listeners(machine, channel).len());
     let pair = |channel: &Vec<u8>| [Reply::bulk(channel.clone()), count(channel)];
-    Reply::Array(channels.flat_map(pair).collect())
+    Reply::Array(call.arguments[2..].iter().flat_map(pair).collect())
+}
+
+fn listeners(machine: &Machine, channel: &[u8]) -> Vec<ClientId> {
+    let listens =
+        |(id, client): (&ClientId, &Client)| client.channels.contains(channel).then_some(*id);
+    machine.process.clients.iter().filter_map(listens).collect()
 }
 
 /// Handles SUBSCRIBE: one answer for each channel.
-pub(super) fn subscribe(server: &mut Server, call: &Call<'_>) -> Reply {
-    let Some(client) = server.clients.get_mut(&call.client) else { return Reply::Null };
+pub(super) fn subscribe(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let Some(client) = machine.process.clients.get_mut(&call.client) else { return Reply::Null };
     let mut answers = Vec::new();
     for channel in &call.arguments[1..] {
         client.channels.insert(channel.clone());
@@ -45,8 +44,8 @@ pub(super) fn subscribe(server: &mut Server, call: &Call<'_>) -> Reply {
 
 /// Handles UNSUBSCRIBE: one answer for each channel that is named, or for each that there is; at
 /// least one.
-pub(super) fn unsubscribe(server: &mut Server, call: &Call<'_>) -> Reply {
-    let Some(client) = server.clients.get_mut(&call.client) else { return Reply::Null };
+pub(super) fn unsubscribe(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let Some(client) = machine.process.clients.get_mut(&call.client) else { return Reply::Null };
     let mut left = call.arguments[1..].to_vec();
     if left.is_empty() {
         left = client.channels.iter().cloned().collect();

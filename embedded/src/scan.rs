@@ -1,16 +1,16 @@
 //! SCAN: the keys of a database, page by page.
 
+use super::Machine;
 use super::command::Call;
 use super::glob;
 use super::keys::{NOT_AN_INTEGER, SYNTAX, database, kind_of};
 use super::keyspace::millis;
 use super::reply::Reply;
 use super::request::integer;
-use super::server::Server;
 
 /// Handles `SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]`. The cursor is the place in an order
 /// that does not change, so keys that stay are all returned, whatever comes and goes meanwhile.
-pub(super) fn scan(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn scan(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let Some(cursor) = cursor(&call.arguments[1]) else {
         return Reply::error("ERR invalid cursor");
     };
@@ -30,7 +30,7 @@ pub(super) fn scan(server: &mut Server, call: &Call<'_>) -> Reply {
             _ => return Reply::error(SYNTAX),
         }
     }
-    let (now, database) = (millis(call.now), database(server, call));
+    let (now, database) = (millis(call.now), database(machine, call));
     let mut left: Vec<(u64, Vec<u8>)> = database
         .keys(now)
         .map(|key| (place(key), key.to_vec()))

@@ -1,89 +1,75 @@
 //! The commands that load and run scripts, and the commands that a script may call.
 
-use super::command::{self, Call, Run};
+use super::Machine;
+use super::command::{self, Call};
 use super::keys::NOT_AN_INTEGER;
 use super::lua::Engine;
 use super::replication::READONLY;
 use super::reply::Reply;
 use super::request::integer;
-use super::server::Server;
 
-pub(super) fn eval(engine: &mut Engine, server: &mut Server, call: &Call<'_>) -> Reply {
-    let (keys, arguments) = match keys_and_arguments(call) {
-        Ok(split) => split,
-        Err(error) => return error,
-    };
-    match engine.load(&call.arguments[1]) {
-        Ok(hash) => run(engine, server, call, &hash, keys, arguments),
-        Err(error) => error,
-    }
+pub(super) fn eval(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    run(machine, call, Engine::load).unwrap_or_else(|error| error)
 }
 
-pub(super) fn evalsha(engine: &mut Engine, server: &mut Server, call: &Call<'_>) -> Reply {
-    let hash = String::from_utf8_lossy(&call.arguments[1]).to_ascii_lowercase();
-    if hash.len() != 40 {
-        return noscript();
-    }
-    match keys_and_arguments(call) {
-        Ok((keys, arguments)) => run(engine, server, call, &hash, keys, arguments),
-        Err(error) => error,
-    }
+pub(super) fn evalsha(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let hash = |_: &mut Engine, hash: &[u8]| Ok(String::from_utf8_lossy(hash).to_ascii_lowercase());
+    run(machine, call, hash).unwrap_or_else(|error| error)
 }
 
-pub(super) fn load(engine: &mut Engine, _: &mut Server, call: &Call<'_>) -> Reply {
-    engine.load(&call.arguments[2]).map_or_else(|error| error, Reply::bulk)
+pub(super) fn load(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    machine.process.engine.load(&call.arguments[2]).map_or_else(|error| error, Reply::bulk)
 }
 
-pub(super) fn exists(engine: &mut Engine, _: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn exists(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let known = |hash: &Vec<u8>| {
         let hash = String::from_utf8_lossy(hash).to_ascii_lowercase();
-        Reply::Integer(i64::from(engine.knows(&hash)))
+        Reply::Integer(i64::from(machine.process.engine.knows(&hash)))
     };
     Reply::Array(call.arguments[2..].iter().map(known).collect())
 }
 
-pub(super) fn flush(engine: &mut Engine, _: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn flush(machine: &mut Machine, call: &Call<'_>) -> Reply {
     match &call.arguments[2..] {
         [] => {}
         [how] if [&b"ASYNC"[..], b"SYNC"].contains(&&*how.to_ascii_uppercase()) => {}
         _ => return Reply::error("ERR SCRIPT FLUSH only support SYNC|ASYNC option"),
     }
-    engine.forget();
+    machine.process.engine = Engine::default();
     Reply::ok()
 }
 
+/// Runs the script whose hash is what `find` returns for the first argument.
 fn run(
-    engine: &Engine,
-    server: &mut Server,
+    machine: &mut Machine,
     call: &Call<'_>,
-    hash: &str,
-    keys: &[Vec<u8>],
-    arguments: &[Vec<u8>],
-) -> Reply {
-    let mut execute = |words: Vec<Vec<u8>>| called(server, &Call { arguments: &words, ..*call });
-    engine.run(hash, keys, arguments, &mut execute).unwrap_or_else(noscript)
+    find: impl FnOnce(&mut Engine, &[u8]) -> Result<String, Reply>,
+) -> Result<Reply, Reply> {
+    let (keys, arguments) = keys_and_arguments(call)?;
+    let hash = find(&mut machine.process.engine, &call.arguments[1])?;
+    // The commands of a script need the machine, and none of them needs the engine.
+    let engine = std::mem::take(&mut machine.process.engine);
+    let mut execute = |words: Vec<Vec<u8>>| called(machine, &Call { arguments: &words, ..*call });
+    let reply = engine.run(&hash, keys, arguments, &mut execute);
+    machine.process.engine = engine;
+    reply.ok_or_else(|| Reply::error("NOSCRIPT No matching script. Please use EVAL."))
 }
 
 /// Executes one command of a script.
-fn called(server: &mut Server, call: &Call<'_>) -> Reply {
-    let known = command::lookup(call.arguments).ok();
-    let Some(command) = known.filter(|command| server.knows(command)) else {
+fn called(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let Ok(command) = command::lookup(call.arguments, machine.is_valkey) else {
         return Reply::error("ERR Unknown Redis command called from script");
     };
-    match command.run {
-        _ if !command.takes(call.arguments.len()) => {
-            Reply::error("ERR Wrong number of args calling Redis command from script")
-        }
-        Run::Server(_) if command.in_scripts && !server.rights.allow(command) => {
-            Reply::error("ERR The user executing the script can't run this command or subcommand")
-        }
-        Run::Server(_) if command.in_scripts && server.refuses(command) => Reply::error(READONLY),
-        Run::Server(run) if command.in_scripts => {
-            let reply = run(server, call);
-            server.count(command);
-            reply
-        }
-        _ => Reply::error("ERR This Redis command is not allowed from script"),
+    if !command.takes(call.arguments.len()) {
+        Reply::error("ERR Wrong number of args calling Redis command from script")
+    } else if !command.in_scripts {
+        Reply::error("ERR This Redis command is not allowed from script")
+    } else if machine.denied.contains(command.name) {
+        Reply::error("ERR The user executing the script can't run this command or subcommand")
+    } else if machine.refuses(command) {
+        Reply::error(READONLY)
+    } else {
+        machine.run(command, call)
     }
 }
 
@@ -98,8 +84,4 @@ fn keys_and_arguments<'a>(call: &Call<'a>) -> Result<(Words<'a>, Words<'a>), Rep
     call.arguments[3..]
         .split_at_checked(count)
         .ok_or_else(|| Reply::error("ERR Number of keys can't be greater than number of args"))
-}
-
-fn noscript() -> Reply {
-    Reply::error("NOSCRIPT No matching script. Please use EVAL.")
 }

@@ -1,17 +1,17 @@
 //! Commands on sorted sets.
 
+use super::Machine;
 use super::collection::{changed, on};
 use super::command::Call;
 use super::keys::{NOT_AN_INTEGER, SYNTAX};
 use super::reply::Reply;
 use super::request::integer;
-use super::server::Server;
 use super::sorted_set::{Bound, SortedSet};
 
 const NOT_A_RANGE: &str = "ERR min or max is not a float";
 
 /// Handles `ZADD key [NX | XX] score member ...`; answers with the number of new members.
-pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn zadd(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let options = call.arguments[2..].iter().take_while(|word| is_option(word)).count();
     let (options, pairs) = call.arguments[2..].split_at(options);
     let has = |name: &[u8]| options.iter().any(|word| word.eq_ignore_ascii_case(name));
@@ -27,7 +27,7 @@ pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
     let Some(pairs) = pairs.chunks(2).map(scored).collect::<Option<Vec<_>>>() else {
         return Reply::error("ERR value is not a valid float");
     };
-    changed(server, call, !only_old, |set: &mut SortedSet| {
+    changed(machine, call, !only_old, |set: &mut SortedSet| {
         let mut added = 0;
         for (score, member) in pairs {
             let stands = set.score(&member).is_some();
@@ -40,21 +40,21 @@ pub(super) fn zadd(server: &mut Server, call: &Call<'_>) -> Reply {
 }
 
 /// Handles `ZREM key member ...`; answers with the number of members that were there.
-pub(super) fn zrem(server: &mut Server, call: &Call<'_>) -> Reply {
-    changed(server, call, false, |set: &mut SortedSet| {
+pub(super) fn zrem(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    changed(machine, call, false, |set: &mut SortedSet| {
         call.arguments[2..].iter().filter(|member| set.remove(member)).count()
     })
 }
 
-pub(super) fn zscore(server: &mut Server, call: &Call<'_>) -> Reply {
-    on(server, call, |set: &SortedSet| {
+pub(super) fn zscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    on(machine, call, |set: &SortedSet| {
         set.score(&call.arguments[2]).map_or(Reply::Null, Reply::Double)
     })
 }
 
 /// Handles `ZRANGE key start stop [WITHSCORES]`, both by their place; a negative one is counted from
 /// the end.
-pub(super) fn zrange(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn zrange(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let mut options = call.arguments[4..].iter();
     let with_scores = !options.as_slice().is_empty();
     if !options.all(|word| word.eq_ignore_ascii_case(b"WITHSCORES")) {
@@ -62,7 +62,7 @@ pub(super) fn zrange(server: &mut Server, call: &Call<'_>) -> Reply {
     }
     let places = (integer(&call.arguments[2]), integer(&call.arguments[3]));
     let (Some(start), Some(stop)) = places else { return Reply::error(NOT_AN_INTEGER) };
-    on(server, call, |set: &SortedSet| {
+    on(machine, call, |set: &SortedSet| {
         let members = within(set.members(), start, stop).iter();
         if with_scores {
             let pair = |(member, score): &(Vec<u8>, f64)| {
@@ -76,36 +76,36 @@ pub(super) fn zrange(server: &mut Server, call: &Call<'_>) -> Reply {
 }
 
 /// Handles `ZREMRANGEBYSCORE key min max`; answers with the number of members that were there.
-pub(super) fn zremrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn zremrangebyscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
     match (bound(&call.arguments[2]), bound(&call.arguments[3])) {
         (Some(least), Some(most)) => {
-            changed(server, call, false, |set: &mut SortedSet| set.remove_between(least, most))
+            changed(machine, call, false, |set: &mut SortedSet| set.remove_between(least, most))
         }
         _ => Reply::error(NOT_A_RANGE),
     }
 }
 
 /// Handles `ZRANGEBYSCORE key min max`; answers with the members, in the order of their scores.
-pub(super) fn zrangebyscore(server: &mut Server, call: &Call<'_>) -> Reply {
+pub(super) fn zrangebyscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let bounds = (bound(&call.arguments[2]), bound(&call.arguments[3]));
     let (Some(least), Some(most)) = bounds else { return Reply::error(NOT_A_RANGE) };
     if call.arguments.len() > 4 {
         return Reply::error(SYNTAX);
     }
-    on(server, call, |set: &SortedSet| {
+    on(machine, call, |set: &SortedSet| {
         Reply::Array(set.between(least, most).map(Reply::bulk).collect())
     })
 }
 
 /// Handles `ZRANK key member`; answers with the number of members before it.
-pub(super) fn zrank(server: &mut Server, call: &Call<'_>) -> Reply {
-    on(server, call, |set: &SortedSet| {
+pub(super) fn zrank(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    on(machine, call, |set: &SortedSet| {
         set.rank(&call.arguments[2]).map_or(Reply::Null, Reply::count)
     })
 }
 
-pub(super) fn zcard(server: &mut Server, call: &Call<'_>) -> Reply {
-    on(server, call, |set: &SortedSet| Reply::count(set.members().len()))
+pub(super) fn zcard(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    on(machine, call, |set: &SortedSet| Reply::count(set.members().len()))
 }
 
 /// Returns whether ZADD takes the word for an option, known here or not.

@@ -40,10 +40,6 @@ impl Engine {
         self.interpreter.as_ref().is_some_and(|interpreter| interpreter.scripts.contains_key(hash))
     }
 
-    pub(super) fn forget(&mut self) {
-        self.interpreter = None;
-    }
-
     /// Compiles a script and returns its hash.
     ///
     /// # Errors

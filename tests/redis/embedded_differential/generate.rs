@@ -228,7 +228,7 @@ impl Generator {
             1 => vec!["SCRIPT", "EXISTS", &hash, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"],
             2 => vec!["SCRIPT", "FLUSH"],
             3 => vec!["SCRIPT", "FLUSH", "SYNC"],
-            4 => vec!["EVALSHA", "abc", "x"],
+            4 => vec!["EVALSHA", "abc", "0"],
             5 => vec!["EVAL", script, *self.rng.pick(&COUNTS)],
             6..12 => return self.own_script(key),
             _ => return self.run(script, &[key], &[value]),
