@@ -5,23 +5,16 @@ use super::command::Call;
 use super::keys::{WRONG_TYPE, database};
 use super::keyspace::millis;
 use super::reply::Reply;
-use super::value::Value;
-
-/// A value that has members.
-pub(super) trait Collection: Default {
-    fn of(value: &mut Value) -> Option<&mut Self>;
-    fn into_value(self) -> Value;
-    fn is_empty(&self) -> bool;
-}
+use super::value::{Collected, Members};
 
 /// Returns `answer` for the value, which is empty if there is none; an error if it is something else.
-pub(super) fn on<T: Collection>(
+pub(super) fn on<T: Collected>(
     machine: &mut Machine,
     call: &Call<'_>,
-    answer: impl FnOnce(&T) -> Reply,
+    answer: impl FnOnce(&Members<T>) -> Reply,
 ) -> Reply {
-    match database(machine, call).get_mut(&call.arguments[1], millis(call.now)).map(T::of) {
-        None => answer(&T::default()),
+    match database(machine, call).get_mut(&call.arguments[1], millis(call.now)).map(T::members) {
+        None => answer(&Members::default()),
         Some(Some(found)) => answer(found),
         Some(None) => Reply::error(WRONG_TYPE),
     }
@@ -29,22 +22,22 @@ pub(super) fn on<T: Collection>(
 
 /// Answers with what `change` returns for the value, and deletes it if it is empty after that. If
 /// there is none, it is made or the answer is 0.
-pub(super) fn changed<T: Collection>(
+pub(super) fn changed<T: Collected>(
     machine: &mut Machine,
     call: &Call<'_>,
     make: bool,
-    change: impl FnOnce(&mut T) -> usize,
+    change: impl FnOnce(&mut Members<T>) -> usize,
 ) -> Reply {
     let (key, now) = (&call.arguments[1], millis(call.now));
     let database = database(machine, call);
     if !make && database.get(key, now).is_none() {
         return Reply::Integer(0);
     }
-    let Some(found) = T::of(database.get_or_insert(key, T::default().into_value(), now)) else {
+    let Some(found) = T::members(database.get_or_insert(key, T::EMPTY, now)) else {
         return Reply::error(WRONG_TYPE);
     };
     let answer = Reply::count(change(found));
-    if found.is_empty() {
+    if found.all().is_empty() {
         database.delete(key, now);
     }
     answer

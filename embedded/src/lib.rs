@@ -206,7 +206,7 @@ impl Machine {
     /// Returns the fields and values of the hash under a key of database 0.
     pub fn hash(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, Vec<u8>)] {
         match self.database().peek(key, millis(now)) {
-            Some(Value::Hash(hash)) => hash.fields(),
+            Some(Value::Hash(hash)) => hash.all(),
             _ => &[],
         }
     }
@@ -214,7 +214,7 @@ impl Machine {
     /// Returns the members and scores of the sorted set under a key of database 0, in order.
     pub fn sorted_set(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, f64)] {
         match self.database().peek(key, millis(now)) {
-            Some(Value::SortedSet(set)) => set.members(),
+            Some(Value::SortedSet(set)) => set.all(),
             _ => &[],
         }
     }

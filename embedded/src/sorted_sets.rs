@@ -6,7 +6,10 @@ use super::command::Call;
 use super::keys::{NOT_AN_INTEGER, SYNTAX};
 use super::reply::Reply;
 use super::request::integer;
-use super::sorted_set::{Bound, SortedSet};
+use super::sorted_set::Bound;
+use super::value::Members;
+
+type SortedSet = Members<f64>;
 
 const NOT_A_RANGE: &str = "ERR min or max is not a float";
 
@@ -30,9 +33,9 @@ pub(super) fn zadd(machine: &mut Machine, call: &Call<'_>) -> Reply {
     changed(machine, call, !only_old, |set: &mut SortedSet| {
         let mut added = 0;
         for (score, member) in pairs {
-            let stands = set.score(&member).is_some();
+            let stands = set.get(&member).is_some();
             if !(only_new && stands || only_old && !stands) {
-                added += usize::from(set.set(&member, score));
+                added += usize::from(set.set_score(&member, score));
             }
         }
         added
@@ -48,7 +51,7 @@ pub(super) fn zrem(machine: &mut Machine, call: &Call<'_>) -> Reply {
 
 pub(super) fn zscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
     on(machine, call, |set: &SortedSet| {
-        set.score(&call.arguments[2]).map_or(Reply::Null, Reply::Double)
+        set.get(&call.arguments[2]).map_or(Reply::Null, |score| Reply::Double(*score))
     })
 }
 
@@ -63,7 +66,7 @@ pub(super) fn zrange(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let places = (integer(&call.arguments[2]), integer(&call.arguments[3]));
     let (Some(start), Some(stop)) = places else { return Reply::error(NOT_AN_INTEGER) };
     on(machine, call, |set: &SortedSet| {
-        let members = within(set.members(), start, stop).iter();
+        let members = within(set.all(), start, stop).iter();
         if with_scores {
             let pair = |(member, score): &(Vec<u8>, f64)| {
                 (Reply::bulk(member.clone()), Reply::Double(*score))
@@ -105,7 +108,7 @@ pub(super) fn zrank(machine: &mut Machine, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn zcard(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    on(machine, call, |set: &SortedSet| Reply::count(set.members().len()))
+    on(machine, call, |set: &SortedSet| Reply::count(set.all().len()))
 }
 
 /// Returns whether ZADD takes the word for an option, known here or not.
