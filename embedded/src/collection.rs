@@ -13,7 +13,7 @@ pub(super) fn on<T: Collected>(
     call: &Call<'_>,
     answer: impl FnOnce(&Members<T>) -> Reply,
 ) -> Reply {
-    match database(machine, call).get_mut(&call.arguments[1], millis(call.now)).map(T::members) {
+    match database(machine, call).get(&call.arguments[1], millis(call.now)).map(T::members) {
         None => answer(&Members::default()),
         Some(Some(found)) => answer(found),
         Some(None) => Reply::error(WRONG_TYPE),

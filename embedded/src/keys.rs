@@ -3,7 +3,7 @@
 use super::Machine;
 use super::command::Call;
 use super::glob;
-use super::keyspace::{Keyspace, Remaining, millis};
+use super::keyspace::{Keyspace, millis};
 use super::reply::Reply;
 use super::request::integer;
 use super::value::Value;
@@ -90,7 +90,7 @@ pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
 /// `TYPE key`
 pub(super) fn kind(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let value = database(machine, call).get(&call.arguments[1], millis(call.now));
-    Reply::Status(value.map_or("none", kind_of).into())
+    Reply::Status(value.map_or("none", |value| kind_of(value)).into())
 }
 
 /// Returns the name of a value's type.
@@ -127,11 +127,8 @@ pub(super) fn exists(machine: &mut Machine, call: &Call<'_>) -> Reply {
 
 pub(super) fn pttl(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let now = millis(call.now);
-    Reply::Integer(match database(machine, call).remaining(&call.arguments[1], now) {
-        Remaining::Vacant => -2,
-        Remaining::Endless => -1,
-        Remaining::Millis(left) => left,
-    })
+    let entry = database(machine, call).entry(&call.arguments[1], now);
+    Reply::Integer(entry.map_or(-2, |entry| entry.expires_at.map_or(-1, |at| at - now)))
 }
 
 /// `PEXPIRE key ms`

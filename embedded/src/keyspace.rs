@@ -12,9 +12,9 @@ pub(super) fn millis(now: Duration) -> i64 {
     i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }
 
-struct Entry {
-    value: Value,
-    expires_at: Option<i64>,
+pub(super) struct Entry {
+    pub(super) value: Value,
+    pub(super) expires_at: Option<i64>,
 }
 
 impl Entry {
@@ -23,14 +23,6 @@ impl Entry {
     fn is_alive(&self, now: i64) -> bool {
         self.expires_at.is_none_or(|at| now <= at)
     }
-}
-
-/// The remaining life of a key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Remaining {
-    Vacant,
-    Endless,
-    Millis(i64),
 }
 
 /// One database. An expired key is gone for every reader, and deleted once a command has read it. A
@@ -61,11 +53,7 @@ impl Keyspace {
         true
     }
 
-    pub(super) fn get(&mut self, key: &[u8], now: i64) -> Option<&Value> {
-        self.get_mut(key, now).map(|value| &*value)
-    }
-
-    pub(super) fn get_mut(&mut self, key: &[u8], now: i64) -> Option<&mut Value> {
+    pub(super) fn get(&mut self, key: &[u8], now: i64) -> Option<&mut Value> {
         Some(&mut self.entry(key, now)?.value)
     }
 
@@ -76,28 +64,13 @@ impl Keyspace {
         &mut self.entries.entry(key.to_vec()).or_insert_with(entry).value
     }
 
-    pub(super) fn remaining(&mut self, key: &[u8], now: i64) -> Remaining {
-        self.entry(key, now);
-        self.left(key, now)
-    }
-
-    /// Returns the key's remaining life, without a command.
-    pub(super) fn left(&self, key: &[u8], now: i64) -> Remaining {
-        match self.entries.get(key).filter(|entry| entry.is_alive(now)) {
-            None => Remaining::Vacant,
-            Some(Entry { expires_at: None, .. }) => Remaining::Endless,
-            Some(Entry { expires_at: Some(at), .. }) => Remaining::Millis(at - now),
-        }
-    }
-
-    /// Returns the value under the key, without a command.
-    pub(super) fn peek(&self, key: &[u8], now: i64) -> Option<&Value> {
-        let entry = self.entries.get(key).filter(|entry| entry.is_alive(now))?;
-        Some(&entry.value)
+    /// Looks at a key, without a command.
+    pub(super) fn peek(&self, key: &[u8], now: i64) -> Option<&Entry> {
+        self.entries.get(key).filter(|entry| entry.is_alive(now))
     }
 
     /// Looks a key up for a command: an expired key is deleted.
-    fn entry(&mut self, key: &[u8], now: i64) -> Option<&mut Entry> {
+    pub(super) fn entry(&mut self, key: &[u8], now: i64) -> Option<&mut Entry> {
         if self.entries.get(key).is_some_and(|entry| !entry.is_alive(now)) {
             self.entries.remove(key);
         }
@@ -118,10 +91,7 @@ mod tests {
     fn a_key_lives_through_its_last_millisecond_and_no_longer() {
         let mut keyspace = Keyspace::default();
         keyspace.set(b"a", Value::String(b"1".to_vec()), Some(100));
-        for (now, remaining) in
-            [(0, Remaining::Millis(100)), (100, Remaining::Millis(0)), (101, Remaining::Vacant)]
-        {
-            assert_eq!(keyspace.remaining(b"a", now), remaining, "at {now}");
+        for now in [0, 100, 101] {
             assert_eq!(keyspace.get(b"a", now).is_some(), now <= 100, "at {now}");
             assert_eq!(keyspace.keys(now).count(), usize::from(now <= 100), "at {now}");
         }
@@ -144,6 +114,6 @@ mod tests {
         let mut keyspace = Keyspace::default();
         keyspace.set(b"a", Value::String(b"1".to_vec()), None);
         assert!(keyspace.expire(b"a", 5, 5));
-        assert_eq!(keyspace.remaining(b"a", 5), Remaining::Vacant);
+        assert!(keyspace.get(b"a", 5).is_none());
     }
 }

@@ -49,7 +49,7 @@ mod value;
 use client::Client;
 use command::{Call, Command};
 use config::Config;
-use keyspace::{DATABASES, Keyspace, Remaining, millis};
+use keyspace::{DATABASES, Entry, Keyspace, millis};
 use lua::Engine;
 use replication::READONLY;
 use reply::Reply;
@@ -197,7 +197,7 @@ impl Machine {
 
     /// Returns the string under a key of database 0.
     pub fn value(&self, key: &[u8], now: Duration) -> Option<&[u8]> {
-        match self.database().peek(key, millis(now))? {
+        match &self.entry(key, now)?.value {
             Value::String(value) => Some(value),
             _ => None,
         }
@@ -205,7 +205,7 @@ impl Machine {
 
     /// Returns the fields and values of the hash under a key of database 0.
     pub fn hash(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, Vec<u8>)] {
-        match self.database().peek(key, millis(now)) {
+        match self.entry(key, now).map(|entry| &entry.value) {
             Some(Value::Hash(hash)) => hash.all(),
             _ => &[],
         }
@@ -213,7 +213,7 @@ impl Machine {
 
     /// Returns the members and scores of the sorted set under a key of database 0, in order.
     pub fn sorted_set(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, f64)] {
-        match self.database().peek(key, millis(now)) {
+        match self.entry(key, now).map(|entry| &entry.value) {
             Some(Value::SortedSet(set)) => set.all(),
             _ => &[],
         }
@@ -221,21 +221,18 @@ impl Machine {
 
     /// Returns the keys of database 0, in order.
     pub fn keys(&self, now: Duration) -> impl Iterator<Item = &[u8]> {
-        self.database().keys(millis(now))
+        self.databases[0].keys(millis(now))
     }
 
     /// Returns the remaining life of a key of database 0; the longest duration means that it never
     /// expires.
     pub fn time_to_live(&self, key: &[u8], now: Duration) -> Option<Duration> {
-        match self.database().left(key, millis(now)) {
-            Remaining::Vacant => None,
-            Remaining::Endless => Some(Duration::MAX),
-            Remaining::Millis(left) => Some(Duration::from_millis(left.unsigned_abs())),
-        }
+        let left = |at: i64| Duration::from_millis((at - millis(now)).unsigned_abs());
+        Some(self.entry(key, now)?.expires_at.map_or(Duration::MAX, left))
     }
 
-    fn database(&self) -> &Keyspace {
-        &self.databases[0]
+    fn entry(&self, key: &[u8], now: Duration) -> Option<&Entry> {
+        self.databases[0].peek(key, millis(now))
     }
 
     fn execute(&mut self, client: ClientId, now: Duration, arguments: &[Vec<u8>]) {

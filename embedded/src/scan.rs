@@ -44,7 +44,7 @@ pub(super) fn scan(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let is_wanted = |key: &Vec<u8>| {
         pattern.is_none_or(|pattern| glob::matches(pattern, key, false))
             && wanted.is_none_or(|wanted| {
-                let kind = database.peek(key, now).map(kind_of);
+                let kind = database.peek(key, now).map(|entry| kind_of(&entry.value));
                 kind.is_some_and(|kind| wanted.eq_ignore_ascii_case(kind.as_bytes()))
             })
     };
