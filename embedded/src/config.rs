@@ -1,36 +1,24 @@
 //! The settings of persistence and eviction, as clients see them and as tests change them. They
 //! have no effect: nothing is ever evicted, and a restart keeps what its caller says.
 
-use super::Machine;
 use super::command::{Call, shown};
-use super::glob;
 use super::reply::Reply;
+use super::{Machine, glob};
 use std::collections::BTreeMap;
 
-struct Parameter {
-    name: &'static str,
-    default: &'static str,
-    kind: Kind,
-}
-
 enum Kind {
-    /// Can't be set.
-    Fixed,
     /// A number of bytes, with or without a unit.
     Memory,
     YesNo,
     OneOf(&'static [&'static str]),
 }
 
-const PARAMETERS: [Parameter; 11] = [
-    Parameter::new("appenddirname", "appendonlydir", Kind::Fixed),
-    Parameter::new("appendfilename", "appendonly.aof", Kind::Fixed),
-    Parameter::new("appendfsync", "everysec", Kind::OneOf(&["everysec", "always", "no"])),
-    Parameter::new("appendonly", "no", Kind::YesNo),
-    Parameter::new("maxmemory", "0", Kind::Memory),
-    Parameter::new("maxmemory-clients", "0", Kind::Fixed),
-    Parameter::new("maxmemory-eviction-tenacity", "10", Kind::Fixed),
-    Parameter::new(
+/// The name of each setting, its default, and what it may be.
+const SETTINGS: [(&str, &str, Kind); 5] = [
+    ("appendfsync", "everysec", Kind::OneOf(&["everysec", "always", "no"])),
+    ("appendonly", "no", Kind::YesNo),
+    ("maxmemory", "0", Kind::Memory),
+    (
         "maxmemory-policy",
         "noeviction",
         Kind::OneOf(&[
@@ -44,26 +32,13 @@ const PARAMETERS: [Parameter; 11] = [
             "noeviction",
         ]),
     ),
-    Parameter::new("maxmemory-samples", "5", Kind::Fixed),
-    Parameter::new("no-appendfsync-on-rewrite", "no", Kind::Fixed),
-    Parameter::new("save", "", Kind::Fixed),
+    ("no-appendfsync-on-rewrite", "no", Kind::YesNo),
 ];
-
-impl Parameter {
-    const fn new(name: &'static str, default: &'static str, kind: Kind) -> Self {
-        Self { name, default, kind }
-    }
-
-    fn named(name: &[u8]) -> Option<&'static Self> {
-        PARAMETERS.iter().find(|parameter| name.eq_ignore_ascii_case(parameter.name.as_bytes()))
-    }
-}
 
 impl Kind {
     /// Reads a value, and returns it as CONFIG GET spells it.
     fn read(&self, text: &[u8]) -> Result<String, String> {
         match self {
-            Self::Fixed => Err(IMMUTABLE.to_owned()),
             Self::Memory => {
                 let bytes = memory(text).ok_or("argument must be a memory value")?;
                 Ok(bytes.to_string())
@@ -77,8 +52,6 @@ impl Kind {
         }
     }
 }
-
-const IMMUTABLE: &str = "can't set immutable config";
 
 fn chosen(words: &[&str], text: &[u8]) -> Option<String> {
     let word = words.iter().find(|word| text.eq_ignore_ascii_case(word.as_bytes()))?;
@@ -104,55 +77,35 @@ fn memory(text: &[u8]) -> Option<u64> {
     Some(count.wrapping_mul(factor))
 }
 
-pub(super) struct Config {
-    values: BTreeMap<&'static str, String>,
-}
+/// The value of each setting.
+pub(super) struct Config(BTreeMap<&'static str, String>);
 
 impl Default for Config {
     fn default() -> Self {
-        let default = |parameter: &Parameter| (parameter.name, parameter.default.to_owned());
-        Self { values: PARAMETERS.iter().map(default).collect() }
+        Self(SETTINGS.iter().map(|(name, default, _)| (*name, (*default).to_owned())).collect())
     }
 }
 
 impl Config {
-    fn value(&self, name: &str) -> &str {
-        self.values.get(name).map_or("", String::as_str)
-    }
-
     /// Returns the fields of INFO that its readers use.
     pub(super) fn section_memory(&self) -> String {
-        let (most, policy) = (self.value("maxmemory"), self.value("maxmemory-policy"));
+        let (most, policy) = (&self.0["maxmemory"], &self.0["maxmemory-policy"]);
         format!("# Memory\r\nmaxmemory:{most}\r\nmaxmemory_policy:{policy}\r\n")
     }
 
     pub(super) fn section_persistence(&self) -> String {
-        let appends = u8::from(self.value("appendonly") == "yes");
+        let appends = u8::from(self.0["appendonly"] == "yes");
         format!("# Persistence\r\nloading:0\r\naof_enabled:{appends}\r\n")
     }
 }
 
 /// Handles `CONFIG GET name ...`, where a name may be a pattern.
 pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let mut found = BTreeMap::new();
-    for pattern in &call.arguments[2..] {
-        if !pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[')) {
-            // The name as the client spells it.
-            if let Some(parameter) = Parameter::named(pattern) {
-                found.entry(parameter.name).or_insert_with(|| pattern.clone());
-            }
-            continue;
-        }
-        let matching =
-            |parameter: &&Parameter| glob::matches(pattern, parameter.name.as_bytes(), true);
-        for parameter in PARAMETERS.iter().filter(matching) {
-            found.entry(parameter.name).or_insert_with(|| parameter.name.into());
-        }
-    }
-    let field = |(name, called): (&str, Vec<u8>)| {
-        (Reply::bulk(called), Reply::bulk(machine.config.value(name)))
-    };
-    Reply::Map(found.into_iter().map(field).collect())
+    let patterns = call.arguments[2..].iter().map(|pattern| pattern.to_ascii_lowercase());
+    let patterns: Vec<Vec<u8>> = patterns.collect();
+    let is_wanted = |name: &str| patterns.iter().any(|one| glob::matches(one, name.as_bytes()));
+    let wanted = machine.config.0.iter().filter(|(name, _)| is_wanted(name));
+    Reply::Map(wanted.map(|(name, value)| (Reply::bulk(*name), Reply::bulk(&**value))).collect())
 }
 
 /// Handles `CONFIG SET name value ...`: sets all of them, or none and reports why.
@@ -161,38 +114,26 @@ pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
     if !pairs.remainder().is_empty() {
         return Reply::error(super::keys::SYNTAX);
     }
-    let mut wanted: Vec<(&Parameter, &[u8])> = Vec::new();
+    let mut values = BTreeMap::new();
     for pair in pairs {
-        let (name, value) = (&pair[0], &pair[1]);
-        let Some(parameter) = Parameter::named(name) else {
-            let name = shown(name, name.len());
+        let name = shown(&pair[0], pair[0].len());
+        let known = SETTINGS.iter().find(|(known, ..)| name.eq_ignore_ascii_case(known));
+        let Some((known, _, kind)) = known else {
             return Reply::error(format!(
                 "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
             ));
         };
-        if matches!(parameter.kind, Kind::Fixed) {
-            return failed(&shown(name, name.len()), IMMUTABLE);
-        }
-        if wanted.iter().any(|(other, _)| other.name == parameter.name) {
-            return failed(&shown(name, name.len()), "duplicate parameter");
-        }
-        wanted.push((parameter, value));
+        match kind.read(&pair[1]) {
+            Ok(value) => values.insert(*known, value),
+            Err(problem) => {
+                return Reply::error(format!(
+                    "ERR CONFIG SET failed (possibly related to argument '{known}') - {problem}"
+                ));
+            }
+        };
     }
-    let mut values = Vec::new();
-    for (parameter, value) in wanted {
-        match parameter.kind.read(value) {
-            Ok(value) => values.push((parameter.name, value)),
-            Err(problem) => return failed(parameter.name, &problem),
-        }
-    }
-    machine.config.values.extend(values);
+    machine.config.0.extend(values);
     Reply::ok()
-}
-
-fn failed(name: &str, problem: &str) -> Reply {
-    Reply::error(format!(
-        "ERR CONFIG SET failed (possibly related to argument '{name}') - {problem}"
-    ))
 }
 
 #[cfg(test)]

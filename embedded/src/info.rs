@@ -17,34 +17,26 @@ const SECTIONS: [(&str, Section); 5] = [
     (COMMANDSTATS, commandstats),
 ];
 
-/// A section that is shown only if it is named, or for `all`.
+/// A section that is shown only if it is named.
 const COMMANDSTATS: &str = "commandstats";
 
 /// `INFO [section ...]`
 pub(super) fn info(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let wanted = |names: &[&str]| {
-        let named = |argument: &Vec<u8>| {
-            let argument = argument.to_ascii_lowercase();
-            names.iter().any(|name| name.as_bytes() == argument)
-        };
-        call.arguments[1..].iter().any(named)
+    let is_wanted = |name: &str| match &call.arguments[1..] {
+        [] => name != COMMANDSTATS,
+        named => named.iter().any(|word| word.eq_ignore_ascii_case(name.as_bytes())),
     };
-    let all = wanted(&["all", "everything"]);
-    let default = all || call.arguments.len() == 1 || wanted(&["default"]);
-    let included = |name| (if name == COMMANDSTATS { all } else { default }) || wanted(&[name]);
-    let sections = SECTIONS.iter().filter(|(name, _)| included(*name));
+    let sections = SECTIONS.iter().filter(|(name, _)| is_wanted(name));
     let sections: Vec<String> = sections.map(|(_, section)| section(machine, call.now)).collect();
     Reply::Text(sections.join("\r\n").into())
 }
 
 fn server_itself(machine: &Machine, now: Duration) -> String {
-    let up = machine.whole_seconds_up(now);
     format!(
         "# Server\r\nredis_version:{VERSION}\r\nredis_mode:standalone\r\nrun_id:{}\r\n\
-         server_time_usec:{}\r\nuptime_in_seconds:{up}\r\nuptime_in_days:{}\r\n",
+         uptime_in_seconds:{}\r\n",
         machine.process.run_id,
-        now.as_micros(),
-        up / 86_400,
+        machine.whole_seconds_up(now),
     )
 }
 

@@ -150,7 +150,7 @@ pub(super) fn pexpire(machine: &mut Machine, call: &Call<'_>) -> Reply {
 pub(super) fn keys(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let pattern = &call.arguments[1];
     let keys = database(machine, call).keys(millis(call.now));
-    let matching = keys.filter(|key| pattern == b"*" || glob::matches(pattern, key, false));
+    let matching = keys.filter(|key| glob::matches(pattern, key));
     Reply::Array(matching.map(Reply::bulk).collect())
 }
 

@@ -9,13 +9,13 @@
 //!
 //! - An inline command is a protocol error, options that this crate does not use are syntax errors
 //!   (`SET … XX`).
-//! - CONFIG has few names, of which four can be set. A setting has no
-//!   effect except that it is reported: nothing is evicted, saved or refused for lack of memory. It
-//!   survives a restart.
+//! - CONFIG has five names, and answers with them in lower case. A setting has no effect except that
+//!   it is reported: nothing is evicted, saved or refused for lack of memory. It survives a restart.
+//! - A pattern has no classes (`[a-z]`), and a cursor is digits.
 //! - A hash keeps its fields in the order in which they were added, however many they are.
 //! - A score is a decimal number: `0x10` is none.
-//! - A replica's master is never reached: no data arrives, offsets do not change. The server stays
-//!   a replica across a restart.
+//! - A replica's master is never reached: no data arrives. The server stays a replica across a
+//!   restart.
 //! - INFO has only the sections and fields that this crate or a test reads.
 //! - An expired key counts nowhere. A server's DBSIZE counts it until it is collected.
 //! - TIME does not advance within a script, as in servers from 7.2 on.
