@@ -105,7 +105,7 @@ pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let patterns: Vec<Vec<u8>> = patterns.collect();
     let is_wanted = |name: &str| patterns.iter().any(|one| glob::matches(one, name.as_bytes()));
     let wanted = machine.config.0.iter().filter(|(name, _)| is_wanted(name));
-    Reply::Map(wanted.map(|(name, value)| (Reply::bulk(*name), Reply::bulk(&**value))).collect())
+    Reply::Map(wanted.flat_map(|(name, value)| [*name, value].map(Reply::bulk)).collect())
 }
 
 /// Handles `CONFIG SET name value ...`: sets all of them, or none and reports why.

@@ -19,34 +19,17 @@ pub(super) fn hset(machine: &mut Machine, call: &Call<'_>) -> Reply {
     })
 }
 
-pub(super) fn hsetnx(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let (field, value) = (&call.arguments[2], &call.arguments[3]);
-    changed(machine, call, true, |hash: &mut Hash| {
-        usize::from(hash.get(field).is_none() && hash.set(field, value))
-    })
-}
-
 pub(super) fn hget(machine: &mut Machine, call: &Call<'_>) -> Reply {
     on(machine, call, |hash: &Hash| {
         hash.get(&call.arguments[2]).map_or(Reply::Null, |value| Reply::bulk(value.clone()))
     })
 }
 
-pub(super) fn hexists(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    on(machine, call, |hash: &Hash| {
-        Reply::Integer(i64::from(hash.get(&call.arguments[2]).is_some()))
-    })
-}
-
-pub(super) fn hlen(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    on(machine, call, |hash: &Hash| Reply::count(hash.all().len()))
-}
-
 pub(super) fn hgetall(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let pair = |(field, value): &(Vec<u8>, Vec<u8>)| {
-        (Reply::bulk(field.clone()), Reply::bulk(value.clone()))
-    };
-    on(machine, call, |hash: &Hash| Reply::Map(hash.all().iter().map(pair).collect()))
+    on(machine, call, |hash: &Hash| {
+        let pairs = hash.all().iter().cloned();
+        Reply::Map(pairs.flat_map(|(field, value)| [field, value].map(Reply::Bulk)).collect())
+    })
 }
 
 /// Handles `HDEL key field ...`; answers with the number of fields that were there.

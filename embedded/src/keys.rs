@@ -1,12 +1,11 @@
 //! Commands on keys.
 
-use super::Machine;
 use super::command::Call;
-use super::glob;
 use super::keyspace::{Keyspace, millis};
 use super::reply::Reply;
 use super::request::integer;
 use super::value::Value;
+use super::{Machine, glob};
 
 pub(super) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
 pub(super) const SYNTAX: &str = "ERR syntax error";
@@ -17,59 +16,33 @@ pub(super) fn database<'a>(machine: &'a mut Machine, call: &Call<'_>) -> &'a mut
     &mut machine.databases[call.database]
 }
 
-/// How SET spells the end of a key's life.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    After,
-    At,
-    AtSecond,
-}
-
-impl End {
-    fn named(option: &[u8]) -> Option<Self> {
-        match option {
-            b"PX" => Some(Self::After),
-            b"PXAT" => Some(Self::At),
-            b"EXAT" => Some(Self::AtSecond),
-            _ => None,
-        }
-    }
-
-    /// Returns the end in ms since 1970.
-    fn read(self, number: &[u8], now: i64) -> Result<i64, Reply> {
-        let Some(number) = integer(number) else { return Err(Reply::error(NOT_AN_INTEGER)) };
-        let at = match self {
-            Self::After => now.checked_add(number),
-            Self::At => Some(number),
-            Self::AtSecond => number.checked_mul(1_000),
-        };
-        let invalid = "ERR invalid expire time in 'set' command";
-        at.filter(|_| number > 0).ok_or_else(|| Reply::error(invalid))
-    }
-}
-
-/// Handles `SET key value [NX] [PX ms | PXAT ms | EXAT s]`. An end that is over is no error: the key
-/// is gone at once.
+/// Handles `SET key value [NX] [PX ms | PXAT ms]`. An end that is over is no error: the key is gone at
+/// once.
 pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let now = millis(call.now);
     let (mut only_new, mut life) = (false, None);
     let mut options = call.arguments[3..].iter();
     while let Some(option) = options.next() {
-        let option = option.to_ascii_uppercase();
-        if option == b"NX" {
-            only_new = true;
-            continue;
-        }
-        match (End::named(&option), options.next(), life) {
-            (Some(end), Some(_), Some((other, _))) if end != other => return Reply::error(SYNTAX),
-            (Some(end), Some(number), _) => life = Some((end, number)),
+        let begins_at = match (option.to_ascii_uppercase().as_slice(), life) {
+            (b"NX", _) => {
+                only_new = true;
+                continue;
+            }
+            (b"PX", None) => now,
+            (b"PXAT", None) => 0,
             _ => return Reply::error(SYNTAX),
+        };
+        let Some(number) = options.next() else { return Reply::error(SYNTAX) };
+        life = Some((begins_at, number));
+    }
+    let mut expires_at = None;
+    if let Some((begins_at, number)) = life {
+        let Some(number) = integer(number) else { return Reply::error(NOT_AN_INTEGER) };
+        expires_at = i64::checked_add(begins_at, number).filter(|_| number > 0);
+        if expires_at.is_none() {
+            return Reply::error("ERR invalid expire time in 'set' command");
         }
     }
-    let expires_at = match life.map(|(end, number)| end.read(number, now)).transpose() {
-        Ok(at) => at,
-        Err(error) => return error,
-    };
     let (key, value) = (&call.arguments[1], call.arguments[2].clone());
     let database = database(machine, call);
     if only_new && database.get(key, now).is_some() {

@@ -13,14 +13,15 @@
 //!   it is reported: nothing is evicted, saved or refused for lack of memory. It survives a restart.
 //! - A pattern has no classes (`[a-z]`), and a cursor is digits.
 //! - A hash keeps its fields in the order in which they were added, however many they are.
-//! - A score is a decimal number: `0x10` is none.
+//! - A score is a decimal number (`0x10` is none), and is shown with no more digits than tell it from
+//!   others, as in servers from 7.2 on.
 //! - A replica's master is never reached: no data arrives. The server stays a replica across a
 //!   restart.
 //! - INFO has only the sections and fields that this crate or a test reads.
 //! - An expired key counts nowhere. A server's DBSIZE counts it until it is collected.
 //! - TIME does not advance within a script, as in servers from 7.2 on.
-//! - Scripts have no `cjson`, `bit`, `redis.log`, `loadstring` or random numbers, may not SELECT,
-//!   and return no RESP3 types of their own. A runaway script is stopped with an error.
+//! - Scripts have no `cjson`, `bit`, `redis.log`, `redis.sha1hex`, `loadstring` or random numbers, may
+//!   not SELECT, and return no RESP3 types of their own. A runaway script is stopped with an error.
 //! - There are no passwords, and the server is never loading. Of ACLs there is only what
 //!   `Machine::deny` denies.
 

@@ -21,14 +21,6 @@ pub(super) fn load(machine: &mut Machine, call: &Call<'_>) -> Reply {
     machine.process.engine.load(&call.arguments[2]).map_or_else(|error| error, Reply::bulk)
 }
 
-pub(super) fn exists(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let known = |hash: &Vec<u8>| {
-        let hash = String::from_utf8_lossy(hash).to_ascii_lowercase();
-        Reply::Integer(i64::from(machine.process.engine.knows(&hash)))
-    };
-    Reply::Array(call.arguments[2..].iter().map(known).collect())
-}
-
 pub(super) fn flush(machine: &mut Machine, call: &Call<'_>) -> Reply {
     match &call.arguments[2..] {
         [] => {}

@@ -13,32 +13,25 @@ type SortedSet = Members<f64>;
 
 const NOT_A_RANGE: &str = "ERR min or max is not a float";
 
-/// Handles `ZADD key [NX | XX] score member ...`; answers with the number of new members.
+/// Handles `ZADD key [XX] score member ...`; answers with the number of new members.
 pub(super) fn zadd(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let options = call.arguments[2..].iter().take_while(|word| is_option(word)).count();
-    let (options, pairs) = call.arguments[2..].split_at(options);
-    let has = |name: &[u8]| options.iter().any(|word| word.eq_ignore_ascii_case(name));
-    let (only_new, only_old) = (has(b"NX"), has(b"XX"));
-    let others = [&b"GT"[..], b"LT", b"CH", b"INCR"];
-    if others.into_iter().any(has) || pairs.is_empty() || pairs.len() % 2 == 1 {
+    let (only_old, pairs) = match &call.arguments[2..] {
+        [option, pairs @ ..] if option.eq_ignore_ascii_case(b"XX") => (true, pairs),
+        pairs => (false, pairs),
+    };
+    if pairs.is_empty() || pairs.len() % 2 == 1 {
         return Reply::error(SYNTAX);
-    }
-    if only_new && only_old {
-        return Reply::error("ERR XX and NX options at the same time are not compatible");
     }
     let scored = |pair: &[Vec<u8>]| Some((score(&pair[0])?, pair[1].clone()));
     let Some(pairs) = pairs.chunks(2).map(scored).collect::<Option<Vec<_>>>() else {
         return Reply::error("ERR value is not a valid float");
     };
     changed(machine, call, !only_old, |set: &mut SortedSet| {
-        let mut added = 0;
-        for (score, member) in pairs {
-            let stands = set.get(&member).is_some();
-            if !(only_new && stands || only_old && !stands) {
-                added += usize::from(set.set_score(&member, score));
-            }
-        }
-        added
+        let is_meant = |set: &SortedSet, member: &[u8]| !only_old || set.get(member).is_some();
+        let pairs = pairs.iter();
+        pairs
+            .filter(|(score, member)| is_meant(set, member) && set.set_score(member, *score))
+            .count()
     })
 }
 
@@ -66,14 +59,12 @@ pub(super) fn zrange(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let places = (integer(&call.arguments[2]), integer(&call.arguments[3]));
     let (Some(start), Some(stop)) = places else { return Reply::error(NOT_AN_INTEGER) };
     on(machine, call, |set: &SortedSet| {
-        let members = within(set.all(), start, stop).iter();
+        let members = within(set.all(), start, stop).iter().cloned();
         if with_scores {
-            let pair = |(member, score): &(Vec<u8>, f64)| {
-                (Reply::bulk(member.clone()), Reply::Double(*score))
-            };
-            Reply::Pairs(members.map(pair).collect())
+            let pair = |(member, score)| [Reply::Bulk(member), Reply::Double(score)];
+            Reply::Pairs(members.flat_map(pair).collect())
         } else {
-            Reply::Array(members.map(|(member, _)| Reply::bulk(member.clone())).collect())
+            Reply::Array(members.map(|(member, _)| Reply::Bulk(member)).collect())
         }
     })
 }
@@ -111,41 +102,22 @@ pub(super) fn zcard(machine: &mut Machine, call: &Call<'_>) -> Reply {
     on(machine, call, |set: &SortedSet| Reply::count(set.all().len()))
 }
 
-/// Returns whether ZADD takes the word for an option, known here or not.
-fn is_option(word: &[u8]) -> bool {
-    [&b"NX"[..], b"XX", b"GT", b"LT", b"CH", b"INCR"].contains(&&*word.to_ascii_uppercase())
-}
-
-/// Reads a score, which is neither NaN nor out of the range of a double.
+/// Reads a score, which is not NaN.
 fn score(word: &[u8]) -> Option<f64> {
-    let text = std::str::from_utf8(word).ok()?;
-    let score: f64 = text.parse().ok().filter(|score: &f64| !score.is_nan())?;
-    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
-    let overflows = score.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit());
-    let underflows = score == 0.0 && mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-    (!overflows && !underflows).then_some(score)
+    std::str::from_utf8(word).ok()?.parse().ok().filter(|score: &f64| !score.is_nan())
 }
 
-/// Reads one end of a range as `strtod` does: up to a NUL, spaces before it, and nothing is zero.
+/// Reads one end of a range.
 fn bound(word: &[u8]) -> Option<Bound> {
-    let (word, excluded) = match word {
-        [b'(', rest @ ..] => (rest, true),
-        _ => (word, false),
-    };
-    let text = word.split(|byte| *byte == 0).next().unwrap_or_default();
-    let score = match text {
-        [] => 0.0,
-        _ => std::str::from_utf8(text.trim_ascii_start()).ok()?.parse().ok()?,
-    };
-    (!f64::is_nan(score)).then_some(Bound { score, excluded })
+    let after = word.strip_prefix(b"(");
+    Some(Bound { score: score(after.unwrap_or(word))?, excluded: after.is_some() })
 }
 
 /// Returns the members from the place `start` to the place `stop`, this one included.
 fn within(members: &[(Vec<u8>, f64)], start: i64, stop: i64) -> &[(Vec<u8>, f64)] {
     let place = |index: i64| match usize::try_from(index.unsigned_abs()) {
         Ok(back) if index < 0 => members.len().checked_sub(back),
-        Ok(place) => Some(place),
-        Err(_) => None,
+        place => place.ok(),
     };
     let (first, Some(last)) = (place(start).unwrap_or(0), place(stop)) else { return &[] };
     members.get(first..members.len().min(last.saturating_add(1))).unwrap_or_default()

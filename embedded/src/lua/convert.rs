@@ -1,6 +1,6 @@
 //! Replies as Lua values, and results as replies.
 
-use crate::reply::{Reply, double};
+use crate::reply::Reply;
 use mlua::{Lua, Table, Value};
 
 /// The deepest nesting of tables in a result.
@@ -18,16 +18,15 @@ pub(super) fn value_of(lua: &Lua, reply: &Reply) -> mlua::Result<Value> {
         Reply::Error(text) => field("err", text),
         Reply::Integer(number) => Ok(Value::Integer(*number)),
         Reply::Bulk(bytes) | Reply::Text(bytes) => Ok(Value::String(lua.create_string(bytes)?)),
-        Reply::Double(number) => Ok(Value::String(lua.create_string(double(*number))?)),
+        Reply::Double(number) => Ok(Value::String(lua.create_string(number.to_string())?)),
         Reply::Null => Ok(Value::Boolean(false)),
-        Reply::Array(items) | Reply::Push(items) | Reply::Several(items) => {
+        Reply::Array(items)
+        | Reply::Map(items)
+        | Reply::Pairs(items)
+        | Reply::Push(items)
+        | Reply::Several(items) => {
             let items: mlua::Result<Vec<Value>> =
                 items.iter().map(|item| value_of(lua, item)).collect();
-            Ok(Value::Table(lua.create_sequence_from(items?)?))
-        }
-        Reply::Map(pairs) | Reply::Pairs(pairs) => {
-            let flat = pairs.iter().flat_map(|(name, value)| [name, value]);
-            let items: mlua::Result<Vec<Value>> = flat.map(|item| value_of(lua, item)).collect();
             Ok(Value::Table(lua.create_sequence_from(items?)?))
         }
     }
@@ -42,7 +41,9 @@ fn reply_at(value: &Value, depth: usize) -> Reply {
     match value {
         Value::Boolean(true) => Reply::Integer(1),
         Value::Integer(number) => Reply::Integer(*number),
-        Value::Number(number) => Reply::Integer(truncated(*number)),
+        // Towards zero, and to the nearest that fits.
+        #[allow(clippy::cast_possible_truncation)]
+        Value::Number(number) => Reply::Integer(*number as i64),
         Value::String(text) => Reply::bulk(text.as_bytes().to_vec()),
         Value::Table(_) if depth == DEEPEST => Reply::error("ERR reached lua stack limit"),
         Value::Table(table) => {
@@ -58,13 +59,6 @@ fn reply_at(value: &Value, depth: usize) -> Reply {
         }
         _ => Reply::Null,
     }
-}
-
-/// Truncates towards zero. A number that does not fit, and NaN, become the least integer.
-#[allow(clippy::cast_possible_truncation)]
-fn truncated(number: f64) -> i64 {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&number) { number as i64 } else { i64::MIN }
 }
 
 fn text_field(table: &Table, name: &str) -> Option<Vec<u8>> {

@@ -36,24 +36,20 @@ struct Interpreter {
 }
 
 impl Engine {
-    pub(super) fn knows(&self, hash: &str) -> bool {
-        self.interpreter.as_ref().is_some_and(|interpreter| interpreter.scripts.contains_key(hash))
-    }
-
     /// Compiles a script and returns its hash.
     ///
     /// # Errors
     ///
     /// In the server's own words, if it is not valid Lua.
     pub(super) fn load(&mut self, source: &[u8]) -> Result<String, Reply> {
+        let interpreter = match &mut self.interpreter {
+            Some(interpreter) => interpreter,
+            none => none.insert(Interpreter::new().map_err(|error| failure(&error))?),
+        };
         let hash = sha1_smol::Sha1::from(source).digest().to_string();
-        if !self.knows(&hash) {
-            let interpreter = match self.interpreter.take() {
-                Some(interpreter) => interpreter,
-                None => Interpreter::new().map_err(|error| failure(&error))?,
-            };
-            let interpreter = self.interpreter.insert(interpreter);
-            let script = interpreter.compile(source).map_err(|error| not_compiled(&error))?;
+        if !interpreter.scripts.contains_key(&hash) {
+            let chunk = interpreter.lua.load(source).set_name(SCRIPT).set_mode(ChunkMode::Text);
+            let script = chunk.into_function().map_err(|error| not_compiled(&error))?;
             interpreter.scripts.insert(hash.clone(), script);
         }
         Ok(hash)
@@ -99,9 +95,6 @@ impl Interpreter {
             Ok(VmState::Continue)
         })?;
 
-        let sha1hex = lua.create_function(|_, text: LuaString| {
-            Ok(sha1_smol::Sha1::from(&*text.as_bytes()).digest().to_string())
-        })?;
         let raising = lua.create_function(|lua, run: Function| {
             lua.create_function(move |_, arguments: MultiValue| {
                 let (result, failed): (Value, bool) = run.call(arguments)?;
@@ -112,12 +105,8 @@ impl Interpreter {
         let spent = instructions.clone();
         let exhausted = lua.create_function(move |_, ()| Ok(is_exhausted(&spent)))?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
-        let run = prelude.call((sha1hex, raising, raised_at, exhausted))?;
+        let run = prelude.call((raising, raised_at, exhausted))?;
         Ok(Self { lua, run, scripts: BTreeMap::new(), instructions })
-    }
-
-    fn compile(&self, source: &[u8]) -> mlua::Result<Function> {
-        self.lua.load(source).set_name(SCRIPT).set_mode(ChunkMode::Text).into_function()
     }
 
     /// Runs a script. Returns whether it ended well, and its result or the error that it raised.

@@ -1,5 +1,5 @@
 -- What a script finds around it, as the server gives it. Run once; returns how to run a script.
-local sha1hex, raising, raised_at, is_exhausted = ...
+local raising, raised_at, is_exhausted = ...
 local ask -- executes a command; set for each run
 local raised -- what a function made by `raising` has raised
 
@@ -24,22 +24,18 @@ local redis = { pcall = execute }
 
 -- Raises a reply that is an error. Not in Lua: a tail call would take the script off the stack, and
 -- with it the line to report.
-local function or_raise(command)
-  return raising(function(...)
-    local reply = command(...)
-    local failed = type(reply) == 'table' and reply.err ~= nil
-    if failed then raised = reply end
-    return reply, failed
-  end)
-end
+redis.call = raising(function(...)
+  local reply = execute(...)
+  local failed = type(reply) == 'table' and reply.err ~= nil
+  if failed then raised = reply end
+  return reply, failed
+end)
 
 -- What was really raised.
 local function unwrapped(problem)
   if raised then problem, raised = raised, nil end
   return problem
 end
-
-redis.call = or_raise(execute)
 
 function redis.error_reply(...)
   local text = ...
@@ -58,11 +54,6 @@ function redis.status_reply(...)
   end
   return { ok = text }
 end
-
-redis.sha1hex = or_raise(function(...)
-  if select('#', ...) ~= 1 then return refusal('ERR wrong number of arguments') end
-  return sha1hex(tostring((...)))
-end)
 
 -- A script that has used up its instructions may neither catch that nor go on in a handler.
 local function alive(...)

@@ -141,28 +141,21 @@ impl Generator {
         let value = *self.rng.pick(&VALUES);
         let number = self.number();
         let other = *self.rng.pick(&KEYS);
-        let (at_option, at) = self.moment(&number);
-        let words: Vec<&[u8]> = match self.rng.within(0..16) {
+        let at = self.moment(&number);
+        let words: Vec<&[u8]> = match self.rng.within(0..15) {
             0 => vec![b"SET", key, value],
             1 | 2 => vec![b"SET", key, value, b"NX", b"PX", number.as_bytes()],
             3 => vec![b"SET", key, value, b"PX", number.as_bytes()],
-            4 => vec![b"SET", key, value, b"PX", b"5", b"nx", b"pX", number.as_bytes()],
-            5 => vec![b"GET", key],
-            6 => vec![b"DEL", key, other],
-            7 => vec![b"EXISTS", key, other, key],
-            8 | 9 => vec![b"PTTL", key],
-            10 => vec![b"PEXPIRE", key, number.as_bytes()],
-            11 => return self.own_script(key),
-            12 => vec![b"TYPE", key],
-            13 => vec![b"SET", key, value, b"nX", at_option.as_bytes(), at.as_bytes()],
-            14 => vec![b"SET", key, value, b"px", b"5", at_option.as_bytes(), at.as_bytes()],
+            4 => vec![b"GET", key],
+            5 => vec![b"DEL", key, other],
+            6 => vec![b"EXISTS", key, other, key],
+            7 | 8 => vec![b"PTTL", key],
+            9 => vec![b"PEXPIRE", key, number.as_bytes()],
+            10 => return self.own_script(key),
+            11 => vec![b"TYPE", key],
+            12 => vec![b"SET", key, value, b"nX", b"pxAT", at.as_bytes()],
+            13 => vec![b"SET", key, value, b"px", b"5", b"pxAT", at.as_bytes()],
             _ => vec![b"DEL", key],
-        };
-        // A ttl of 5 ms would end at different moments.
-        let words = if words.contains(&&b"nx"[..]) && number.parse::<u32>().is_err() {
-            vec![b"GET", key]
-        } else {
-            words
         };
         words.into_iter().map(Word::from).collect()
     }
@@ -170,16 +163,13 @@ impl Generator {
     fn on_hash(&mut self, key: &[u8]) -> Vec<Word> {
         let (field, other) = (*self.rng.pick(&FIELDS), *self.rng.pick(&FIELDS));
         let value = *self.rng.pick(&VALUES);
-        let words: Vec<&[u8]> = match self.rng.within(0..11) {
+        let words: Vec<&[u8]> = match self.rng.within(0..8) {
             0 => vec![b"HSET", key, field, value],
             1 | 2 => vec![b"HSET", key, field, value, other, b"2"],
             3 => vec![b"HSET", key, field, value, other],
-            4 => vec![b"HSETNX", key, field, value],
-            5 => vec![b"HGET", key, field],
-            6 => vec![b"HEXISTS", key, field],
-            7 => vec![b"HLEN", key],
-            8 => vec![b"HDEL", key, field],
-            9 => vec![b"HDEL", key, field, other, field],
+            4 => vec![b"HGET", key, field],
+            5 => vec![b"HDEL", key, field],
+            6 => vec![b"HDEL", key, field, other, field],
             _ => vec![b"HGETALL", key],
         };
         words.into_iter().map(Word::from).collect()
@@ -192,17 +182,13 @@ impl Generator {
         (*self.rng.pick(&NUMBERS)).to_owned()
     }
 
-    /// Returns an option of SET and a moment for it, `number` ms ahead. Without a sensible number, it
-    /// is an error: a key that ends in the past counts in DBSIZE until a command reads it.
-    fn moment(&mut self, number: &str) -> (&'static str, String) {
+    /// Returns a moment for SET, `number` ms ahead. Without a sensible number, it is an error: a key that
+    /// ends in the past counts in DBSIZE until a command reads it.
+    fn moment(&self, number: &str) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970");
         let ahead = number.parse().ok().filter(|ahead| (30_000..1 << 40).contains(ahead));
         let at = ahead.map(|ahead: u64| now.as_millis() as u64 + ahead);
-        let (option, at) = match (self.rng.chance(70), at) {
-            (true, at) => ("pxAT", at),
-            (false, at) => ("EXAT", at.map(|at| at / 1_000)),
-        };
-        (option, at.map_or_else(|| number.to_owned(), |at| at.to_string()))
+        at.map_or_else(|| number.to_owned(), |at| at.to_string())
     }
 
     /// Sends what the crate itself sends to extend and release.
@@ -222,10 +208,9 @@ impl Generator {
 
     fn script(&mut self, key: &[u8]) -> Vec<Word> {
         let (value, script) = (*self.rng.pick(&VALUES), *self.rng.pick(&SCRIPTS));
-        let hash = redis::Script::new(script).get_hash().to_owned();
         let words: Vec<&str> = match self.rng.within(0..20) {
             0 => vec!["SCRIPT", "LOAD", script],
-            1 => vec!["SCRIPT", "EXISTS", &hash, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"],
+            1 => vec!["EVALSHA", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "0"],
             2 => vec!["SCRIPT", "FLUSH"],
             3 => vec!["SCRIPT", "FLUSH", "SYNC"],
             4 => vec!["EVALSHA", "abc", "0"],
@@ -272,7 +257,7 @@ impl Generator {
             let kill = ["CLIENT", "KILL", "ID"].map(Word::from);
             return kill.into_iter().chain([Word::IdOf(victim)]).collect();
         }
-        let all: [&[&str]; 80] = [
+        let all: [&[&str]; 78] = [
             &["HELLO"],
             &["HELLO", "2"],
             &["HELLO", "3"],
@@ -280,7 +265,6 @@ impl Generator {
             &["HELLO", "4"],
             &["HELLO", "3", "AUTH", "default", "pw", "SETNAME", "quorumlock"],
             &["HELLO", "3", "AUTH", "somebody", "pw"],
-            &["HELLO", "2", "SETNAME", "a b"],
             &["HELLO", "3", "NOSUCH"],
             &["AUTH", "pw"],
             &["AUTH", "default", "pw"],
@@ -288,15 +272,14 @@ impl Generator {
             &["SELECT", "0"],
             &["SELECT", "0"],
             &["SELECT", "1"],
-            &["SELECT", &number],
+            &["SELECT", "x"],
+            &["SELECT", "99"],
             &["PING"],
             &["PING", "a\r\nb"],
             &["CLIENT", "ID"],
             &["CLIENT", "KILL", "ID", &number],
-            &["CLIENT", "KILL", "127.0.0.1:1"],
             &["CLIENT", "KILL", "ID", "1000000", "NOSUCH"],
             &["CLIENT", "SETNAME", "somebody"],
-            &["CLIENT", "SETNAME", "some body"],
             &["CLIENT", "NOSUCH"],
             &["CLIENT", "SETINFO", "LIB-NAME", "redis-rs"],
             &["INFO"],
