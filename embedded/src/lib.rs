@@ -16,7 +16,7 @@
 //! - A score is a decimal number (`0x10` is none), and is shown with no more digits than tell it from
 //!   others, as in servers from 7.2 on.
 //! - A replica's master is never reached: no data arrives. The server stays a replica across a
-//!   restart.
+//!   restart. REPLICAOF does not say whether it followed that master before.
 //! - INFO has only the sections and fields that this crate or a test reads.
 //! - An expired key counts nowhere. A server's DBSIZE counts it until it is collected.
 //! - TIME does not advance within a script, as in servers from 7.2 on.

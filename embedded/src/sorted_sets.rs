@@ -81,11 +81,11 @@ pub(super) fn zremrangebyscore(machine: &mut Machine, call: &Call<'_>) -> Reply 
 
 /// Handles `ZRANGEBYSCORE key min max`; answers with the members, in the order of their scores.
 pub(super) fn zrangebyscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let bounds = (bound(&call.arguments[2]), bound(&call.arguments[3]));
-    let (Some(least), Some(most)) = bounds else { return Reply::error(NOT_A_RANGE) };
     if call.arguments.len() > 4 {
         return Reply::error(SYNTAX);
     }
+    let bounds = (bound(&call.arguments[2]), bound(&call.arguments[3]));
+    let (Some(least), Some(most)) = bounds else { return Reply::error(NOT_A_RANGE) };
     on(machine, call, |set: &SortedSet| {
         Reply::Array(set.between(least, most).map(Reply::bulk).collect())
     })
