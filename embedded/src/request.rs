@@ -11,11 +11,13 @@ const LONGEST_LINE: usize = 64 << 10;
 pub(super) struct Requests {
     received: Vec<u8>,
     at: usize,
-    /// The command in progress: the number of arguments still to come, and those that have arrived.
-    missing: usize,
-    arguments: Vec<Vec<u8>>,
-    /// The length of the bulk string that is due, once known.
-    bulk: Option<usize>,
+}
+
+/// Why bytes are no command.
+enum Lack {
+    /// More bytes are needed.
+    Bytes,
+    Sense(String),
 }
 
 impl Requests {
@@ -25,93 +27,79 @@ impl Requests {
         self.received.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete command; `None` if more bytes are needed.
+    /// Returns the next complete command; `None` if more bytes are needed. One that comes in pieces
+    /// is read from its beginning with each: commands are short.
     ///
     /// # Errors
     ///
     /// In the server's own words, if this is not a command; the connection is closed then.
     pub(super) fn next(&mut self) -> Result<Option<Vec<Vec<u8>>>, String> {
-        while self.missing == 0 {
-            let Some(count) = self.count()? else { return Ok(None) };
-            self.missing = count;
-        }
-        while self.missing > 0 {
-            let Some(argument) = self.argument()? else { return Ok(None) };
-            self.arguments.push(argument);
-            self.missing -= 1;
-        }
-        Ok(Some(std::mem::take(&mut self.arguments)))
-    }
-
-    /// Reads the head of a command. Zero or fewer arguments are not a command, and not an error
-    /// either.
-    fn count(&mut self) -> Result<Option<usize>, String> {
         loop {
-            match self.received.get(self.at) {
-                None => return Ok(None),
-                Some(b'*') => break,
-                // A client in which a person types.
-                Some(b'\r' | b'\n') => self.at += 1,
-                Some(_) => return Err(protocol("inline commands are not spoken here")),
+            let mut rest = Rest(&self.received[self.at..]);
+            let words = match rest.command() {
+                Ok(words) => words,
+                Err(Lack::Bytes) => return Ok(None),
+                Err(Lack::Sense(problem)) => return Err(problem),
+            };
+            self.at = self.received.len() - rest.0.len();
+            if !words.is_empty() {
+                return Ok(Some(words.into_iter().map(<[u8]>::to_vec).collect()));
             }
         }
-        let Some(line) = self.line("too big mbulk count string")? else { return Ok(None) };
-        let count = integer(&line).filter(|count| *count <= i64::from(i32::MAX));
-        let count = count.ok_or_else(|| protocol("invalid multibulk length"))?;
-        Ok(Some(usize::try_from(count).unwrap_or(0)))
-    }
-
-    fn argument(&mut self) -> Result<Option<Vec<u8>>, String> {
-        let len = match self.bulk {
-            Some(len) => len,
-            None => {
-                let Some(len) = self.bulk_length()? else { return Ok(None) };
-                *self.bulk.insert(len)
-            }
-        };
-        // The server does not look at the two bytes after it either.
-        let (start, end) = (self.at, self.at + len);
-        if self.received.len() < end + 2 {
-            return Ok(None);
-        }
-        self.bulk = None;
-        self.at = end + 2;
-        Ok(Some(self.received[start..end].to_vec()))
-    }
-
-    fn bulk_length(&mut self) -> Result<Option<usize>, String> {
-        // The line must be complete before the server complains about its first byte.
-        let mark = self.at;
-        let Some(line) = self.line("too big bulk count string")? else { return Ok(None) };
-        match self.received.get(mark) {
-            Some(b'$') => {}
-            other => {
-                let got = other.map_or(' ', |byte| char::from(*byte));
-                return Err(protocol(&format!("expected '$', got '{got}'")));
-            }
-        }
-        let len = integer(&line).filter(|len| (0..=LONGEST_BULK).contains(len));
-        let len = len.and_then(|len| usize::try_from(len).ok());
-        len.map(Some).ok_or_else(|| protocol("invalid bulk length"))
-    }
-
-    /// Returns a line without its first byte, up to a CR; the LF is assumed, as in the server.
-    fn line(&mut self, too_long: &str) -> Result<Option<Vec<u8>>, String> {
-        let rest = &self.received[self.at..];
-        let Some(len) = rest.iter().position(|byte| *byte == b'\r') else {
-            return if rest.len() > LONGEST_LINE { Err(protocol(too_long)) } else { Ok(None) };
-        };
-        if rest.len() < len + 2 {
-            return Ok(None);
-        }
-        let line = rest[..len].get(1..).unwrap_or_default().to_vec();
-        self.at += len + 2;
-        Ok(Some(line))
     }
 }
 
-fn protocol(problem: &str) -> String {
-    format!("ERR Protocol error: {problem}")
+/// What is still to be read.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    /// Reads the words of a command. Zero or fewer are not a command, and not an error either.
+    fn command(&mut self) -> Result<Vec<&'a [u8]>, Lack> {
+        match self.0 {
+            // A client in which a person types.
+            [b'\r' | b'\n', rest @ ..] => {
+                self.0 = rest;
+                return Ok(Vec::new());
+            }
+            [] | [b'*', ..] => {}
+            _ => return Err(protocol("inline commands are not spoken here")),
+        }
+        let (_, digits) = self.line("too big mbulk count string")?;
+        let count = integer(digits).filter(|count| *count <= i64::from(i32::MAX));
+        let count = count.ok_or_else(|| protocol("invalid multibulk length"))?;
+        (0..count).map(|_| self.argument()).collect()
+    }
+
+    fn argument(&mut self) -> Result<&'a [u8], Lack> {
+        // The line must be complete before the server complains about its first byte.
+        let (sign, digits) = self.line("too big bulk count string")?;
+        if sign != b'$' {
+            return Err(protocol(&format!("expected '$', got '{}'", char::from(sign))));
+        }
+        let len = integer(digits).filter(|len| (0..=LONGEST_BULK).contains(len));
+        let len = len.and_then(|len| usize::try_from(len).ok());
+        let len = len.ok_or_else(|| protocol("invalid bulk length"))?;
+        // The server does not look at the two bytes after it either.
+        let (argument, rest) = self.0.split_at_checked(len + 2).ok_or(Lack::Bytes)?;
+        self.0 = rest;
+        Ok(&argument[..len])
+    }
+
+    /// Reads a line, up to a CR, as its first byte and the others; the LF is assumed, as in the
+    /// server.
+    fn line(&mut self, too_long: &str) -> Result<(u8, &'a [u8]), Lack> {
+        let Some(len) = self.0.iter().position(|byte| *byte == b'\r') else {
+            let is_too_long = self.0.len() > LONGEST_LINE;
+            return Err(if is_too_long { protocol(too_long) } else { Lack::Bytes });
+        };
+        let (line, rest) = self.0.split_at_checked(len + 2).ok_or(Lack::Bytes)?;
+        self.0 = rest;
+        Ok((line[0], line[..len].get(1..).unwrap_or_default()))
+    }
+}
+
+fn protocol(problem: &str) -> Lack {
+    Lack::Sense(format!("ERR Protocol error: {problem}"))
 }
 
 /// Reads an integer as the server does: no plus, no leading zeros, no spaces.

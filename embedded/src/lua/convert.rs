@@ -42,7 +42,6 @@ fn reply_at(value: &Value, depth: usize) -> Reply {
         Value::Boolean(true) => Reply::Integer(1),
         Value::Integer(number) => Reply::Integer(*number),
         // Towards zero, and to the nearest that fits.
-        #[allow(clippy::cast_possible_truncation)]
         Value::Number(number) => Reply::Integer(*number as i64),
         Value::String(text) => Reply::bulk(text.as_bytes().to_vec()),
         Value::Table(_) if depth == DEEPEST => Reply::error("ERR reached lua stack limit"),
