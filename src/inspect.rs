@@ -13,6 +13,7 @@ mod readers;
 use crate::driver::{ForceReleased, Inspected, Request};
 use crate::failure::InvalidSetting;
 use crate::fencing::FencingToken;
+use crate::options::Options;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, OneLine, Span};
 pub use error::InspectError;
@@ -207,6 +208,14 @@ impl Inspection {
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Returns the channel on which masters announce that the lock is free.
+    pub(crate) fn channel(&self, options: &Options) -> Arc<str> {
+        match self.slot {
+            Some(_) => options.slots_channel(&self.resource),
+            None => self.key.clone(),
+        }
     }
 
     /// Returns the slot, if this is about a permit of a [`Semaphore`](crate::Semaphore).

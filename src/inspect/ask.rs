@@ -35,10 +35,7 @@ impl Redlock {
         let all =
             holder.into_iter().flat_map(|holder| [holder].into_iter().chain(holder.readers()));
         let holders = all.map(|Holder { value, .. }| value.clone()).collect();
-        let channel = match inspection.slot {
-            Some(_) => self.options().slots_channel(&inspection.resource),
-            None => inspection.key.clone(),
-        };
+        let channel = inspection.channel(self.options());
         let (reply, answer) = oneshot::channel();
         let (request, key) = (self.driver().next_request(), inspection.key.clone());
         self.driver().send(Request::Ask { request, key, channel, holders, reply });

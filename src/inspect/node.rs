@@ -32,6 +32,15 @@ pub enum NodeState {
     Unknown(Answer),
 }
 
+impl NodeState {
+    pub(crate) const fn holder(&self) -> Option<&Holder> {
+        match self {
+            Self::Held(holder) => Some(holder),
+            _ => None,
+        }
+    }
+}
+
 impl From<Seen> for NodeState {
     fn from(seen: Seen) -> Self {
         match seen {

@@ -228,7 +228,8 @@ mod tests {
         free.inspection =
             Inspection::new("a".into(), "a".into(), vec![("n".into(), Ok(None))], membership);
         assert!(found(&[free, second.clone()]).is_empty());
-        let permit = lock("a", 1, &[2]).at_slot(Some(0));
+        let mut permit = lock("a", 1, &[2]);
+        permit.inspection = permit.inspection.at_slot(Some(0));
         assert!(found(&[permit, second]).is_empty(), "its waiter waits for any of several");
     }
 

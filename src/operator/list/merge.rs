@@ -2,64 +2,36 @@
 
 use super::ListedLock;
 use crate::driver::Own;
-use crate::inspect::{Holder, Inspection, LockState};
-use quorumlock_core::coordinator::Seen;
+use crate::inspect::{Inspection, NodeState};
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::collections::BTreeSet;
-use std::sync::Arc;
-
-/// How sure it is that a lock is held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
-    /// A quorum has the same value.
-    Held,
-    /// It may be: the masters that did not say could make up a quorum.
-    Unclear,
-    /// It is not: the value is left over, or on its way.
-    Leftover,
-}
 
 impl ListedLock {
+    /// Returns the lock that all masters were asked about; `None` if none of them has its key.
+    pub(super) fn of(inspection: Inspection) -> Option<Self> {
+        let on_nodes = || inspection.nodes().iter().filter_map(|node| node.state.holder());
+        let count = |holder| on_nodes().filter(|other| other.same_hold_as(holder)).count();
+        // Of several with the same number, the first.
+        let most = || on_nodes().rev().max_by_key(|holder| count(holder));
+        let holder = inspection.holder().or_else(most)?.clone();
+        Some(Self { inspection, holder, waiting: None, waiters: BTreeSet::new() })
+    }
+
     /// Adds what this client knows of the key in this place.
     pub(super) fn learn(&mut self, own: &Own, place: usize) {
         self.inspection.learn(own, place);
         self.holder.learn(own, place);
     }
 
-    pub(super) fn at_slot(self, slot: Option<u8>) -> Self {
-        Self { inspection: self.inspection.at_slot(slot), ..self }
+    /// Checks whether a quorum may have the holder's key: a master that did not say may have it, too.
+    pub(super) fn may_be_held(&self, membership: Membership) -> bool {
+        membership.is_quorum(NodeSet::places(self.inspection.nodes(), |node| {
+            self.is_on(&node.state) || matches!(node.state, NodeState::Unknown(_))
+        }))
     }
-}
 
-/// Judges one key by the answers of all masters, in their order; `None` if none of them has it.
-pub(super) fn merge(
-    resource: Arc<str>,
-    key: Arc<str>,
-    seen: Vec<(Arc<str>, Seen)>,
-    membership: Membership,
-) -> Option<(Verdict, ListedLock)> {
-    let nodes = |wanted: &dyn Fn(&Seen) -> bool| -> NodeSet {
-        let all = seen.iter().enumerate();
-        all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
-    };
-    let silent = nodes(&|seen| seen.is_err());
-    let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
-    let on = |value| {
-        nodes(&|seen| matches!(seen, Ok(Some(stored)) if stored.value.is_of_the_holder_of(&value)))
-    };
-    // Of several with the same number, the first.
-    let most = values.rev().max_by_key(|stored| on(stored.value.clone()).len())?.clone();
-    let most_on = on(most.value.clone());
-    let inspection = Inspection::new(resource, key, seen, membership);
-    let (verdict, holder) = match inspection.state() {
-        LockState::Held(holder) => (Verdict::Held, holder.clone()),
-        _ if membership.is_quorum(most_on.union(silent)) => (Verdict::Unclear, Holder::of(most)),
-        _ => (Verdict::Leftover, Holder::of(most)),
-    };
-    Some((verdict, ListedLock { inspection, holder, waiting: None, waiters: BTreeSet::new() }))
-}
-
-/// Checks whether a lock can be held that none of these masters has: then more have to be scanned.
-pub(super) fn may_miss(membership: Membership, scanned: NodeSet) -> bool {
-    membership.can_spare(scanned)
+    /// Checks whether the holder's key is on a master in this state.
+    pub(super) fn is_on(&self, state: &NodeState) -> bool {
+        state.holder().is_some_and(|holder| holder.same_hold_as(&self.holder))
+    }
 }

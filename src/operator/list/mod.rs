@@ -2,20 +2,18 @@
 
 mod deadlock;
 mod merge;
-mod own;
 mod page;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-use crate::driver::runtime;
+use crate::driver::{WeakHandle, runtime};
 use crate::failure::{Closed, ListError, NodeProblem};
-use crate::inspect::{Holder, Inspection, LockState, Named, NodeState};
+use crate::inspect::{Holder, Inspection, LockState, Named};
 use crate::own_thread;
 use crate::redlock::Redlock;
 pub use deadlock::PossibleDeadlock;
 use futures_core::Stream;
-use own::Lister;
 use quorumlock_core::coordinator::wire::Mailbox;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -71,7 +69,7 @@ impl Redlock {
             options: self.options().clone(),
             prefix: prefix.into(),
             leftovers: false,
-            lister: Lister::new(self.driver().downgrade()),
+            client: Some(self.driver().downgrade()),
         };
         let own_thread = self.own_runtime().is_some();
         LockList { state: State::Idle(Box::new(walk)), own_thread, problems: Vec::new() }
@@ -100,7 +98,10 @@ enum State {
 enum Item {
     Lock(Box<ListedLock>),
     Problem(NodeProblem),
-    End(Result<(), ListError>),
+    /// All are listed; unless it `is_complete`, as far as the masters could be scanned.
+    End {
+        is_complete: bool,
+    },
 }
 
 /// A lock, and what the masters said about it a moment ago; printed, one line.
@@ -148,7 +149,7 @@ impl LockList {
     }
 
     fn begin(walk: Walk, own_thread: bool) -> Result<State, ListError> {
-        walk.lister.here()?;
+        walk.client.iter().try_for_each(WeakHandle::here)?;
         walk.options.check_prefix(&walk.prefix)?;
         own_thread::begin(own_thread, || {
             runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
@@ -173,19 +174,20 @@ impl Stream for LockList {
             }
         }
         while let State::Walking { items, .. } = state {
-            let ended = match ready!(items.poll_recv(cx)) {
+            let end = match ready!(items.poll_recv(cx)) {
                 Some(Item::Lock(lock)) => return Poll::Ready(Some(Ok(*lock))),
                 Some(Item::Problem(problem)) => {
-                    problems.push(problem);
+                    if problems.iter().all(|known| known.node != problem.node) {
+                        problems.push(problem);
+                    }
                     continue;
                 }
-                Some(Item::End(ended)) => ended,
-                None => Err(Closed::ENDED.into()),
+                Some(Item::End { is_complete: true }) => None,
+                Some(Item::End { .. }) => Some(Err(ListError::Incomplete(problems.clone()))),
+                None => Some(Err(Closed::ENDED.into())),
             };
             *state = State::Ended;
-            if let Err(error) = ended {
-                return Poll::Ready(Some(Err(error)));
-            }
+            return Poll::Ready(end);
         }
         Poll::Ready(None)
     }
@@ -241,8 +243,7 @@ impl ListedLock {
     /// Counts the masters that have the holder's key.
     #[must_use]
     pub fn held_on(&self) -> usize {
-        let has_it = |state: &NodeState| matches!(state, NodeState::Held(holder) if holder.same_hold_as(&self.holder));
-        self.inspection.nodes().iter().filter(|node| has_it(&node.state)).count()
+        self.inspection.nodes().iter().filter(|node| self.is_on(&node.state)).count()
     }
 
     /// Returns how many clients wait for a release; of a permit, for any of the semaphore. A client counts once,

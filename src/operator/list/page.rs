@@ -1,6 +1,5 @@
 //! The questions to a master while it is scanned, and the meaning of its answers, without I/O.
 
-use super::ListedLock;
 use crate::options::Options;
 use crate::report::{Answer, UnknownCause};
 use quorumlock_core::coordinator::wire::{self, Mailbox, Reply};
@@ -133,14 +132,6 @@ pub(super) fn listed(reply: &Reply, lists: usize) -> Option<Vec<(u64, Vec<Mailbo
         Some((u64::try_from(*count).ok()?, processes))
     };
     parts.iter().map(list).collect::<Option<Vec<_>>>().filter(|found| found.len() == lists)
-}
-
-/// Returns the channel on which masters announce that the lock is free.
-pub(super) fn channel(options: &Options, lock: &ListedLock) -> Arc<str> {
-    match lock.slot() {
-        Some(_) => options.slots_channel(lock.resource()),
-        None => lock.inspection.key().into(),
-    }
 }
 
 /// Packs the question for how many connections listen to each of these channels.

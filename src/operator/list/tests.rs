@@ -1,6 +1,5 @@
 //! What the masters' answers mean, without a master.
 
-use super::merge::{Verdict, may_miss, merge};
 use super::page::{self, Page};
 use super::*;
 use crate::options::Options;
@@ -34,8 +33,29 @@ fn pictured(masters: &str) -> Vec<(Arc<str>, Seen)> {
     masters.chars().enumerate().map(answer).collect()
 }
 
-fn merged(masters: &str, membership: Membership) -> Option<(Verdict, ListedLock)> {
-    merge("r".into(), "locks:r".into(), pictured(masters), membership)
+fn merged(masters: &str, membership: Membership) -> Option<ListedLock> {
+    ListedLock::of(Inspection::new("r".into(), "locks:r".into(), pictured(masters), membership))
+}
+
+/// How sure it is that a lock is held.
+#[derive(PartialEq, Eq, Debug)]
+enum Verdict {
+    Held,
+    /// The masters that did not say could make up a quorum.
+    Unclear,
+    /// The value is left over, or on its way.
+    Leftover,
+}
+
+fn verdict(lock: &ListedLock, membership: Membership) -> Verdict {
+    match (lock.is_held(), lock.may_be_held(membership)) {
+        (true, true) => Verdict::Held,
+        (false, true) => Verdict::Unclear,
+        (is_held, false) => {
+            assert!(!is_held, "what is held may be");
+            Verdict::Leftover
+        }
+    }
 }
 
 #[test]
@@ -59,9 +79,11 @@ fn a_lock_is_held_as_a_quorum_says() {
         ("aa--", Some((Verdict::Leftover, "a", 2))),
         ("aaa-", Some((Verdict::Held, "a", 3))),
     ] {
-        let found = merged(masters, Membership::of(masters.len()).unwrap());
-        let summary = found.as_ref().map(|(verdict, lock)| {
-            (*verdict, lock.holder().label().unwrap_or_default(), lock.held_on())
+        let membership = Membership::of(masters.len()).unwrap();
+        let found = merged(masters, membership);
+        let summary = found.as_ref().map(|lock| {
+            let label = lock.holder().label().unwrap_or_default();
+            (verdict(lock, membership), label, lock.held_on())
         });
         assert_eq!(summary, expected, "{masters}");
     }
@@ -78,8 +100,8 @@ fn with_two_lists_each_of_them_has_to_hold_it() {
         ("aa-aa", Verdict::Held),
         ("aaa??", Verdict::Unclear),
     ] {
-        let (verdict, _) = merged(masters, old_and_new).unwrap();
-        assert_eq!(verdict, expected, "{masters}");
+        let lock = merged(masters, old_and_new).unwrap();
+        assert_eq!(verdict(&lock, old_and_new), expected, "{masters}");
     }
 }
 
@@ -88,7 +110,7 @@ fn with_two_lists_each_of_them_has_to_hold_it() {
 fn as_many_masters_are_scanned_as_no_quorum_can_do_without() {
     for (masters, enough) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (7, 4)] {
         let membership = Membership::of(masters).unwrap();
-        let least = (0..=masters).find(|count| !may_miss(membership, NodeSet::first(*count)));
+        let least = (0..=masters).find(|count| !membership.can_spare(NodeSet::first(*count)));
         assert_eq!(least, Some(enough), "of {masters}");
     }
 }
@@ -97,7 +119,7 @@ fn as_many_masters_are_scanned_as_no_quorum_can_do_without() {
 fn a_lock_is_printed_in_one_line_that_keeps_the_token() {
     let shown = |masters: &str, waiting| {
         let membership = Membership::of(masters.len()).unwrap();
-        let (_, mut lock) = merged(masters, membership).unwrap();
+        let mut lock = merged(masters, membership).unwrap();
         lock.waiting = waiting;
         assert!(!format!("{lock:?} {lock}").contains("0123"), "{lock:?}");
         lock.to_string()
@@ -130,8 +152,9 @@ fn a_value_that_is_no_token_of_ours_is_marked() {
     ] {
         let seen = Ok(Some(StoredValue::new(value.clone().into(), remaining)));
         let membership = Membership::of(1).unwrap();
-        let (_, lock) =
-            merge("r".into(), "r".into(), vec![("n".into(), seen)], membership).unwrap();
+        let seen = vec![("n".into(), seen)];
+        let inspection = Inspection::new("r".into(), "r".into(), seen, membership);
+        let lock = ListedLock::of(inspection).unwrap();
         assert_eq!(lock.is_ours(), expected, "{value}");
         assert_eq!(lock.to_string().contains("perhaps no lock"), !expected, "{lock}");
     }

@@ -6,8 +6,9 @@ use super::side_connection::SideConnection;
 use crate::address::Address;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
-use quorumlock_core::coordinator::Random;
+use crate::options::Options;
 use quorumlock_core::coordinator::wire::{self, Token};
+use quorumlock_core::coordinator::{Random, RestartGuard};
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::time::sleep;
 
@@ -15,13 +16,7 @@ use tokio::time::sleep;
 #[derive(Clone)]
 pub(super) struct Conversation {
     pub(super) clock: Clock,
-    pub(super) connect_timeout: Duration,
-    /// The time that each answer may take.
-    pub(super) patience: Duration,
-    /// Whether a master votes at once after a restart if it keeps every write.
-    pub(super) trusts_persistence: bool,
-    /// Whether the client only looks, and needs no right to write.
-    pub(super) inspects_only: bool,
+    pub(super) options: Options,
     pub(super) subject: Subject,
 }
 
@@ -41,8 +36,7 @@ impl Conversation {
 
     /// Asks everything. The error says why the conversation ended early.
     async fn ask(&self, address: &Address, heard: &mut Heard) -> Result<(), FindingKind> {
-        let opened = SideConnection::open(address, self.connect_timeout, self.patience).await;
-        let (mut connection, hello) = opened?;
+        let (mut connection, hello) = SideConnection::open(address, &self.options).await?;
         let hello = heard.hello.insert(hello);
         connection.enter(hello, &address.login).await?;
         let began = self.clock.now();
@@ -52,9 +46,10 @@ impl Conversation {
         let token = Token::new(OsRandom::new().bits().unwrap_or_default());
         let subject = self.subject.within(address.login.database);
         // A denied question is an entry in the server's ACL log, so ask no needless one.
+        let trusts_persistence = self.options.restart_guard == RestartGuard::TrustPersistence;
         let is_needed = |question: &&Question| {
-            (self.trusts_persistence || **question != Question::Replay)
-                && (!self.inspects_only || question.only_reads())
+            (trusts_persistence || **question != Question::Replay)
+                && (!self.options.inspect_only || question.only_reads())
         };
         let asked = || Question::ALL.iter().filter(is_needed);
         for question in asked() {

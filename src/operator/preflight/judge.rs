@@ -6,35 +6,13 @@ use super::question::{Heard, Question, TimeSample};
 use super::{
     ClockOffset, Difference, Finding, FindingKind, NodePreflight, Permission, Persistence, Role,
 };
+use crate::options::Options;
 use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{RestartGuard, ServerFacts, SharedSettings};
 use quorumlock_core::quorum::standing::Start;
 use quorumlock_core::quorum::{ClockDrift, Instant};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The bounds for the masters' answers.
-pub(super) struct Bounds {
-    /// The distance allowed between the clocks of two masters.
-    pub(super) clocks: Duration,
-    /// The difference allowed between the speeds of a master's clock and ours.
-    pub(super) drift: ClockDrift,
-    /// The time for which a master that may have lost its memory must not vote.
-    pub(super) stays_away: Duration,
-    /// The setting that keeps it from voting.
-    pub(super) restart_guard: RestartGuard,
-    /// The options that a round trip has to fit.
-    pub(super) waits: Waits,
-    /// The settings that all clients of a master must have in common.
-    pub(super) shared: SharedSettings,
-}
-
-/// The options that bound how long a client waits for a master.
-pub(super) struct Waits {
-    pub(super) connect_timeout: Duration,
-    pub(super) operation_timeout: Duration,
-    pub(super) ttl: Duration,
-}
 
 /// The number of round trips that must fit an operation timeout: the measured one is the shortest of several, with
 /// nothing else under way.
@@ -56,25 +34,30 @@ const REDIS_REPLAYS_ALL: (u64, u64, u64) = (8, 6, 0);
 const VALKEY_REPLAYS_ALL: (u64, u64, u64) = (9, 1, 2);
 
 /// Judges one master by itself.
-pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePreflight {
+pub(super) fn judge(
+    node: Arc<str>,
+    heard: &Heard,
+    options: &Options,
+    shared: &SharedSettings,
+) -> NodePreflight {
     let facts = heard.facts();
     let mut judged = NodePreflight::new(node, &facts);
     judged.round_trip = heard.time().map(|sample| sample.round_trip);
     judged.clock = heard.time().and_then(offset);
-    let off = judged.clock.filter(|clock| clock.distance() > bounds.clocks / 2);
+    let off = judged.clock.filter(|clock| clock.distance() > options.fencing_window.width() / 2);
     let mut found = Vec::from_iter(heard.ended.clone());
     found.extend(too_old(&facts));
-    found.extend(just_started(&facts, bounds));
+    found.extend(just_started(&facts, options));
     found.extend(nearly_full(heard));
-    found.extend(judged.round_trip.into_iter().flat_map(|trip| too_short(trip, &bounds.waits)));
+    found.extend(judged.round_trip.into_iter().flat_map(|trip| too_short(trip, options)));
     found.extend(not_alone(&facts));
     found.extend(facts.replicas.filter(|count| *count > 0).map(FindingKind::HasReplicas));
     found.extend(eviction(&facts, heard.ended.is_some()));
-    found.extend(forgets(&facts, bounds));
-    found.extend(differences(heard, bounds).into_iter().map(FindingKind::Disagrees));
+    found.extend(forgets(&facts, options));
+    found.extend(differences(heard, shared).into_iter().map(FindingKind::Disagrees));
     found.extend(off.map(FindingKind::ClockOff));
-    found.extend(clock_speed(&heard.times, bounds.drift));
-    let replays = replays_as_default(&facts, bounds);
+    found.extend(clock_speed(&heard.times, options.drift));
+    let replays = replays_as_default(&facts, options);
     found.extend(drops_transactions(heard).filter(|_| replays));
     let mut withheld = permissions::lacking(heard, facts.role == Some(Role::Replica));
     withheld.retain(|kind| replays || !is_about_replay(kind));
@@ -84,7 +67,7 @@ pub(super) fn judge(node: Arc<str>, heard: &Heard, bounds: &Bounds) -> NodePrefl
 }
 
 /// Finds what only shows in comparison: the same server twice, at both; clocks that are far apart.
-pub(super) fn compare(nodes: &mut [NodePreflight], bounds: &Bounds) -> Vec<Finding> {
+pub(super) fn compare(nodes: &mut [NodePreflight], options: &Options) -> Vec<Finding> {
     let ids: Vec<_> = nodes.iter().map(|node| (node.node.clone(), node.run_id.clone())).collect();
     for (place, node) in nodes.iter_mut().enumerate() {
         let others = ids.iter().enumerate().filter(|(other, _)| *other != place);
@@ -96,7 +79,8 @@ pub(super) fn compare(nodes: &mut [NodePreflight], bounds: &Bounds) -> Vec<Findi
     let (Some((least, behind)), Some((most, ahead))) = (clocks().min(), clocks().max()) else {
         return Vec::new();
     };
-    let (by, bound) = (Duration::from_micros(most.0.abs_diff(least.0)), bounds.clocks);
+    let by = Duration::from_micros(most.0.abs_diff(least.0));
+    let bound = options.fencing_window.width();
     let [behind, ahead] = [behind, ahead].map(Arc::clone);
     let apart = FindingKind::ClocksApart { behind, ahead, by, bound };
     (by > bound).then(|| apart.into()).into_iter().collect()
@@ -115,16 +99,16 @@ fn version(facts: &ServerFacts) -> Option<(u64, u64, u64)> {
 }
 
 /// Finds a master that may have started too recently to vote.
-fn just_started(facts: &ServerFacts, bounds: &Bounds) -> Option<FindingKind> {
+fn just_started(facts: &ServerFacts, options: &Options) -> Option<FindingKind> {
     let keeps_all = facts.persistence() == Some(Persistence::EveryWrite);
-    match bounds.restart_guard {
+    match options.restart_guard {
         RestartGuard::TrustPersistence if facts.weakness().is_some() => return None,
         RestartGuard::TrustPersistence | RestartGuard::Off if keeps_all => return None,
         _ => {}
     }
     let uptime = facts.uptime?;
-    let votes_in = warms_up_for(uptime, bounds.stays_away)?;
-    let guarded = bounds.restart_guard != RestartGuard::Off;
+    let votes_in = warms_up_for(uptime, options.quarantine())?;
+    let guarded = options.restart_guard != RestartGuard::Off;
     Some(FindingKind::JustStarted { uptime, votes_in: guarded.then_some(votes_in) })
 }
 
@@ -154,12 +138,12 @@ fn nearly_full(heard: &Heard) -> Option<FindingKind> {
 }
 
 /// Finds the options that are too short for a round trip.
-fn too_short(trip: Duration, waits: &Waits) -> impl Iterator<Item = FindingKind> {
+fn too_short(trip: Duration, options: &Options) -> impl Iterator<Item = FindingKind> {
     // A round takes a tenth of the ttl at most.
     let rows = [
-        ("operation_timeout", waits.operation_timeout, 1, TRIPS_PER_OPERATION),
-        ("ttl", waits.ttl, 10, TRIPS_PER_OPERATION),
-        ("connect_timeout", waits.connect_timeout, 1, TRIPS_PER_CONNECTION),
+        ("operation_timeout", options.operation_timeout, 1, TRIPS_PER_OPERATION),
+        ("ttl", options.ttl, 10, TRIPS_PER_OPERATION),
+        ("connect_timeout", options.connect_timeout, 1, TRIPS_PER_CONNECTION),
     ];
     rows.into_iter().filter_map(move |(option, is, share, trips)| {
         let needs = trip.saturating_mul(trips * share);
@@ -183,15 +167,15 @@ fn eviction(facts: &ServerFacts, ended: bool) -> Option<FindingKind> {
 }
 
 /// Finds a master that may lose keys in a restart.
-fn forgets(facts: &ServerFacts, bounds: &Bounds) -> Option<FindingKind> {
+fn forgets(facts: &ServerFacts, options: &Options) -> Option<FindingKind> {
     let persistence = facts.persistence().filter(|kept| *kept != Persistence::EveryWrite)?;
-    let guard = bounds.restart_guard;
+    let guard = options.restart_guard;
     Some(match guard {
         RestartGuard::TrustPersistence if facts.weakness().is_some() => {
             FindingKind::NotPersistent(persistence)
         }
         _ => {
-            let stays_away = (guard != RestartGuard::Off).then_some(bounds.stays_away);
+            let stays_away = (guard != RestartGuard::Off).then_some(options.quarantine());
             FindingKind::Forgets { persistence, stays_away }
         }
     })
@@ -200,8 +184,8 @@ fn forgets(facts: &ServerFacts, bounds: &Bounds) -> Option<FindingKind> {
 /// Returns whether locks rely on what the server reads from its append-only file, and the server
 /// reads that as its user `default`: several writes of one script are a transaction there, which is
 /// dropped if that user may not do it.
-fn replays_as_default(facts: &ServerFacts, bounds: &Bounds) -> bool {
-    let is_trusted = bounds.restart_guard == RestartGuard::TrustPersistence
+fn replays_as_default(facts: &ServerFacts, options: &Options) -> bool {
+    let is_trusted = options.restart_guard == RestartGuard::TrustPersistence
         && facts.persistence() == Some(Persistence::EveryWrite);
     let first_without = match facts.name.as_deref() {
         Some("valkey") => VALKEY_REPLAYS_ALL,
@@ -222,15 +206,15 @@ fn is_about_replay(kind: &FindingKind) -> bool {
 }
 
 /// Compares our settings with other clients' records at this master.
-fn differences(heard: &Heard, bounds: &Bounds) -> Vec<Difference> {
+fn differences(heard: &Heard, shared: &SharedSettings) -> Vec<Difference> {
     let noted = heard.answers.get(&Question::Noted);
     let now = heard.time().and_then(TimeSample::shown);
     let (Some(noted), Some(now)) = (noted, now) else { return Vec::new() };
     let left = match heard.answers.get(&Question::NotedLife) {
         Some(Reply::Int(left)) => Duration::from_millis(u64::try_from(*left).unwrap_or(0)),
-        _ => bounds.shared.life,
+        _ => shared.life,
     };
-    bounds.shared.differences(noted, left, now)
+    shared.differences(noted, left, now)
 }
 
 /// Returns the offset of the server's clock from ours in the middle of the round trip.

@@ -46,17 +46,12 @@ use crate::options::Options;
 use crate::own_thread;
 use crate::redlock::Redlock;
 use connection::Conversation;
-use judge::{Bounds, Waits};
 use question::{Heard, Subject};
-use quorumlock_core::coordinator::RestartGuard;
+use side_connection::with_each;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
-
-/// The number of operation timeouts that an answer may take: as long as a session waits for one.
-pub(crate) const TIMEOUTS_PER_ANSWER: u32 = 3;
 
 impl Redlock {
     /// Asks every master whether it is fit for this lock, as
@@ -118,49 +113,21 @@ pub(crate) async fn run(
 }
 
 async fn ask(
-    resolved: &Resolved,
+    (masters, membership): &Resolved,
     options: &Options,
     clock: Clock,
 ) -> Result<Preflight, WrongContext> {
-    let (masters, membership) = resolved;
     runtime::check("preflight()", masters.iter().map(|master| &master.transport))?;
-    let bounds = Bounds {
-        clocks: options.fencing_window.width(),
-        drift: options.drift,
-        stays_away: options.quarantine(),
-        restart_guard: options.restart_guard,
-        waits: Waits {
-            connect_timeout: options.connect_timeout,
-            operation_timeout: options.operation_timeout,
-            ttl: options.ttl,
-        },
-        shared: options.shared_settings(*membership, masters),
-    };
-    let conversation = Conversation {
-        clock,
-        connect_timeout: options.connect_timeout,
-        patience: options.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER),
-        trusts_persistence: options.restart_guard == RestartGuard::TrustPersistence,
-        inspects_only: options.inspect_only,
-        subject: Subject::new(bounds.shared.clone(), options.own_key("preflight")),
-    };
-    let mut asking = JoinSet::new();
-    for (place, master) in masters.iter().cloned().enumerate() {
-        let conversation = conversation.clone();
-        asking.spawn(async move { (place, conversation.hold(master).await) });
-    }
-    let ended = || Some(FindingKind::Unreachable("the dial panicked".into()));
-    let lost = || Heard { ended: ended(), ..Heard::default() };
-    let mut heard: Vec<Heard> = masters.iter().map(|_| lost()).collect();
-    while let Some(asked) = asking.join_next().await {
-        if let Ok((place, answers)) = asked {
-            heard[place] = answers;
-        }
-    }
-    let judged = masters.iter().zip(&heard);
-    let mut nodes: Vec<NodePreflight> =
-        judged.map(|(master, heard)| judge::judge(master.name.clone(), heard, &bounds)).collect();
-    let findings = judge::compare(&mut nodes, &bounds);
+    let shared = options.shared_settings(*membership, masters);
+    let subject = Subject::new(shared.clone(), options.own_key("preflight"));
+    let conversation = Conversation { clock, options: options.clone(), subject };
+    let heard = with_each(masters, |master| conversation.clone().hold(master)).await;
+    let judged = masters.iter().zip(heard).map(|(master, heard)| {
+        let lost = |ended| Heard { ended: Some(ended), ..Heard::default() };
+        judge::judge(master.name.clone(), &heard.unwrap_or_else(lost), options, &shared)
+    });
+    let mut nodes: Vec<NodePreflight> = judged.collect();
+    let findings = judge::compare(&mut nodes, options);
     Ok(Preflight { nodes, findings, membership: *membership })
 }
 

@@ -4,13 +4,64 @@
 use super::FindingKind;
 use crate::address::{Address, Brought};
 use crate::driver::link::Link;
+use crate::options::Options;
 use quorumlock_core::coordinator::wire::{self, Login, Replies, Reply};
 use quorumlock_core::coordinator::{Epoch, Fault, FaultKind, TOO_MANY_CLIENTS};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
+
+/// The number of operation timeouts that an answer may take: as long as a session waits for one.
+const TIMEOUTS_PER_ANSWER: u32 = 3;
+
+/// Returns the time that each answer may take.
+pub(crate) fn patience(options: &Options) -> Duration {
+    options.operation_timeout.saturating_mul(TIMEOUTS_PER_ANSWER)
+}
+
+/// Talks with each master on a task of its own, and returns the results in their order. A panic ends one
+/// conversation.
+pub(crate) async fn with_each<T: Send + 'static, Talk>(
+    masters: &[Address],
+    talk: impl Fn(Address) -> Talk,
+) -> Vec<Result<T, FindingKind>>
+where
+    Talk: Future<Output = T> + Send + 'static,
+{
+    let mut talking = JoinSet::new();
+    for (place, master) in masters.iter().cloned().enumerate() {
+        let talk = talk(master);
+        talking.spawn(async move { (place, talk.await) });
+    }
+    let panicked = || Err(FindingKind::Unreachable("the dial panicked".into()));
+    let mut results: Vec<_> = masters.iter().map(|_| panicked()).collect();
+    while let Some(talked) = talking.join_next().await {
+        if let Ok((place, result)) = talked {
+            results[place] = Ok(result);
+        }
+    }
+    results
+}
+
+/// Awaits all at once, and returns the results in their order.
+pub(crate) async fn at_once<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut awaited: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
+    poll_fn(|cx| {
+        let mut is_done = true;
+        for (future, result) in awaited.iter_mut().filter(|(_, result)| result.is_none()) {
+            match future.as_mut().poll(cx) {
+                Poll::Ready(ready) => *result = Some(ready),
+                Poll::Pending => is_done = false,
+            }
+        }
+        if is_done { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    awaited.into_iter().filter_map(|(_, result)| result).collect()
+}
 
 /// A connection on which commands go out and their answers come in, in order.
 pub(crate) struct SideConnection {
@@ -26,10 +77,9 @@ impl SideConnection {
     /// Dials the master and logs in; returns its answer to HELLO, too.
     pub(crate) async fn open(
         address: &Address,
-        connect_timeout: Duration,
-        patience: Duration,
+        options: &Options,
     ) -> Result<(Self, Reply), FindingKind> {
-        let Brought { credentials, stream } = address.dial(connect_timeout).await;
+        let Brought { credentials, stream } = address.dial(options.connect_timeout).await;
         let login = match credentials.transpose().map_err(FindingKind::NoCredentials)? {
             Some(given) => address.login.with(&given),
             None => address.login.clone(),
@@ -41,7 +91,7 @@ impl SideConnection {
             unsent: Vec::new(),
             replies: Replies::new(),
             buffer: vec![0; 4096].into(),
-            patience,
+            patience: patience(options),
         };
         let hello = connection.ask("HELLO", &wire::hello(&login)).await?;
         if hello.hello_id().is_none() {
@@ -78,16 +128,13 @@ impl SideConnection {
     pub(crate) async fn next(&mut self, name: &str) -> Result<Reply, FindingKind> {
         let patience = self.patience;
         let answer = timeout(patience, poll_fn(|cx| self.poll_next(cx))).await;
-        answer.map_err(|_| Self::silent(name, patience))?
+        answer.map_err(|_| {
+            let patience = humantime::format_duration(patience);
+            FindingKind::Silent(format!("no answer to {name} within {patience}").into())
+        })?
     }
 
-    /// Returns the finding at a master that has not answered the command of this name in time.
-    pub(crate) fn silent(name: &str, patience: Duration) -> FindingKind {
-        let patience = humantime::format_duration(patience);
-        FindingKind::Silent(format!("no answer to {name} within {patience}").into())
-    }
-
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Reply, FindingKind>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Reply, FindingKind>> {
         let epoch = self.link.epoch;
         while let Poll::Ready(written) = self.link.poll_write(cx, epoch, &self.unsent) {
             self.unsent.drain(..written.map_err(FindingKind::Silent)?);

@@ -8,12 +8,12 @@ mod servers;
 mod speed;
 mod standing;
 
-use super::judge::{Bounds, Waits, compare, judge};
+use super::judge::{compare, judge};
 use super::question::{Heard, Question, TimeSample};
 use super::*;
 use quorumlock_core::coordinator::wire::Reply;
 use quorumlock_core::coordinator::{RestartGuard, ServerFacts, SharedSettings};
-use quorumlock_core::quorum::{ClockDrift, FencingWindow, Instant, Membership};
+use quorumlock_core::quorum::{FencingWindow, Instant, Membership};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,25 +21,28 @@ const CLOCKS: Duration = Duration::from_secs(4);
 const NOW: Instant = Instant::from_nanos(1);
 const STAYS_AWAY: Duration = Duration::from_secs(30);
 
-fn bounds(restart_guard: RestartGuard) -> Bounds {
-    let lists = vec![vec!["b".into(), "a".into()], vec!["c".into()]];
-    let (key, max_ttl, life) = ("agreement".into(), Duration::from_secs(20), STAYS_AWAY);
-    let shared = SharedSettings {
-        key,
-        max_ttl,
+/// Returns the options with which a master that has restarted stays away for that long.
+fn options(restart_guard: RestartGuard) -> Options {
+    let max_ttl = Duration::from_nanos(29_700_990_099); // without the drift
+    let options = Options { restart_guard, max_ttl, ..Options::default() };
+    assert_eq!((options.quarantine(), options.fencing_window.width()), (STAYS_AWAY, CLOCKS));
+    options
+}
+
+fn shared() -> SharedSettings {
+    SharedSettings {
+        key: "agreement".into(),
+        max_ttl: Duration::from_secs(20),
         window: FencingWindow::DEFAULT,
         masters: Vec::new(),
-        lists,
-        life,
-        brief: life,
-    };
-    let waits = Waits {
-        connect_timeout: Duration::from_millis(500),
-        operation_timeout: Duration::from_millis(200),
-        ttl: Duration::from_secs(10),
-    };
-    let drift = ClockDrift::default();
-    Bounds { clocks: CLOCKS, drift, stays_away: STAYS_AWAY, restart_guard, waits, shared }
+        lists: vec![vec!["b".into(), "a".into()], vec!["c".into()]],
+        life: STAYS_AWAY,
+        brief: STAYS_AWAY,
+    }
+}
+
+fn judged_with(heard: &Heard, restart_guard: RestartGuard) -> NodePreflight {
+    judge("n1".into(), heard, &options(restart_guard), &shared())
 }
 
 fn text(words: &str) -> Reply {
@@ -61,7 +64,7 @@ fn heard<const N: usize>(answers: [(Question, Reply); N]) -> Heard {
 }
 
 fn judged(heard: &Heard) -> NodePreflight {
-    judge("n1".into(), heard, &bounds(RestartGuard::On))
+    judged_with(heard, RestartGuard::On)
 }
 
 /// Returns a preflight of one list.
@@ -224,7 +227,7 @@ fn clocks_farthest_apart_are_named_if_they_exceed_the_bound() {
     let named = |name: &str, ahead| NodePreflight { node: name.into(), ..with_clock(ahead) };
     let spread = |least, most| {
         let mut nodes = [named("b", 0), named("a", least), named("c", most), unasked("d")];
-        compare(&mut nodes, &bounds(RestartGuard::On))
+        compare(&mut nodes, &options(RestartGuard::On))
     };
     assert_eq!(spread(-1_500_000, 2_500_000), []);
     let apart = FindingKind::ClocksApart {
@@ -242,7 +245,7 @@ fn clocks_farthest_apart_are_named_if_they_exceed_the_bound() {
         "not ok: clocks are 4 s apart (0 of 0 masters are fit, which is no quorum)\nfailure: the clock of c is 4 s ahead of that of a, over 4 s: \
          keep their clocks synchronised (NTP)"
     );
-    assert_eq!(compare(&mut [], &bounds(RestartGuard::On)), []);
+    assert_eq!(compare(&mut [], &options(RestartGuard::On)), []);
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn twins_are_reported_at_each_of_them_and_unknown_servers_are_none() {
         named("e", None),
         named("f", Some("1")),
     ];
-    assert_eq!(compare(&mut nodes, &bounds(RestartGuard::On)), []);
+    assert_eq!(compare(&mut nodes, &options(RestartGuard::On)), []);
     let twin = |of: &str| vec![FindingKind::SameServer(of.into())];
     let found: Vec<_> = nodes.iter().map(kinds).collect();
     assert_eq!(found, [twin("c"), vec![], twin("a"), vec![], vec![], twin("a")]);

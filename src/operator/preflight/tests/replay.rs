@@ -14,7 +14,7 @@ fn found_at(guard: RestartGuard, name: &str, version: &str, answer: Reply) -> Ve
         (Question::Replay, answer),
     ]);
     heard.hello = Some(map(&[("server", name), ("version", version), ("role", "master")]));
-    kinds(&judge("n1".into(), &heard, &bounds(guard)))
+    kinds(&judged_with(&heard, guard))
 }
 
 #[test]

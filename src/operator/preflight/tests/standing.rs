@@ -41,7 +41,7 @@ fn what_a_restart_costs_depends_on_the_restart_guard() {
             (Question::InfoPersistence, text("aof_enabled:1\r\n")),
             (Question::ConfigAppend, config),
         ]);
-        let node = judge("n1".into(), &heard, &bounds(guard));
+        let node = judged_with(&heard, guard);
         assert_eq!(kinds(&node), expected, "{guard:?}: {node}");
         let guarded = guard != RestartGuard::Off;
         let spoken = node.to_string().contains("the restart guard keeps");
