@@ -39,6 +39,20 @@ impl StoredValue {
     pub const fn new(value: Mark, remaining: Option<Duration>) -> Self {
         Self { value, remaining, readers: Vec::new() }
     }
+
+    /// Reads what is under a key: its `value`, or nil, the ms that it has `left`, and its readers, if it was asked for
+    /// them. `None` if no holder has put such a value there.
+    pub fn read(value: &Reply, left: i64, readers: Option<&Reply>) -> Option<Option<Self>> {
+        let value = match value {
+            Reply::Nil => return Some(None),
+            Reply::Text(bytes) => Mark(bytes.to_vec()),
+            _ => return None,
+        };
+        // -1: a key that never expires.
+        let remaining = u64::try_from(left).ok().map(Duration::from_millis);
+        let readers = readers.map(readers_in).unwrap_or_default();
+        Some(Some(Self { value, remaining, readers }))
+    }
 }
 
 impl Mark {
@@ -70,30 +84,16 @@ impl Mark {
     pub fn is_of_the_holder_of(&self, other: &Self) -> bool {
         self.at_work() == other.at_work()
     }
-}
 
-impl Mark {
     /// Returns what the holder has put under the key while its work went on.
     fn at_work(&self) -> &[u8] {
         self.0.strip_prefix(wire::DONE.as_bytes()).unwrap_or(&self.0)
     }
 }
 
-impl From<&str> for Mark {
-    fn from(text: &str) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<String> for Mark {
-    fn from(text: String) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<Vec<u8>> for Mark {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self(bytes)
+impl<Bytes: Into<Vec<u8>>> From<Bytes> for Mark {
+    fn from(bytes: Bytes) -> Self {
+        Self(bytes.into())
     }
 }
 
@@ -153,17 +153,9 @@ fn seen(reply: &Reply) -> Seen {
     match reply {
         Reply::Nil => Ok(None),
         Reply::Array(parts) => match parts.as_slice() {
+            // The value is not shown, whatever it is.
             [value, Reply::Int(left), beside @ ..] => {
-                let value = match value {
-                    Reply::Nil => return Ok(None),
-                    Reply::Text(bytes) => Mark(bytes.to_vec()),
-                    // The value is not shown, whatever it is.
-                    _ => return Err(unknown(value)),
-                };
-                // -1: a key that never expires.
-                let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-                let readers = beside.first().map(readers_in).unwrap_or_default();
-                Ok(Some(StoredValue { value, remaining, readers }))
+                StoredValue::read(value, *left, beside.first()).ok_or_else(|| unknown(value))
             }
             _ => Err(unknown(reply)),
         },
@@ -191,19 +183,15 @@ fn waiting_in(reply: &Reply) -> Option<u64> {
 }
 
 /// Reads the readers of a key: values, each followed by the ms it has yet to live.
-pub fn readers_in(reply: &Reply) -> Vec<StoredValue> {
+fn readers_in(reply: &Reply) -> Vec<StoredValue> {
     let Reply::Array(parts) = reply else { return Vec::new() };
     let reader = |pair: &[Reply]| match pair {
-        [Reply::Text(value), Reply::Int(left)] => {
-            let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-            Some(StoredValue::new(Mark(value.to_vec()), remaining))
-        }
+        [value, Reply::Int(left)] => StoredValue::read(value, *left, None)?,
         _ => None,
     };
     parts.chunks(2).filter_map(reader).collect()
 }
 
 fn unknown(reply: &Reply) -> Answer {
-    let error: Arc<str> = reply.unexpected();
-    Answer::Unknown(UnknownCause::Server(error))
+    Answer::Unknown(UnknownCause::Server(reply.unexpected()))
 }

@@ -8,7 +8,7 @@ mod inspect;
 mod look;
 pub(crate) mod remaining;
 
-pub use inspect::{Beside, Mark, Seen, StoredValue, readers_in};
+pub use inspect::{Beside, Mark, Seen, StoredValue};
 
 pub(crate) use inspect::holders_in;
 

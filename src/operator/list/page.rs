@@ -3,9 +3,8 @@
 use crate::options::Options;
 use crate::report::{Answer, UnknownCause};
 use quorumlock_core::coordinator::wire::{self, Mailbox, Reply};
-use quorumlock_core::coordinator::{Mark, Seen, StoredValue, Waitlist, readers_in};
+use quorumlock_core::coordinator::{Seen, StoredValue, Waitlist};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Looks at some keys.
 const LOOK: &str = include_str!("look.lua").trim_ascii_end();
@@ -44,14 +43,8 @@ pub(super) fn patterns(options: &Options, prefix: &str) -> Vec<String> {
 }
 
 fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if matches!(letter, '*' | '?' | '[' | ']' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(letter);
-    }
-    escaped
+    let escape = |letter| matches!(letter, '*' | '?' | '[' | ']' | '\\').then_some('\\');
+    text.chars().flat_map(|letter| escape(letter).into_iter().chain([letter])).collect()
 }
 
 /// Packs the question for the page at `cursor`.
@@ -88,21 +81,13 @@ pub(super) fn looked(reply: &Reply, keys: usize) -> Result<Vec<Seen>, Arc<str>> 
 }
 
 fn seen(three: &[Reply]) -> Seen {
-    let [value, Reply::Int(left), readers] = three else { return Err(unknown(NO_LOCK)) };
-    match value {
-        Reply::Nil => Ok(None),
-        Reply::Text(bytes) => {
-            // -1: a key that never expires.
-            let remaining = u64::try_from(*left).ok().map(Duration::from_millis);
-            let (value, readers) = (Mark::from(bytes.to_vec()), readers_in(readers));
-            // No client holds it.
-            if value.is_kept() {
-                return Ok(None);
-            }
-            Ok(Some(StoredValue { value, remaining, readers }))
-        }
-        _ => Err(unknown(NO_LOCK)),
-    }
+    let read = match three {
+        [value, Reply::Int(left), readers] => StoredValue::read(value, *left, Some(readers)),
+        _ => None,
+    };
+    let stored = read.ok_or_else(|| unknown(NO_LOCK))?;
+    // No client holds what is kept.
+    Ok(stored.filter(|stored| !stored.value.is_kept()))
 }
 
 /// Returns the answer of a master that said something else.
