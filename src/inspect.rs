@@ -13,7 +13,6 @@ mod readers;
 use crate::driver::{ForceReleased, Inspected, Request};
 use crate::failure::InvalidSetting;
 use crate::fencing::FencingToken;
-use crate::options::Options;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, OneLine, Span};
 pub use error::InspectError;
@@ -210,14 +209,6 @@ impl Inspection {
         &self.key
     }
 
-    /// Returns the channel on which masters announce that the lock is free.
-    pub(crate) fn channel(&self, options: &Options) -> Arc<str> {
-        match self.slot {
-            Some(_) => options.slots_channel(&self.resource),
-            None => self.key.clone(),
-        }
-    }
-
     /// Returns the slot, if this is about a permit of a [`Semaphore`](crate::Semaphore).
     #[must_use]
     pub fn slot(&self) -> Option<usize> {
@@ -272,7 +263,11 @@ impl Holder {
     }
 
     fn owners(&self) -> impl Iterator<Item = Owner<'_>> {
-        std::iter::once(self).chain(&self.readers).filter_map(Self::owner)
+        self.with_readers().filter_map(Self::owner)
+    }
+
+    fn with_readers(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.readers)
     }
 
     fn owner(&self) -> Option<Owner<'_>> {

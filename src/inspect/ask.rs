@@ -31,10 +31,8 @@ impl Redlock {
     ///
     /// Safe: once polled, the messages are on their way.
     pub async fn ask(&self, inspection: &Inspection) -> Result<usize, InspectError> {
-        let holder = inspection.holder();
-        let all =
-            holder.into_iter().flat_map(|holder| [holder].into_iter().chain(holder.readers()));
-        let holders = all.map(|Holder { value, .. }| value.clone()).collect();
+        let all = inspection.holder().into_iter().flat_map(Holder::with_readers);
+        let holders = all.map(|holder| holder.value.clone()).collect();
         let channel = inspection.channel(self.options());
         let (reply, answer) = oneshot::channel();
         let (request, key) = (self.driver().next_request(), inspection.key.clone());

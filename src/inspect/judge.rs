@@ -1,92 +1,84 @@
 //! Judges the masters' answers about one key.
 
-use super::{Holder, LockState, Whose};
-use quorumlock_core::coordinator::{Seen, StoredValue};
+use super::{Holder, LockState};
+use quorumlock_core::coordinator::{Mark, Seen, StoredValue};
 use quorumlock_core::quorum::{Membership, NodeSet};
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What a master has under a key; `None` if it does not say.
+type Found<'a> = Option<Option<&'a StoredValue>>;
+
 pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockState {
-    let nodes = |wanted: &dyn Fn(&Seen) -> bool| nodes(seen, wanted);
-    let vacant = |seen: &Seen| match seen {
-        Ok(stored) => stored.as_ref().is_none_or(|stored| stored.value.is_kept()),
-        Err(_) => false,
-    };
-    if membership.is_quorum(nodes(&vacant)) {
-        return LockState::Free;
-    }
-    let values = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
-    // Where one master says that the work has ended, it has, though others were not reached yet.
-    let mut values: Vec<&StoredValue> = values.collect();
-    values.sort_by_key(|stored| !stored.value.has_ended());
-    let holds = |standing: &StoredValue, seen: &Seen| matches!(seen, Ok(Some(stored)) if stored.value.is_of_the_holder_of(&standing.value));
-    let held = values
-        .into_iter()
-        .map(|standing| (standing, nodes(&|seen| holds(standing, seen))))
-        .find(|(_, on)| membership.is_quorum(*on));
-    held.map_or(LockState::Unclear, |(standing, on)| {
-        let (value, readers) = (standing.value.clone(), readers(seen, membership));
-        LockState::Held(Holder {
-            value,
-            remaining: until_no_quorum(seen, membership, on),
-            readers,
-            whose: Whose::default(),
-        })
-    })
+    let found = seen.iter().map(|(_, seen)| Some(seen.as_ref().ok()?.as_ref()));
+    state(&found.collect::<Vec<_>>(), membership)
 }
 
 /// Returns whether only the waiter that a key is kept for can win: too few nodes have no key
 /// at all.
 pub(super) fn is_kept(seen: &[(Arc<str>, Seen)], membership: Membership) -> bool {
-    !membership.is_quorum(nodes(seen, |seen| matches!(seen, Ok(None))))
+    !membership.is_quorum(NodeSet::places(seen, |(_, seen)| matches!(seen, Ok(None))))
 }
 
-fn nodes(seen: &[(Arc<str>, Seen)], wanted: impl Fn(&Seen) -> bool) -> NodeSet {
-    let all = seen.iter().enumerate();
-    all.filter_map(|(node, (_, seen))| wanted(seen).then_some(node)).collect()
+fn state(found: &[Found<'_>], membership: Membership) -> LockState {
+    let is_vacant = |found: &Found<'_>| {
+        found.is_some_and(|stored| stored.is_none_or(|stored| stored.value.is_kept()))
+    };
+    if membership.is_quorum(NodeSet::places(found, is_vacant)) {
+        return LockState::Free;
+    }
+    let mut values: Vec<&Mark> = stored(found).map(|stored| &stored.value).collect();
+    // Where one master says that the work has ended, it has, though others were not reached yet.
+    values.sort_by_key(|value| !value.has_ended());
+    let on = |value: &Mark| {
+        NodeSet::places(found, |found| {
+            found.flatten().is_some_and(|stored| stored.value.is_of_the_holder_of(value))
+        })
+    };
+    let mut held = values.into_iter().map(|value| (value, on(value)));
+    held.find(|(_, on)| membership.is_quorum(*on)).map_or(LockState::Unclear, |(value, on)| {
+        let remaining = until_no_quorum(found, membership, on);
+        let holder = Holder::of(StoredValue::new(value.clone(), remaining));
+        LockState::Held(Holder { readers: readers(found, membership), ..holder })
+    })
+}
+
+/// Returns the values that masters have.
+fn stored<'a>(found: &[Found<'a>]) -> impl Iterator<Item = &'a StoredValue> {
+    found.iter().copied().flatten().flatten()
 }
 
 /// Returns the readers that a quorum has, the last to end first.
-fn readers(seen: &[(Arc<str>, Seen)], membership: Membership) -> Vec<Holder> {
-    let all = seen.iter().filter_map(|(_, seen)| seen.as_ref().ok()?.as_ref());
-    let mut found: Vec<&StoredValue> = Vec::new();
-    for reader in all.flat_map(|stored| &stored.readers) {
-        if found.iter().all(|other| other.value != reader.value) {
-            found.push(reader);
+fn readers(found: &[Found<'_>], membership: Membership) -> Vec<Holder> {
+    let mut values: Vec<&Mark> = Vec::new();
+    for reader in stored(found).flat_map(|stored| &stored.readers) {
+        if !values.contains(&&reader.value) {
+            values.push(&reader.value);
         }
     }
-    let mut readers: Vec<Holder> = found
-        .into_iter()
-        .filter_map(|reader| match judge(&alone(seen, reader), membership) {
-            LockState::Held(holder) => Some(holder),
-            _ => None,
-        })
-        .collect();
-    readers.sort_by_key(|reader| std::cmp::Reverse(reader.remaining));
+    let mut readers = Vec::new();
+    for value in values {
+        // What the masters would have said if this reader held the lock alone.
+        let alone = found.iter().map(|found| {
+            found.map(|stored| stored?.readers.iter().find(|reader| reader.value == *value))
+        });
+        if let LockState::Held(reader) = state(&alone.collect::<Vec<_>>(), membership) {
+            readers.push(reader);
+        }
+    }
+    readers.sort_by_key(|reader| Reverse(reader.remaining));
     readers
-}
-
-/// Returns what the masters would have said if this reader held the lock alone.
-fn alone(seen: &[(Arc<str>, Seen)], reader: &StoredValue) -> Vec<(Arc<str>, Seen)> {
-    let entry = |stored: &StoredValue| {
-        stored.readers.iter().find(|other| other.value == reader.value).cloned()
-    };
-    let of_node = |(node, seen): &(Arc<str>, Seen)| {
-        (node.clone(), seen.clone().map(|stored| stored.as_ref().and_then(entry)))
-    };
-    seen.iter().map(of_node).collect()
 }
 
 /// Returns the time after which the remaining nodes of `on` are no longer a quorum.
 fn until_no_quorum(
-    seen: &[(Arc<str>, Seen)],
+    found: &[Found<'_>],
     membership: Membership,
     mut on: NodeSet,
 ) -> Option<Duration> {
-    let life =
-        |node: usize| seen.get(node).and_then(|(_, seen)| seen.as_ref().ok()?.as_ref()?.remaining);
-    let mut expiries: Vec<_> =
-        on.iter().filter_map(|node| life(node).map(|left| (left, node))).collect();
+    let life = |node: usize| Some((found.get(node)?.flatten()?.remaining?, node));
+    let mut expiries: Vec<_> = on.iter().filter_map(life).collect();
     expiries.sort_unstable();
     expiries.into_iter().find_map(|(left, node)| {
         on.remove(node);

@@ -68,14 +68,13 @@ impl Holder {
 impl Inspection {
     /// Adds what this client knows of the key in this place.
     pub(crate) fn learn(&mut self, own: &Own, place: usize) {
-        let nodes = self.nodes.iter_mut().filter_map(|node| match &mut node.state {
-            NodeState::Held(holder) => Some(holder),
-            _ => None,
-        });
-        let by_quorum = match &mut self.state {
-            LockState::Held(holder) => Some(holder),
-            LockState::Free | LockState::Unclear => None,
-        };
-        nodes.chain(by_quorum).for_each(|holder| holder.learn(own, place));
+        for node in &mut self.nodes {
+            if let NodeState::Held(holder) = &mut node.state {
+                holder.learn(own, place);
+            }
+        }
+        if let LockState::Held(holder) = &mut self.state {
+            holder.learn(own, place);
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The waiters for a lock, as an inspection finds them.
 
 use super::Inspection;
+use crate::options::Options;
 use std::fmt;
+use std::sync::Arc;
 
 /// A free lock that an older version keeps for the next waiter.
 pub(super) const KEPT: &str = "free, reserved for the next waiter";
@@ -30,6 +32,14 @@ impl Inspection {
     #[must_use]
     pub const fn is_kept(&self) -> bool {
         self.is_kept
+    }
+
+    /// Returns the channel on which masters announce that the lock is free.
+    pub(crate) fn channel(&self, options: &Options) -> Arc<str> {
+        match self.slot {
+            Some(_) => options.slots_channel(&self.resource),
+            None => self.key.clone(),
+        }
     }
 
     pub(super) fn fmt_waiting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

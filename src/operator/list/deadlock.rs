@@ -30,6 +30,9 @@ struct Wait<'a> {
     lock: &'a ListedLock,
 }
 
+/// What each client waits for.
+type Waits<'a> = BTreeMap<Mailbox, Vec<Wait<'a>>>;
+
 impl PossibleDeadlock {
     /// Finds cycles among locks that were [listed](crate::Redlock::list) together: for each client
     /// in a cycle, a shortest cycle, unless a cycle found before has that client, too.
@@ -80,8 +83,8 @@ impl PossibleDeadlock {
 }
 
 /// Returns for which other clients each client waits.
-fn waits<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> BTreeMap<Mailbox, Vec<Wait<'a>>> {
-    let mut waits: BTreeMap<Mailbox, Vec<Wait<'a>>> = BTreeMap::new();
+fn waits<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> Waits<'a> {
+    let mut waits = Waits::new();
     for lock in locks {
         // Work that has ended waits for nothing, and a waiter for a permit for any of several holders.
         if !lock.is_held() || lock.holder().has_ended() || lock.slot().is_some() {
@@ -98,9 +101,7 @@ fn waits<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> BTreeMap<Mailbo
 
 /// Leaves out, again and again, the waits that end at a client that waits for nothing: few are
 /// left, however many clients wait.
-fn those_that_may_close(
-    mut waits: BTreeMap<Mailbox, Vec<Wait<'_>>>,
-) -> BTreeMap<Mailbox, Vec<Wait<'_>>> {
+fn those_that_may_close(mut waits: Waits<'_>) -> Waits<'_> {
     loop {
         let waiting: BTreeSet<Mailbox> = waits.keys().copied().collect();
         for on in waits.values_mut() {
@@ -114,41 +115,22 @@ fn those_that_may_close(
 }
 
 /// Returns the waits of a shortest way from a client back to it.
-fn shortest<'a>(
-    client: Mailbox,
-    waits: &BTreeMap<Mailbox, Vec<Wait<'a>>>,
-) -> Option<Vec<Wait<'a>>> {
-    let mut reached: BTreeMap<Mailbox, (Mailbox, Wait<'a>)> = BTreeMap::new();
-    let mut next = VecDeque::from([client]);
-    while let Some(waiter) = next.pop_front() {
+fn shortest<'a>(client: Mailbox, waits: &Waits<'a>) -> Option<Vec<Wait<'a>>> {
+    let mut reached = BTreeSet::new();
+    let mut ways: VecDeque<Vec<Wait<'a>>> = VecDeque::from([Vec::new()]);
+    while let Some(way) = ways.pop_front() {
+        let waiter = way.last().map_or(client, |wait| wait.on);
         for wait in waits.get(&waiter).into_iter().flatten() {
-            if reached.contains_key(&wait.on) {
-                continue;
+            if reached.insert(wait.on) {
+                let further = [&way[..], &[*wait]].concat();
+                if wait.on == client {
+                    return Some(further);
+                }
+                ways.push_back(further);
             }
-            reached.insert(wait.on, (waiter, *wait));
-            if wait.on == client {
-                return Some(way_back(client, &reached));
-            }
-            next.push_back(wait.on);
         }
     }
     None
-}
-
-fn way_back<'a>(
-    client: Mailbox,
-    reached: &BTreeMap<Mailbox, (Mailbox, Wait<'a>)>,
-) -> Vec<Wait<'a>> {
-    let (mut cycle, mut at) = (Vec::new(), client);
-    while let Some((before, wait)) = reached.get(&at) {
-        cycle.push(*wait);
-        at = *before;
-        if at == client {
-            break;
-        }
-    }
-    cycle.reverse();
-    cycle
 }
 
 /// Each lock is held by the client that waits for the next one, and the last client waits for the first.
