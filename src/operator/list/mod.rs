@@ -70,9 +70,9 @@ impl Redlock {
             prefix: prefix.into(),
             leftovers: false,
             client: Some(self.driver().downgrade()),
+            own_thread: self.own_runtime().is_some(),
         };
-        let own_thread = self.own_runtime().is_some();
-        LockList { state: State::Idle(Box::new(walk)), own_thread, problems: Vec::new() }
+        LockList { state: State::Idle(Box::new(walk)), problems: Vec::new() }
     }
 }
 
@@ -84,7 +84,6 @@ impl Redlock {
 #[must_use = "nothing is listed before the stream is polled"]
 pub struct LockList {
     state: State,
-    own_thread: bool,
     problems: Vec<NodeProblem>,
 }
 
@@ -148,10 +147,10 @@ impl LockList {
         &self.problems
     }
 
-    fn begin(walk: Walk, own_thread: bool) -> Result<State, ListError> {
+    fn begin(walk: Walk) -> Result<State, ListError> {
         walk.client.iter().try_for_each(WeakHandle::here)?;
         walk.options.check_prefix(&walk.prefix)?;
-        own_thread::begin(own_thread, || {
+        own_thread::begin(walk.own_thread, || {
             runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
             let (sender, items) = mpsc::channel(AHEAD);
             let walking = tokio::spawn(walk.run(sender));
@@ -164,14 +163,11 @@ impl Stream for LockList {
     type Item = Result<ListedLock, ListError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { state, own_thread, problems } = &mut *self;
+        let Self { state, problems } = &mut *self;
         if let State::Idle(_) = state
             && let State::Idle(walk) = std::mem::replace(state, State::Ended)
         {
-            match Self::begin(*walk, *own_thread) {
-                Ok(walking) => *state = walking,
-                Err(error) => return Poll::Ready(Some(Err(error))),
-            }
+            *state = Self::begin(*walk)?;
         }
         while let State::Walking { items, .. } = state {
             let end = match ready!(items.poll_recv(cx)) {
@@ -274,15 +270,11 @@ impl fmt::Display for ListedLock {
         write!(f, "{} is ", Named(&self.inspection))?;
         let (held_on, masters) = (self.held_on(), self.inspection.nodes().len());
         match self.state() {
-            LockState::Held(holder) => write!(f, "{holder}, on {held_on} of {masters} masters")?,
-            LockState::Free => write!(f, "free, but for a key on {held_on} of {masters} masters")?,
-            LockState::Unclear => {
-                write!(
-                    f,
-                    "neither held nor free by quorum, with a key on {held_on} of {masters} masters"
-                )?;
-            }
+            LockState::Held(holder) => write!(f, "{holder},")?,
+            LockState::Free => f.write_str("free, but for a key")?,
+            LockState::Unclear => f.write_str("neither held nor free by quorum, with a key")?,
         }
+        write!(f, " on {held_on} of {masters} masters")?;
         if let Some(waiting) = self.waiting.filter(|waiting| *waiting > 0) {
             write!(f, ", {waiting} waiting")?;
         }

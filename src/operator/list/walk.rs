@@ -29,6 +29,8 @@ pub(super) struct Walk {
     pub(super) leftovers: bool,
     /// The client that lists; `None` once it has not answered in time.
     pub(super) client: Option<WeakHandle>,
+    /// Run on a thread of its own.
+    pub(super) own_thread: bool,
 }
 
 /// A master that is asked, or the answer in its place.

@@ -3,7 +3,7 @@
 use super::{ClockOffset, Difference, Permission, Persistence};
 use crate::report::{OneLine, Span};
 use Severity::{Failure, Note, Warning};
-use quorumlock_core::coordinator::{CLUSTER, SENTINEL, wire};
+use quorumlock_core::coordinator::wire;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,18 +151,6 @@ pub enum FindingKind {
         /// The server's words.
         error: Arc<str>,
     },
-}
-
-impl FindingKind {
-    /// Returns the finding for the `mode` in an answer to HELLO, unless it is that of a standalone
-    /// master.
-    pub(super) fn of_mode(mode: &str) -> Option<Self> {
-        match mode {
-            CLUSTER => Some(Self::Cluster),
-            SENTINEL => Some(Self::Sentinel),
-            _ => None,
-        }
-    }
 }
 
 /// Declares, for each kind, the severity of the finding, its text and its remedy.

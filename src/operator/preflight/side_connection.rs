@@ -6,7 +6,7 @@ use crate::address::{Address, Brought};
 use crate::driver::link::Link;
 use crate::options::Options;
 use quorumlock_core::coordinator::wire::{self, Login, Replies, Reply};
-use quorumlock_core::coordinator::{Epoch, Fault, FaultKind, TOO_MANY_CLIENTS};
+use quorumlock_core::coordinator::{CLUSTER, Epoch, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -102,8 +102,10 @@ impl SideConnection {
 
     /// Goes on after HELLO, unless the server is no master at all: selects the database.
     pub(crate) async fn enter(&mut self, hello: &Reply, login: &Login) -> Result<(), FindingKind> {
-        if let Some(no_master) = hello.field("mode").and_then(FindingKind::of_mode) {
-            return Err(no_master);
+        match hello.field("mode") {
+            Some(CLUSTER) => return Err(FindingKind::Cluster),
+            Some(SENTINEL) => return Err(FindingKind::Sentinel),
+            _ => {}
         }
         if login.database != 0 {
             let reply = self.ask("SELECT", &wire::select(login.database)).await?;
