@@ -3,3 +3,14 @@
 
 pub(crate) mod list;
 pub mod preflight;
+
+use tokio::task::AbortHandle;
+
+/// Ends a task once nobody waits for it any more.
+pub(crate) struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -10,6 +10,7 @@ mod walk;
 use crate::driver::{WeakHandle, runtime};
 use crate::failure::{Closed, ListError, NodeProblem};
 use crate::inspect::{Holder, Inspection, LockState, Named};
+use crate::operator::AbortOnDrop;
 use crate::own_thread;
 use crate::redlock::Redlock;
 pub use deadlock::PossibleDeadlock;
@@ -21,7 +22,6 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 use walk::Walk;
 
 /// The locks that are found before the reader takes the first one.
@@ -89,7 +89,11 @@ pub struct LockList {
 
 enum State {
     Idle(Box<Walk>),
-    Walking { items: mpsc::Receiver<Item>, task: AbortHandle },
+    /// The task is aborted before its items are dropped.
+    Walking {
+        _task: AbortOnDrop,
+        items: mpsc::Receiver<Item>,
+    },
     Ended,
 }
 
@@ -154,7 +158,8 @@ impl LockList {
             runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
             let (sender, items) = mpsc::channel(AHEAD);
             let walking = tokio::spawn(walk.run(sender));
-            Ok((State::Walking { items, task: walking.abort_handle() }, walking))
+            let _task = AbortOnDrop(walking.abort_handle());
+            Ok((State::Walking { _task, items }, walking))
         })
     }
 }
@@ -186,14 +191,6 @@ impl Stream for LockList {
             return Poll::Ready(end);
         }
         Poll::Ready(None)
-    }
-}
-
-impl Drop for LockList {
-    fn drop(&mut self) {
-        if let State::Walking { task, .. } = &self.state {
-            task.abort();
-        }
     }
 }
 

@@ -42,15 +42,13 @@ use crate::driver::clock::Clock;
 use crate::driver::runtime;
 use crate::failure::WrongContext;
 use crate::lists::Resolved;
+use crate::operator::AbortOnDrop;
 use crate::options::Options;
 use crate::own_thread;
 use crate::redlock::Redlock;
 use connection::Conversation;
 use question::{Heard, Subject};
 use side_connection::with_each;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
 use tokio::sync::oneshot;
 
 impl Redlock {
@@ -97,18 +95,12 @@ pub(crate) async fn run(
         return ask(resolved, options, clock).await;
     }
     let (resolved, options) = (resolved.clone(), options.clone());
-    let (mut reply, answer) = oneshot::channel();
-    let work = async move {
-        let mut asking = pin!(ask(&resolved, &options, clock));
-        let asked = poll_fn(|cx| match reply.poll_closed(cx) {
-            Poll::Ready(()) => Poll::Ready(None),
-            Poll::Pending => asking.as_mut().poll(cx).map(Some),
-        });
-        if let Some(asked) = asked.await {
-            let _ = reply.send(asked);
-        }
-    };
-    own_thread::begin(true, || Ok::<_, WrongContext>(((), tokio::spawn(work))))?;
+    let (reply, answer) = oneshot::channel();
+    let work = async move { _ = reply.send(ask(&resolved, &options, clock).await) };
+    let _task = own_thread::begin(true, || {
+        let task = tokio::spawn(work);
+        Ok::<_, WrongContext>((AbortOnDrop(task.abort_handle()), task))
+    })?;
     answer.await.map_err(|_| WrongContext::NoThread { problem: "it has panicked".into() })?
 }
 
