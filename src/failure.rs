@@ -36,10 +36,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-fn list(f: &mut fmt::Formatter<'_>, nodes: &[NodeReport]) -> fmt::Result {
-    f.write_str(&listed(nodes))
-}
-
 /// Returns what every master said, equal answers once, as the errors have it behind their sentences.
 #[must_use]
 pub fn listed(nodes: &[NodeReport]) -> String {
@@ -50,6 +46,11 @@ pub fn listed(nodes: &[NodeReport]) -> String {
 fn behind(parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
+}
+
+/// Returns how many masters gave this answer.
+fn count(nodes: &[NodeReport], answer: &Answer) -> usize {
+    nodes.iter().filter(|node| node.answer == *answer).count()
 }
 
 /// Returns the advice about masters that have not answered in time, if there are any.
@@ -76,35 +77,23 @@ impl Closed {
 }
 
 /// The reason why a client can do nothing any more.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum Why {
     /// It has ended, in this process.
+    #[error(
+        "this Redlock was shut down, or the runtime it was connected on is gone; connect again"
+    )]
     Ended,
+    #[error("this process is a fork of the one that has connected; connect after the fork")]
     Forked,
     /// This is so in it, although it must not.
+    #[error("{0}, a fault of quorumlock: report it, and connect again")]
     Broken(&'static str),
 }
 
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ended => f.write_str(CLOSED),
-            Self::Forked => f.write_str(FORKED),
-            Self::Broken(what) => {
-                write!(f, "{what}, a fault of quorumlock: report it, and connect again",)
-            }
-        }
-    }
-}
-
-const CLOSED: &str =
-    "this Redlock was shut down, or the runtime it was connected on is gone; connect again";
-
-const FORKED: &str = "this process is a fork of the one that has connected; connect after the fork";
-
 /// The lock is lost for good: it can no longer be relied on. Another client may hold it now, so the
 /// work done since the loss may have overlapped with that of another holder.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct Lost {
     /// The resource that was locked.
@@ -130,8 +119,7 @@ impl fmt::Display for Lost {
             LossReason::Lapsed if self.at_max_hold => f.write_str("it has reached its max_hold"),
             LossReason::Lapsed => f.write_str("its deadline has passed"),
             LossReason::QuorumGone(nodes) => {
-                f.write_str("a quorum no longer has its key")?;
-                list(f, nodes)
+                write!(f, "a quorum no longer has its key{}", listed(nodes))
             }
             LossReason::Released => f.write_str("its guard was given up"),
             LossReason::Downgraded => f.write_str("it was downgraded, and others may read"),
@@ -143,8 +131,6 @@ impl fmt::Display for Lost {
         }
     }
 }
-
-impl std::error::Error for Lost {}
 
 /// The reason why an extension did not move the deadline.
 #[derive(Clone, PartialEq, Eq, Error)]
@@ -162,7 +148,15 @@ pub enum ExtendError {
 }
 
 /// Too few masters confirmed an extension in time. The old deadline remains in force.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error(
+    "{:?} was not extended, its deadline stands: {} of {} masters confirmed, {quorum} needed{}{}",
+    Escaped(resource),
+    count(nodes, &Answer::Held),
+    nodes.len(),
+    listed(nodes),
+    if_slow(nodes)
+)]
 #[non_exhaustive]
 pub struct Unextended {
     /// The locked resource.
@@ -172,25 +166,8 @@ pub struct Unextended {
     pub(crate) quorum: Quorum,
 }
 
-impl fmt::Display for Unextended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = self.nodes.iter().filter(|node| node.answer == Answer::Held).count();
-        write!(
-            f,
-            "{:?} was not extended, its deadline stands: {held} of {} masters confirmed, {} needed",
-            Escaped(&self.resource),
-            self.nodes.len(),
-            self.quorum,
-        )?;
-        list(f, &self.nodes)?;
-        f.write_str(if_slow(&self.nodes))
-    }
-}
-
-impl std::error::Error for Unextended {}
-
 /// [`Redlock::shutdown`](crate::Redlock::shutdown) ran out of time, or was called in a fork.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct ShutdownError {
     /// Unconfirmed deletions, counted once per master. Zero in a fork, where nothing was shut down.
@@ -200,7 +177,7 @@ pub struct ShutdownError {
 impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.owed {
-            0 => write!(f, "not shut down: {FORKED}"),
+            0 => write!(f, "not shut down: {}", Why::Forked),
             owed => write!(
                 f,
                 "{owed} releases and rollbacks were not confirmed in time: their keys expire with their ttl"
@@ -208,5 +185,3 @@ impl fmt::Display for ShutdownError {
         }
     }
 }
-
-impl std::error::Error for ShutdownError {}

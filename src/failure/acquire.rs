@@ -1,7 +1,9 @@
 //! The errors of an acquire.
 
 use super::blocked::Blocked;
-use super::{Closed, InvalidSetting, NoRandomness, Overloaded, WrongContext, if_slow, list};
+use super::{
+    Closed, InvalidSetting, NoRandomness, Overloaded, WrongContext, count, if_slow, listed,
+};
 use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
 use quorumlock_core::pace::readiness::quorum_in;
 use std::fmt;
@@ -105,7 +107,7 @@ impl AcquireError {
 }
 
 /// A quorum of masters could have voted for us, and did not: an [`Obstacle`] was in the way.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct Contended {
     /// The resource that was to be locked.
@@ -126,7 +128,7 @@ pub struct Contended {
 }
 
 /// Too few masters could vote in time for any client to win.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct NoQuorum {
     /// The resource that was to be locked.
@@ -142,7 +144,8 @@ pub struct NoQuorum {
 }
 
 /// Too few masters could vote because something that all must have in common differs.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error("no quorum for {:?}: {}", Escaped(resource), OneLine(cause))]
 #[non_exhaustive]
 pub struct Disagreement {
     /// The resource that was to be locked.
@@ -156,14 +159,6 @@ pub struct Disagreement {
     /// The answer of every master to the last attempt.
     pub nodes: Vec<NodeReport>,
 }
-
-impl fmt::Display for Disagreement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no quorum for {:?}: {}", Escaped(&self.resource), OneLine(&self.cause))
-    }
-}
-
-impl std::error::Error for Disagreement {}
 
 impl NoQuorum {
     /// Checks whether a quorum did grant, but so late that no validity was left.
@@ -193,17 +188,12 @@ impl NoQuorum {
     fn may_vote(&self) -> Option<usize> {
         let mut able = 0;
         for node in &self.nodes {
-            match node.answer {
+            match &node.answer {
                 Answer::Granted | Answer::Unknown(_) | Answer::Refused(Refusal::Server(_)) => {
                     return None;
                 }
-                Answer::Available
-                | Answer::Refused(
-                    Refusal::Held { .. }
-                    | Refusal::Wanted { .. }
-                    | Refusal::Behind { .. }
-                    | Refusal::Stale,
-                ) => able += 1,
+                Answer::Available => able += 1,
+                answer if refuses_the_lock(answer) => able += 1,
                 _ => {}
             }
         }
@@ -300,25 +290,15 @@ impl fmt::Display for Contended {
             Some(0) => f.write_str(", next in the queue")?,
             Some(ahead) => write!(f, ", {ahead} ahead in the queue")?,
         }
-        let refuses = |answer: &Answer| {
-            let Answer::Refused(why) = answer else { return false };
-            matches!(
-                why,
-                Refusal::Held { .. }
-                    | Refusal::Wanted { .. }
-                    | Refusal::Behind { .. }
-                    | Refusal::Stale
-            )
-        };
-        let refused = self.nodes.iter().filter(|node| refuses(&node.answer)).count();
+        let refused = self.nodes.iter().filter(|node| refuses_the_lock(&node.answer)).count();
         write!(
             f,
-            ": {refused} of {} masters refused, {} granted, {} needed",
+            ": {refused} of {} masters refused, {} granted, {} needed{}",
             self.nodes.len(),
-            granted(&self.nodes),
+            count(&self.nodes, &Answer::Granted),
             self.quorum,
-        )?;
-        tail(f, self.waited, self.attempts, &self.nodes)
+            tail(self.waited, self.attempts, &self.nodes)
+        )
     }
 }
 
@@ -344,12 +324,12 @@ impl fmt::Display for NoQuorum {
             match self.may_vote() {
                 Some(able) => write!(f, "{able} of {all} masters may vote, {quorum} needed")?,
                 None => {
-                    let granted = granted(&self.nodes);
+                    let granted = count(&self.nodes, &Answer::Granted);
                     write!(f, "{granted} of {all} masters granted, {quorum} needed")?;
                 }
             }
         }
-        tail(f, self.waited, self.attempts, &self.nodes)?;
+        f.write_str(&tail(self.waited, self.attempts, &self.nodes))?;
         let warming =
             |node: &NodeReport| matches!(node.answer, Answer::Refused(Refusal::WarmingUp { .. }));
         if self.nodes.iter().any(warming) {
@@ -369,23 +349,21 @@ const SHORT_TTL: &str = "; if neither masters nor this process were held up, rai
 const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
                           wait, or see restart_guard";
 
-impl std::error::Error for Contended {}
-impl std::error::Error for NoQuorum {}
-
-fn granted(nodes: &[NodeReport]) -> usize {
-    nodes.iter().filter(|node| node.answer == Answer::Granted).count()
+/// Checks whether a master that may vote refused, because of what it knows of the lock.
+const fn refuses_the_lock(answer: &Answer) -> bool {
+    matches!(
+        answer,
+        Answer::Refused(
+            Refusal::Held { .. } | Refusal::Wanted { .. } | Refusal::Behind { .. } | Refusal::Stale
+        )
+    )
 }
 
-fn tail(
-    f: &mut fmt::Formatter<'_>,
-    waited: Duration,
-    attempts: u32,
-    nodes: &[NodeReport],
-) -> fmt::Result {
-    let waited = Span(waited);
-    match attempts {
-        1 => write!(f, " (after {waited}, 1 attempt)")?,
-        n => write!(f, " (after {waited}, {n} attempts)")?,
-    }
-    list(f, nodes)
+/// Returns what an acquire has cost, and what every master said.
+fn tail(waited: Duration, attempts: u32, nodes: &[NodeReport]) -> String {
+    let attempts = match attempts {
+        1 => "1 attempt".to_owned(),
+        n => format!("{n} attempts"),
+    };
+    format!(" (after {}, {attempts}){}", Span(waited), listed(nodes))
 }

@@ -3,6 +3,7 @@
 use crate::report::OneLine;
 use std::fmt;
 use std::path::PathBuf;
+use thiserror::Error;
 
 /// Settings that cannot be read, and where: a mistake to fix. It contains nothing of the values
 /// that were read, since they may hold passwords.
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 ///     "line 2: ttl: is not a duration with a unit, or too long: write it like \"10s\" or \"500ms\""
 /// );
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct ConfigError {
     /// The file, if the source was one.
@@ -49,5 +50,3 @@ impl fmt::Display for ConfigError {
         OneLine(&self.problem).fmt(f)
     }
 }
-
-impl std::error::Error for ConfigError {}

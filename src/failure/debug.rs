@@ -38,7 +38,9 @@ impl<T, E: fmt::Debug> fmt::Debug for OnceError<T, E> {
         match self {
             Self::NotAcquired(error) => fmt::Display::fmt(error, f),
             Self::Failed(error) => error.fmt(f),
-            Self::Lost { lost, result } => run::show_lost(f, lost, result.as_ref()),
+            Self::Lost { lost, result } => {
+                write!(f, "{lost}; the work {}", run::ended(result.as_ref()))
+            }
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The reasons why a lock was not taken over from another process.
 
-use super::{Closed, InvalidSetting, LossReason, if_slow, list};
+use super::{Closed, InvalidSetting, LossReason, count, if_slow, listed};
 use crate::report::{Answer, Escaped, NodeReport, Quorum};
-
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -30,7 +29,7 @@ pub enum AdoptErrorKind {
 
 /// The lock is lost for good. Another client may hold it now, or may have held it since it was
 /// detached.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct TooLate {
     /// The resource.
@@ -46,19 +45,24 @@ impl fmt::Display for TooLate {
         write!(f, "{:?} is lost: ", Escaped(&self.resource))?;
         match &self.reason {
             LossReason::QuorumGone(nodes) => {
-                f.write_str("too few masters have held its key all along")?;
-                list(f, nodes)
+                write!(f, "too few masters have held its key all along{}", listed(nodes))
             }
             _ => f.write_str("its time was over"),
         }
     }
 }
 
-impl std::error::Error for TooLate {}
-
 /// Too few masters confirmed in time that they hold the key. The masters that did confirm have
 /// given it another ttl.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error(
+    "{} of {} masters confirmed {:?}, {quorum} needed{}{}",
+    count(nodes, &Answer::Held),
+    nodes.len(),
+    Escaped(resource),
+    listed(nodes),
+    if_slow(nodes)
+)]
 #[non_exhaustive]
 pub struct Unadopted {
     /// The resource.
@@ -67,19 +71,6 @@ pub struct Unadopted {
     pub nodes: Vec<NodeReport>,
     pub(crate) quorum: Quorum,
 }
-
-impl fmt::Display for Unadopted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = self.nodes.iter().filter(|node| node.answer == Answer::Held).count();
-        let (resource, all) = (Escaped(&self.resource), self.nodes.len());
-        let quorum = self.quorum;
-        write!(f, "{held} of {all} masters confirmed {resource:?}, {quorum} needed")?;
-        list(f, &self.nodes)?;
-        f.write_str(if_slow(&self.nodes))
-    }
-}
-
-impl std::error::Error for Unadopted {}
 
 /// This client has a guard of the lock, or of one of its resources: it was adopted already, or it is
 /// another lock, and the one to be adopted is lost.

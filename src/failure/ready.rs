@@ -1,9 +1,8 @@
 //! The errors of a wait for enough masters.
 
-use super::{Closed, WrongContext};
+use super::{Closed, WrongContext, behind};
 use crate::report::Span;
 use quorumlock_core::status::Status;
-use std::fmt;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -23,7 +22,13 @@ pub enum ReadyError {
 }
 
 /// Too few masters may vote, after a wait for more of them.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error(
+    "not ready after {}: {}{}",
+    Span(*waited),
+    status.count(),
+    behind(status.nodes().iter().map(ToString::to_string))
+)]
 #[non_exhaustive]
 pub struct NotReady {
     /// The time spent waiting.
@@ -31,16 +36,3 @@ pub struct NotReady {
     /// The status of the masters.
     pub status: Status,
 }
-
-impl fmt::Display for NotReady {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waited = Span(self.waited);
-        write!(f, "not ready after {waited}: {}: ", self.status.count())?;
-        self.status.nodes().iter().enumerate().try_for_each(|(place, node)| {
-            let between = if place == 0 { "" } else { "; " };
-            write!(f, "{between}{node}")
-        })
-    }
-}
-
-impl std::error::Error for NotReady {}

@@ -1,7 +1,6 @@
 //! The errors of a body run under a lock.
 
 use super::{AcquireError, Lost};
-use std::fmt;
 use thiserror::Error;
 
 /// The reason why a body was not run to its end under the lock. `T` is what the body returns: often
@@ -59,10 +58,7 @@ impl<T> RunError<T> {
     /// ```
     #[must_use]
     pub fn without_result(self) -> RunError<()> {
-        match self {
-            Self::NotAcquired(error) => RunError::NotAcquired(error),
-            Self::Lost { lost, result } => RunError::Lost { lost, result: result.map(drop) },
-        }
+        self.into_parts().0
     }
 
     /// Returns the lock's error, and the body's result, if it returned before it could be dropped: for an
@@ -100,7 +96,7 @@ pub enum OnceError<T, E> {
     /// It is not known whether the resource is open, or the call cannot succeed as it is. The body was
     /// not run.
     #[error("{0}")]
-    NotAcquired(#[source] AcquireError),
+    NotAcquired(#[from] AcquireError),
     /// The body has returned this error, and the resource is open again.
     #[error("{0}")]
     Failed(E),
@@ -149,12 +145,6 @@ impl<T, E> OnceError<T, E> {
     }
 }
 
-impl<T, E> From<AcquireError> for OnceError<T, E> {
-    fn from(error: AcquireError) -> Self {
-        Self::NotAcquired(error)
-    }
-}
-
 impl<T, E> From<RunError<Result<T, E>>> for OnceError<T, E> {
     fn from(error: RunError<Result<T, E>>) -> Self {
         match error {
@@ -164,16 +154,7 @@ impl<T, E> From<RunError<Result<T, E>>> for OnceError<T, E> {
     }
 }
 
-/// Shows a loss and what became of the body, and not what that has returned, which need not be `Debug`.
-pub(super) fn show_lost<T>(
-    f: &mut fmt::Formatter<'_>,
-    lost: &Lost,
-    result: Option<&T>,
-) -> fmt::Result {
-    write!(f, "{lost}; the work {}", ended(result))
-}
-
 /// Formats what became of the body of a lock that was lost.
-const fn ended<T>(result: Option<&T>) -> &'static str {
+pub(super) const fn ended<T>(result: Option<&T>) -> &'static str {
     if result.is_some() { "had finished" } else { "was stopped" }
 }
