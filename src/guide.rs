@@ -24,91 +24,52 @@
 
 // For rustdoc alone. On GitHub a link between documents leads to a file; here the definitions of
 // `guide/links.md`, which come first and therefore win, lead it to a page.
+macro_rules! pages {
+    ($($page:ident: [$($document:literal),+];)+) => {$(
+        #[doc = include_str!("guide/links.md")]
+        $(#[doc = include_str!($document)])+
+        #[allow(clippy::module_inception, reason = "a page is called as this module")]
+        pub mod $page {}
+    )+};
+}
 
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/acl.md")]
-pub mod acl {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/advanced.md")]
-pub mod advanced {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/cli.md")]
-pub mod cli {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/coming-from.md")]
-pub mod coming_from {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/cookbook.md")]
-pub mod cookbook {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/deploying-masters.md")]
-pub mod deploying_masters {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/faq.md")]
-pub mod faq {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/safety/g01-exclusion.md")]
-#[doc = include_str!("../docs/safety/g02-honest-deadline.md")]
-#[doc = include_str!("../docs/safety/g03-nothing-left-behind.md")]
-#[doc = include_str!("../docs/safety/g04-owner-releases.md")]
-#[doc = include_str!("../docs/safety/g05-never-reacquired.md")]
-#[doc = include_str!("../docs/safety/g06-extension.md")]
-#[doc = include_str!("../docs/safety/g07-independence.md")]
-#[doc = include_str!("../docs/safety/g08-restart-guard.md")]
-#[doc = include_str!("../docs/safety/g09-agreement.md")]
-#[doc = include_str!("../docs/safety/g10-joint-membership.md")]
-#[doc = include_str!("../docs/safety/g11-fencing-tokens.md")]
-#[doc = include_str!("../docs/safety/g12-lock-delay.md")]
-#[doc = include_str!("../docs/safety/g13-several-resources.md")]
-#[doc = include_str!("../docs/safety/g14-reentrant.md")]
-#[doc = include_str!("../docs/safety/g15-at-least.md")]
-#[doc = include_str!("../docs/safety/g16-adoption.md")]
-#[doc = include_str!("../docs/safety/g17-readers.md")]
-#[doc = include_str!("../docs/safety/g18-turns.md")]
-#[doc = include_str!("../docs/safety/held.md")]
-#[doc = include_str!("../docs/safety/memory.md")]
-pub mod guarantees {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/guide.md")]
-#[allow(clippy::module_inception, reason = "the page is called so")]
-pub mod guide {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/interop.md")]
-pub mod interop {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/many-quorums.md")]
-pub mod many_quorums {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/observability.md")]
-pub mod observability {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/one-managed-redis.md")]
-pub mod one_managed_redis {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/operations.md")]
-pub mod operations {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/replacing-a-master.md")]
-pub mod replacing_a_master {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../SAFETY.md")]
-pub mod safety {}
-
-#[doc = include_str!("guide/links.md")]
-#[doc = include_str!("../docs/serverless.md")]
-pub mod serverless {}
+pages! {
+    acl: ["../docs/acl.md"];
+    advanced: ["../docs/advanced.md"];
+    cli: ["../docs/cli.md"];
+    coming_from: ["../docs/coming-from.md"];
+    cookbook: ["../docs/cookbook.md"];
+    deploying_masters: ["../docs/deploying-masters.md"];
+    faq: ["../docs/faq.md"];
+    guarantees: [
+        "../docs/safety/g01-exclusion.md",
+        "../docs/safety/g02-honest-deadline.md",
+        "../docs/safety/g03-nothing-left-behind.md",
+        "../docs/safety/g04-owner-releases.md",
+        "../docs/safety/g05-never-reacquired.md",
+        "../docs/safety/g06-extension.md",
+        "../docs/safety/g07-independence.md",
+        "../docs/safety/g08-restart-guard.md",
+        "../docs/safety/g09-agreement.md",
+        "../docs/safety/g10-joint-membership.md",
+        "../docs/safety/g11-fencing-tokens.md",
+        "../docs/safety/g12-lock-delay.md",
+        "../docs/safety/g13-several-resources.md",
+        "../docs/safety/g14-reentrant.md",
+        "../docs/safety/g15-at-least.md",
+        "../docs/safety/g16-adoption.md",
+        "../docs/safety/g17-readers.md",
+        "../docs/safety/g18-turns.md",
+        "../docs/safety/held.md",
+        "../docs/safety/memory.md"
+    ];
+    guide: ["../docs/guide.md"];
+    interop: ["../docs/interop.md"];
+    many_quorums: ["../docs/many-quorums.md"];
+    observability: ["../docs/observability.md"];
+    one_managed_redis: ["../docs/one-managed-redis.md"];
+    operations: ["../docs/operations.md"];
+    replacing_a_master: ["../docs/replacing-a-master.md"];
+    safety: ["../SAFETY.md"];
+    serverless: ["../docs/serverless.md"];
+}
