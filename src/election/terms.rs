@@ -9,26 +9,6 @@
 use quorumlock_core::quorum::Instant;
 use std::time::Duration;
 
-/// The value that a quorum of masters that may vote has under the key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Sight {
-    /// The same value, of a leader in this term.
-    Leader(u64),
-    /// The key does not exist, or has the same value, of a holder that is no leader.
-    Vacant,
-    /// Neither: masters are down or warming up, or the key is on its way.
-    Unclear,
-}
-
-/// The news for an observer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum News {
-    /// The leader that was seen leads.
-    Leader,
-    /// There is none.
-    Vacant,
-}
-
 /// The judgement of one observer.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
@@ -38,7 +18,8 @@ pub(super) struct Terms {
     greatest: u64,
     /// Since when a quorum has had something else each time that it was clear.
     gone_since: Option<Instant>,
-    last: Option<News>,
+    /// The last news, if there was any: the term of the leader, or that there is none.
+    last: Option<Option<u64>>,
 }
 
 impl Terms {
@@ -46,33 +27,25 @@ impl Terms {
         Self { forget_after, greatest: 0, gone_since: None, last: None }
     }
 
-    /// Takes what was seen at `now`, and returns the news if there is any.
-    pub(super) fn see(&mut self, now: Instant, sight: Sight) -> Option<News> {
-        let leads = match sight {
-            Sight::Unclear => return None,
-            Sight::Leader(term) if term >= self.greatest => Some(term),
+    /// Takes what a quorum of masters that may vote had under the key at `now`: the value of a leader in
+    /// this term, or that of no leader. Returns what there is to report, if that is news: the term of the
+    /// leader, or that there is none.
+    pub(super) fn see(&mut self, now: Instant, seen: Option<u64>) -> Option<Option<u64>> {
+        let leads = match seen {
+            Some(term) if term >= self.greatest => Some(term),
             _ => {
                 let since = *self.gone_since.get_or_insert(now);
                 if now.since(since) >= self.forget_after {
                     self.greatest = 0;
                 }
-                match sight {
-                    Sight::Leader(term) if self.greatest == 0 => Some(term),
-                    _ => None,
-                }
+                seen.filter(|_| self.greatest == 0)
             }
         };
-        let news = match leads {
-            Some(term) => {
-                self.gone_since = None;
-                let is_new = std::mem::replace(&mut self.greatest, term) != term;
-                (is_new || self.last != Some(News::Leader)).then_some(News::Leader)?
-            }
-            None if self.last == Some(News::Vacant) => return None,
-            None => News::Vacant,
-        };
-        self.last = Some(news);
-        Some(news)
+        if let Some(term) = leads {
+            self.gone_since = None;
+            self.greatest = term;
+        }
+        (self.last.replace(leads) != Some(leads)).then_some(leads)
     }
 }
 

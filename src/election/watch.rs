@@ -1,14 +1,13 @@
 //! One observer: when it looks, and what it makes of what it sees.
 
-use super::terms::{News, Sight, Terms};
+use super::terms::Terms;
 use super::{Election, Leader};
-use crate::driver::Listening;
-use crate::inspect::InspectError;
-use crate::inspect::{Inspection, LockState};
+use crate::driver::{Listening, runtime};
+use crate::inspect::{InspectError, LockState};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::Handle as Runtime;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 /// The pause after the first look that follows a message. It doubles from then on: the next leader
 /// is not announced, and usually leads within a round trip.
@@ -31,26 +30,37 @@ impl Watch {
         Self { election, terms, ear: Arc::default(), listening: None, pause }
     }
 
-    /// Returns the pause before the next look, unless a message ends it. Zero in a fork, where the look fails.
-    pub(crate) fn pause(&self) -> Duration {
-        if self.election.redlock.driver().is_here() { self.pause } else { Duration::ZERO }
+    /// Looks until there is news.
+    pub(crate) async fn news(&mut self) -> Result<Option<Leader>, InspectError> {
+        if self.election.redlock.own_runtime().is_none() {
+            runtime::check("observe()", [])?;
+        }
+        loop {
+            let is_notified = self.pause().await;
+            if let Some(news) = self.look(is_notified).await? {
+                return Ok(news);
+            }
+        }
     }
 
-    /// Returns what a message notifies.
-    pub(crate) fn ear(&self) -> Arc<Notify> {
-        self.ear.clone()
-    }
-
-    /// Returns the runtime that has a timer for it, if that is not the one on which it is polled.
-    pub(crate) fn own_runtime(&self) -> Option<&Runtime> {
-        self.election.redlock.own_runtime()
+    /// Waits until the next look is due, or a message ends the pause. Returns whether one did. There is no pause
+    /// in a fork, where the look fails.
+    async fn pause(&self) -> bool {
+        let redlock = &self.election.redlock;
+        if self.pause.is_zero() || !redlock.driver().is_here() {
+            return false;
+        }
+        let (pause, ear) = (self.pause, self.ear.clone());
+        let listening = async move { timeout(pause, ear.notified()).await.is_ok() };
+        match redlock.own_runtime() {
+            None => listening.await,
+            // The runtime that has a timer. Once it has ended, the next look fails.
+            Some(runtime) => runtime.spawn(listening).await.unwrap_or(false),
+        }
     }
 
     /// Looks after a pause, which a message has ended or not. Returns news, if there is any.
-    pub(crate) async fn look(
-        &mut self,
-        is_notified: bool,
-    ) -> Result<Option<Option<Leader>>, InspectError> {
+    async fn look(&mut self, is_notified: bool) -> Result<Option<Option<Leader>>, InspectError> {
         let Election { redlock, name, ttl, .. } = &self.election;
         let longest = *ttl / 3;
         self.pause = match self.listening {
@@ -64,27 +74,16 @@ impl Watch {
             let channel = redlock.options().key(name);
             self.listening = Some(redlock.driver().listen(channel, self.ear.clone()));
         }
-        let news = judge(&mut self.terms, redlock.driver().now(), &inspection);
-        if matches!(news, Some(Some(_))) {
+        // Masters are down or warming up, or the key is on its way.
+        if *inspection.state() == LockState::Unclear {
+            return Ok(None);
+        }
+        let leader = inspection.holder().and_then(Leader::of);
+        let term = leader.as_ref().map(|leader| leader.term.as_u64());
+        let Some(news) = self.terms.see(redlock.driver().now(), term) else { return Ok(None) };
+        if news.is_some() {
             self.pause = longest;
         }
-        Ok(news)
+        Ok(Some(news.and(leader)))
     }
-}
-
-fn judge(
-    terms: &mut Terms,
-    now: quorumlock_core::quorum::Instant,
-    inspection: &Inspection,
-) -> Option<Option<Leader>> {
-    let leader = inspection.holder().and_then(Leader::of);
-    let sight = match (inspection.state(), &leader) {
-        (LockState::Unclear, _) => Sight::Unclear,
-        (_, Some(leader)) => Sight::Leader(leader.term.as_u64()),
-        (LockState::Free | LockState::Held(_), None) => Sight::Vacant,
-    };
-    Some(match terms.see(now, sight)? {
-        News::Leader => leader,
-        News::Vacant => None,
-    })
 }

@@ -1,6 +1,6 @@
 //! The judgement of an observer, look by look.
 
-use super::{News, Sight, Terms};
+use super::Terms;
 use proptest::prelude::*;
 use quorumlock_core::quorum::Instant;
 use std::time::Duration;
@@ -14,15 +14,10 @@ fn news(looks: &[i64]) -> Vec<Option<u64>> {
     let mut now = Instant::from_nanos(1);
     let look = |look: &i64| {
         now = now.after(Duration::from_secs(1));
-        let sight = match *look {
-            -1 => Sight::Unclear,
-            0 => Sight::Vacant,
-            term => Sight::Leader(term.unsigned_abs()),
-        };
-        terms.see(now, sight).map(|news| match news {
-            News::Leader => look.unsigned_abs(),
-            News::Vacant => 0,
-        })
+        // An observer ignores what is unclear.
+        let seen = u64::try_from(*look).ok()?;
+        let news = terms.see(now, (seen > 0).then_some(seen))?;
+        Some(news.unwrap_or_default())
     };
     looks.iter().map(look).collect()
 }
