@@ -121,8 +121,8 @@ fn encrypted(
     let config = match given {
         Some(_) if insecure => return Err(INSECURE_AND_CONFIG.into()),
         Some(config) => config.clone(),
-        None if insecure => tls::insecure_config()?.into(),
-        None => tls::platform_config()?.into(),
+        None if insecure => TlsConfig::Fixed(tls::insecure_config()?),
+        None => TlsConfig::Fixed(tls::platform_config()?),
     };
     Ok(Transport::Tls { host: host.to_owned(), port, config })
 }

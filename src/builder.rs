@@ -115,7 +115,7 @@ impl RedlockBuilder {
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls_config(mut self, config: Arc<crate::rustls::ClientConfig>) -> Self {
-        self.tls = Some(config.into());
+        self.tls = Some(TlsConfig::Fixed(config));
         #[cfg(feature = "config")]
         {
             self.tls_files = crate::tls_files::TlsFiles::default();

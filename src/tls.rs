@@ -4,7 +4,6 @@
 //! application's right. If this crate relied on that, a missing line in the application's `main`
 //! would be our error.
 
-use std::fmt;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
@@ -15,9 +14,7 @@ use tokio_rustls::rustls::client::danger::{
 use tokio_rustls::rustls::crypto::{
     WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
 };
-#[cfg(feature = "config")]
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{
     AlertDescription, CertificateError, ClientConfig, ConfigBuilder, DigitallySignedStruct, Error,
     RootCertStore, SignatureScheme, WantsVerifier,
@@ -30,12 +27,6 @@ pub(crate) enum Trust {
     /// From files, which may have changed since the last dial.
     #[cfg(feature = "config")]
     Files(Arc<crate::tls_files::Reloaded>),
-}
-
-impl From<Arc<ClientConfig>> for Trust {
-    fn from(config: Arc<ClientConfig>) -> Self {
-        Self::Fixed(config)
-    }
 }
 
 impl Trust {
@@ -61,14 +52,12 @@ pub(crate) fn platform_config() -> Result<Arc<ClientConfig>, String> {
     if let Some(config) = PLATFORM.get() {
         return Ok(config.clone());
     }
-    let roots = usable_roots(rustls_native_certs::load_native_certs())?;
-    let config = Arc::new(builder()?.with_root_certificates(roots).with_no_client_auth());
+    let config = private_config(None, None)?;
     Ok(PLATFORM.get_or_init(|| config).clone())
 }
 
 /// Returns a configuration that trusts `roots`, or those of the platform, and shows a certificate
 /// of its own if there is one.
-#[cfg(feature = "config")]
 pub(crate) fn private_config(
     roots: Option<RootCertStore>,
     identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
@@ -125,16 +114,9 @@ pub(crate) fn explained(error: &io::Error) -> Option<String> {
 }
 
 /// The error of a dial that met a certificate which is not accepted, and what to do about it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Untrusted(pub(crate) String);
-
-impl fmt::Display for Untrusted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Untrusted {}
 
 /// Returns whether the server's certificate is not accepted, and time alone does not change that.
 pub(crate) fn is_untrusted(error: &io::Error) -> bool {

@@ -188,7 +188,7 @@ mod encrypted {
     fn a_rediss_url_uses_the_given_configuration_and_its_host() {
         let given = tls::insecure_config().unwrap();
         let info = "rediss://[::1]:6380".into_connection_info().unwrap();
-        let address = Address::from_info(&info, Some(&given.clone().into())).unwrap();
+        let address = Address::from_info(&info, Some(&TlsConfig::Fixed(given.clone()))).unwrap();
         assert_eq!(&*address.name, "[::1]:6380");
         let Transport::Tls { host, port, config } = &address.transport else { panic!("no TLS") };
         assert_eq!((host.as_str(), *port), ("::1", 6380));
@@ -202,7 +202,7 @@ mod encrypted {
         let info = "rediss://master/#insecure".into_connection_info().unwrap();
         let given = tls::insecure_config().unwrap();
         assert_eq!(
-            Address::from_info(&info, Some(&given.into())).err().unwrap(),
+            Address::from_info(&info, Some(&TlsConfig::Fixed(given))).err().unwrap(),
             "\"#insecure\" contradicts tls_config and tls_ca_file: keep one of them"
         );
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::tls::Trust;
 use std::sync::Arc;
 
 use rustls::pki_types::PrivatePkcs8KeyDer;
@@ -42,7 +43,8 @@ impl Master {
     /// Dials by `host`. If a stream is established, it carries a ping to the master.
     async fn meets(&self, host: &str, config: &Arc<ClientConfig>) -> Result<(), String> {
         let port = self.listener.local_addr().unwrap().port();
-        let transport = Transport::Tls { host: host.into(), port, config: config.clone().into() };
+        let transport =
+            Transport::Tls { host: host.into(), port, config: Trust::Fixed(config.clone()) };
         let accept = async {
             let (stream, _) = self.listener.accept().await.unwrap();
             self.acceptor.accept(stream).await
@@ -85,7 +87,7 @@ async fn the_handshake_counts_towards_the_time() {
     let master = Master::naming(&["localhost"]).await;
     let port = master.listener.local_addr().unwrap().port();
     let transport =
-        Transport::Tls { host: "127.0.0.1".into(), port, config: master.trusting.into() };
+        Transport::Tls { host: "127.0.0.1".into(), port, config: Trust::Fixed(master.trusting) };
     let error = refusal(transport.dial(Duration::from_millis(100)).await);
     assert_eq!(
         error.to_string(),
@@ -98,7 +100,8 @@ async fn the_handshake_counts_towards_the_time() {
 async fn a_host_that_no_certificate_can_carry_is_refused() {
     let master = Master::naming(&["localhost"]).await;
     let config = master.trusting;
-    let transport = Transport::Tls { host: "not a name".into(), port: 6379, config: config.into() };
+    let transport =
+        Transport::Tls { host: "not a name".into(), port: 6379, config: Trust::Fixed(config) };
     let error = refusal(transport.dial(LONG).await);
     assert_eq!(error.to_string(), "TLS: the host is not a name that a certificate can carry");
 }
