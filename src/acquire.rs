@@ -16,7 +16,6 @@ use crate::redlock::Redlock;
 use crate::resource::Resources;
 use quorumlock_core::coordinator::Label;
 use std::fmt;
-use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,8 +123,7 @@ impl Redlock {
     /// ```
     #[doc(alias = "lock")]
     pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire {
-        let timeout = self.options().acquire_timeout;
-        Acquire::new(self.clone(), Resources::one(resource), timeout)
+        Acquire::new(self.clone(), Resources::one(resource))
     }
 
     /// Acquires several resources together, at most 64: all or nothing, under one guard with one
@@ -140,8 +138,7 @@ impl Redlock {
     /// ```
     #[doc(alias = "multilock")]
     pub fn acquire_all(&self, resources: impl IntoIterator<Item: AsRef<str>>) -> Acquire<All> {
-        let timeout = self.options().acquire_timeout;
-        Acquire::new(self.clone(), Resources::several(resources), timeout)
+        Acquire::new(self.clone(), Resources::several(resources))
     }
 
     /// Makes one attempt and does not wait while another holder has the lock. Makes no attempt at
@@ -167,30 +164,25 @@ impl Redlock {
     /// ```
     #[doc(alias = "try_lock")]
     pub fn try_acquire(&self, resource: impl AsRef<str>) -> Acquire {
-        Acquire::new(self.clone(), Resources::one(resource), Duration::ZERO)
+        self.acquire(resource).timeout(Duration::ZERO)
     }
 
     /// Makes one attempt to acquire several resources together, and does not wait. See
     /// [`acquire_all`](Self::acquire_all) and [`try_acquire`](Self::try_acquire).
     pub fn try_acquire_all(&self, resources: impl IntoIterator<Item: AsRef<str>>) -> Acquire<All> {
-        Acquire::new(self.clone(), Resources::several(resources), Duration::ZERO)
+        self.acquire_all(resources).timeout(Duration::ZERO)
     }
 }
 
 impl<G: Held<Doors = ()>> Acquire<G> {
-    pub(crate) fn new(redlock: Redlock, resources: Resources, timeout: Duration) -> Self {
-        Self::within(redlock, resources, timeout, ())
+    pub(crate) fn new(redlock: Redlock, resources: Resources) -> Self {
+        Self::behind((), redlock, resources)
     }
 }
 
 impl<G: Held> Acquire<G> {
-    pub(crate) fn within(
-        redlock: Redlock,
-        resources: Resources,
-        timeout: Duration,
-        doors: G::Doors,
-    ) -> Self {
-        Self { terms: Terms::new(redlock, resources, timeout), doors }
+    pub(crate) fn behind(doors: G::Doors, redlock: Redlock, resources: Resources) -> Self {
+        Self { terms: Terms::new(redlock, resources), doors }
     }
 
     pub(crate) fn terms(&self) -> &Terms {
@@ -228,15 +220,6 @@ impl<G: Held> fmt::Debug for Acquire<G> {
         let mut shown = f.debug_struct("Acquire");
         self.terms.show(&mut shown);
         shown.field("fenced", &G::Kind::IS_FENCED).finish_non_exhaustive()
-    }
-}
-
-impl<G: Held> IntoFuture for Acquire<G> {
-    type Output = Result<G::Guard, G::Error>;
-    type IntoFuture = AcquireFuture<G>;
-
-    fn into_future(self) -> AcquireFuture<G> {
-        AcquireFuture::new(self)
     }
 }
 

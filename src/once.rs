@@ -1,11 +1,10 @@
 //! Work that is done at most once within a period, by whichever process is first.
 
 use crate::acquire::Acquire;
-use crate::failure::{AcquireError, InvalidSetting, Lost, OnceError};
+use crate::failure::{AcquireError, InvalidSetting, OnceError};
 use crate::guard::{Guard, Lease};
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
-use crate::released::Released;
 use crate::run::{ended, under};
 use std::time::Duration;
 
@@ -117,39 +116,26 @@ impl<K: Kind> Once<K> {
     where
         F: AsyncFnOnce(Lease<K>) -> Result<T, E>,
     {
-        let Some(guard) = open(self.acquire()?.await)? else { return Ok(Ran::Skipped) };
+        let guard = match self.acquire()?.await {
+            Ok(guard) => guard,
+            Err(error) if error.is_contended() => return Ok(Ran::Skipped),
+            Err(error) => return Err(error.into()),
+        };
         let result = under(&guard, |lease| body(lease)).await?;
         let released = match result {
             Ok(_) => guard.release().await,
             Err(_) => guard.release_at_once().await,
         };
-        ran(result, released)
+        ended(result, released)?.map(Ran::Done).map_err(OnceError::Failed)
     }
 
     /// Returns the acquisition, with a keeper.
     fn acquire(self) -> Result<Acquire<Guard<K>>, AcquireError> {
-        if self.inner.terms().stays_closed() {
+        if !self.inner.terms().min_hold.span().is_zero() {
             return Ok(self.inner.kept_alive());
         }
         let problem = "once() needs a period within which no other run starts, such as 20s; for work \
                        that may run again as soon as it has ended, use try_acquire()";
         Err(InvalidSetting::new("period", problem).into())
     }
-}
-
-/// Returns the guard, or `None` if another holder has the resource.
-fn open<G>(acquired: Result<G, AcquireError>) -> Result<Option<G>, AcquireError> {
-    match acquired {
-        Ok(guard) => Ok(Some(guard)),
-        Err(error) if error.is_contended() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the outcome of a body that has returned, and whose lock was then released.
-fn ran<T, E>(
-    result: Result<T, E>,
-    released: Result<Released, Lost>,
-) -> Result<Ran<T>, OnceError<T, E>> {
-    ended(result, released)?.map(Ran::Done).map_err(OnceError::Failed)
 }

@@ -144,7 +144,7 @@ impl<K: Kind> Reentrant<K> {
     ///
     /// Same as for [`Acquire`]. A caller that waited behind it then becomes the outermost.
     pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire<ReentrantGuard<K>> {
-        self.acquire_within(resource, self.redlock.options().acquire_timeout)
+        Acquire::behind(self.doors.clone(), self.redlock.clone(), Resources::one(resource))
     }
 
     /// Joins in where this handle already holds `resource`, or makes one attempt and does not wait
@@ -153,15 +153,7 @@ impl<K: Kind> Reentrant<K> {
     ///
     /// See [`acquire`](Self::acquire) for errors and cancel safety.
     pub fn try_acquire(&self, resource: impl AsRef<str>) -> Acquire<ReentrantGuard<K>> {
-        self.acquire_within(resource, Duration::ZERO)
-    }
-
-    fn acquire_within(
-        &self,
-        resource: impl AsRef<str>,
-        timeout: Duration,
-    ) -> Acquire<ReentrantGuard<K>> {
-        Acquire::within(self.redlock.clone(), Resources::one(resource), timeout, self.doors.clone())
+        self.acquire(resource).timeout(Duration::ZERO)
     }
 }
 
@@ -181,7 +173,7 @@ async fn enter<K: Kind>(
 ) -> Result<ReentrantGuard<K>, ReentrantError> {
     let (doors, acquire) = acquire.into_parts();
     acquire.terms().here()?;
-    let door = Door::of(&doors, acquire.terms().resources().shown());
+    let door = Door::of(&doors, acquire.terms().resources.shown());
     let mut hold = door.hold.lock().await;
     if let Some((outermost, lease)) = &*hold
         && outermost.strong_count() > 0

@@ -11,12 +11,11 @@ use std::sync::Arc;
 
 /// The resources that one acquisition locks.
 #[derive(Clone, Debug)]
-pub(crate) struct Resources(Names);
-
-#[derive(Clone, Debug)]
-enum Names {
+pub(crate) enum Resources {
     One(Arc<str>),
-    Several(Arc<Several>),
+    /// Sorted, without duplicates; an acquire of an empty list is refused. Behind a thin pointer, since
+    /// there is one name as a rule, and tasks that wait have room for either.
+    Several(Arc<Vec<Arc<str>>>),
     /// Any one slot of a semaphore.
     AnyOf(Arc<Pool>),
     /// One, beside other readers.
@@ -25,37 +24,20 @@ enum Names {
     Write(Arc<str>),
 }
 
-/// Sorted, without duplicates; an acquire of an empty list is refused. Behind a pointer, since
-/// there is one name as a rule, and tasks that wait have room for either.
-#[derive(Debug)]
-struct Several(Vec<Arc<str>>);
-
 impl Resources {
     pub(crate) fn one(name: impl AsRef<str>) -> Self {
-        Self(Names::One(name.as_ref().into()))
-    }
-
-    pub(crate) const fn read(name: Arc<str>) -> Self {
-        Self(Names::Read(name))
-    }
-
-    pub(crate) const fn write(name: Arc<str>) -> Self {
-        Self(Names::Write(name))
-    }
-
-    pub(crate) const fn any_of(pool: Arc<Pool>) -> Self {
-        Self(Names::AnyOf(pool))
+        Self::One(name.as_ref().into())
     }
 
     /// Returns whether other readers may hold it, too.
     pub(crate) const fn is_shared(&self) -> bool {
-        matches!(self.0, Names::Read(_))
+        matches!(self, Self::Read(_))
     }
 
     /// Returns the semaphore of which these are the slots, if they are.
     pub(crate) const fn pool(&self) -> Option<&Arc<Pool>> {
-        match &self.0 {
-            Names::AnyOf(pool) => Some(pool),
+        match self {
+            Self::AnyOf(pool) => Some(pool),
             _ => None,
         }
     }
@@ -65,29 +47,28 @@ impl Resources {
             names.into_iter().map(|name| Arc::from(name.as_ref())).collect();
         names.sort_unstable();
         names.dedup();
-        Self(Names::Several(Arc::new(Several(names))))
+        Self::Several(Arc::new(names))
     }
 
     pub(crate) fn names(&self) -> &[Arc<str>] {
-        match &self.0 {
-            Names::One(name) | Names::Read(name) | Names::Write(name) => slice::from_ref(name),
-            Names::Several(several) => &several.0,
-            Names::AnyOf(pool) => slice::from_ref(&pool.resource),
+        match self {
+            Self::One(name) | Self::Read(name) | Self::Write(name) => slice::from_ref(name),
+            Self::Several(several) => several,
+            Self::AnyOf(pool) => slice::from_ref(&pool.resource),
         }
     }
 
     /// Returns the names as guards and errors show them.
     pub(crate) fn shown(&self) -> Arc<str> {
-        match &self.0 {
-            Names::One(name) | Names::Read(name) | Names::Write(name) => name.clone(),
-            Names::Several(several) => several.0.join(", ").into(),
-            Names::AnyOf(pool) => pool.resource.clone(),
+        match self.names() {
+            [name] => name.clone(),
+            names => names.join(", ").into(),
         }
     }
 
     /// Returns whether it is one resource, locked by one client at a time.
     pub(crate) fn is_alone(&self) -> bool {
-        matches!(self.0, Names::One(_) | Names::Several(_)) && self.names().len() == 1
+        matches!(self, Self::One(_) | Self::Several(_)) && self.names().len() == 1
     }
 
     /// Returns whether its waiters stand in one list.
@@ -97,19 +78,19 @@ impl Resources {
 
     /// Returns what is to be locked on the masters; `None` if there is no resource at all.
     pub(crate) fn locked(&self, options: &Options) -> Option<Keys> {
-        match &self.0 {
-            Names::Read(name) => Some(Keys::read(options.key(name), options.beside(name))),
-            Names::Write(name) => Some(Keys::write(options.key(name), options.beside(name))),
+        match self {
+            Self::Read(name) => Some(Keys::read(options.key(name), options.beside(name))),
+            Self::Write(name) => Some(Keys::write(options.key(name), options.beside(name))),
             _ => self.keys(|resource| options.key(resource)),
         }
     }
 
     /// Returns the key of each resource; `None` if there is none at all.
     pub(crate) fn keys(&self, key: impl Fn(&Arc<str>) -> Arc<str>) -> Option<Keys> {
-        match &self.0 {
-            Names::One(name) | Names::Read(name) | Names::Write(name) => Some(Keys::one(key(name))),
-            Names::Several(several) => Keys::several(several.0.iter().map(key)),
-            Names::AnyOf(pool) => Keys::any_of(pool.slots.clone()),
+        match self {
+            Self::One(name) | Self::Read(name) | Self::Write(name) => Some(Keys::one(key(name))),
+            Self::Several(several) => Keys::several(several.iter().map(key)),
+            Self::AnyOf(pool) => Keys::any_of(pool.slots.clone()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Read-write locks: many readers at a time, or one writer.
 
-use crate::acquire::{Acquire, Held};
+use crate::acquire::Acquire;
 use crate::guard::Guard;
 use crate::kind::{Reading, Unfenced, Writing};
 use crate::redlock::Redlock;
@@ -126,7 +126,7 @@ impl RwLock {
     /// # Ok(()) }
     /// ```
     pub fn read(&self) -> Acquire<ReadGuard> {
-        self.acquire(Resources::read, self.redlock.options().acquire_timeout)
+        Acquire::new(self.redlock.clone(), Resources::Read(self.resource.clone()))
     }
 
     /// Makes one attempt as a reader, and does not wait while a writer has the lock or waits for it.
@@ -143,7 +143,7 @@ impl RwLock {
     /// # Ok(()) }
     /// ```
     pub fn try_read(&self) -> Acquire<ReadGuard> {
-        self.acquire(Resources::read, Duration::ZERO)
+        self.read().timeout(Duration::ZERO)
     }
 
     /// Acquires the lock as a writer, alone. Waits while others have it or too few masters answer,
@@ -173,25 +173,17 @@ impl RwLock {
     /// # Ok(()) }
     /// ```
     pub fn write(&self) -> Acquire<WriteGuard> {
-        self.acquire(Resources::write, self.redlock.options().acquire_timeout)
+        Acquire::new(self.redlock.clone(), Resources::Write(self.resource.clone()))
     }
 
     /// Makes one attempt as a writer, and does not wait. It keeps no reader out unless it wins.
     pub fn try_write(&self) -> Acquire<WriteGuard> {
-        self.acquire(Resources::write, Duration::ZERO)
+        self.write().timeout(Duration::ZERO)
     }
 
     /// Returns the resource.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.resource
-    }
-
-    fn acquire<G: Held<Doors = ()>>(
-        &self,
-        locked: fn(Arc<str>) -> Resources,
-        timeout: Duration,
-    ) -> Acquire<G> {
-        Acquire::new(self.redlock.clone(), locked(self.resource.clone()), timeout)
     }
 }

@@ -85,7 +85,7 @@ impl Semaphore {
     ///
     /// As [`Acquire`]: a dropped acquire leaves nothing.
     pub fn acquire(&self) -> Acquire<Permit> {
-        self.acquire_within(self.redlock.options().acquire_timeout)
+        Acquire::new(self.redlock.clone(), Resources::AnyOf(self.pool.clone()))
     }
 
     /// Takes a permit if one is free, and does not wait. It tries up to four slots: one at once, and
@@ -106,11 +106,7 @@ impl Semaphore {
     /// # Ok(()) }
     /// ```
     pub fn try_acquire(&self) -> Acquire<Permit> {
-        self.acquire_within(Duration::ZERO)
-    }
-
-    fn acquire_within(&self, timeout: Duration) -> Acquire<Permit> {
-        Acquire::new(self.redlock.clone(), Resources::any_of(self.pool.clone()), timeout)
+        self.acquire().timeout(Duration::ZERO)
     }
 
     /// Asks all masters how many permits are free. The answer is a hint, which may be wrong by the

@@ -11,7 +11,7 @@ use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::Instant;
 use quorumlock_core::shelf::WarmTerms;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, IntoFuture};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -27,10 +27,6 @@ pub struct AcquireFuture<G: Held = Guard> {
 }
 
 impl<G: Held> AcquireFuture<G> {
-    pub(super) fn new(acquire: Acquire<G>) -> Self {
-        Self { asking: G::Asking::new(acquire) }
-    }
-
     /// Returns how many waiters are ahead of this [fair](Acquire::fair) acquire, as the master of their list has last
     /// reported; zero if it is next. Of the acquires of one client for one resource, one is in the list. A waiter
     /// that has just died counts until it would be called. `None` before this acquire has a place there, if it is not
@@ -67,6 +63,15 @@ impl<G: Held> AcquireFuture<G> {
     #[must_use]
     pub fn ahead(&self) -> Option<usize> {
         self.asking.ahead()
+    }
+}
+
+impl<G: Held> IntoFuture for Acquire<G> {
+    type Output = Result<G::Guard, G::Error>;
+    type IntoFuture = AcquireFuture<G>;
+
+    fn into_future(self) -> AcquireFuture<G> {
+        AcquireFuture { asking: G::Asking::new(self) }
     }
 }
 
@@ -192,10 +197,14 @@ impl Waiting {
     }
 }
 
-impl<G: Held> Direct<G> {
-    fn poll_guard(&mut self, cx: &mut Context<'_>) -> Poll<Result<Guard<G::Kind>, AcquireError>> {
+impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<G> for Direct<G> {
+    fn new(acquire: Acquire<G>) -> Self {
+        Self { state: State::Unasked(acquire) }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<G::Guard, AcquireError>> {
         if let State::Unasked(Acquire { terms, .. }) = &self.state {
-            let request = match terms.request(G::Kind::IS_FENCED) {
+            let request = match terms.request(K::IS_FENCED) {
                 Ok(request) => request,
                 Err(invalid) => {
                     let refused = Err(invalid.into());
@@ -211,11 +220,11 @@ impl<G: Held> Direct<G> {
                 ready!(pin!(consume_budget()).poll(cx));
                 if let Some((driver, hold)) = terms.take_idle(request.keys.first(), &warm) {
                     self.state = State::Done;
-                    let kind = G::Kind::won_with(None, None);
+                    let kind = K::won_with(None, None);
                     return Poll::Ready(Ok(Guard::new(driver, hold, kind)));
                 }
             }
-            self.state = State::Waiting(terms.ask(request, G::Kind::NAME));
+            self.state = State::Waiting(terms.ask(request, K::NAME));
         }
         let State::Waiting(waiting) = &mut self.state else { return Poll::Pending };
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
@@ -226,16 +235,6 @@ impl<G: Held> Direct<G> {
         }
         self.state = State::Done;
         Poll::Ready(result)
-    }
-}
-
-impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<G> for Direct<G> {
-    fn new(acquire: Acquire<G>) -> Self {
-        Self { state: State::Unasked(acquire) }
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<G::Guard, AcquireError>> {
-        self.poll_guard(cx)
     }
 
     fn ahead(&self) -> Option<usize> {

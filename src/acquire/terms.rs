@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(crate) struct Terms {
     pub(super) redlock: Redlock,
-    pub(super) resources: Resources,
+    pub(crate) resources: Resources,
     pub(super) ttl: Duration,
     pub(super) lock_delay: Duration,
     pub(super) timeout: Nanos,
@@ -21,7 +21,7 @@ pub(crate) struct Terms {
     /// Shared, since it is part of every attempt.
     pub(super) label: Option<Arc<Label>>,
     /// Zero if the keys need not stay.
-    pub(super) min_hold: Nanos,
+    pub(crate) min_hold: Nanos,
     /// Whether it is fair, where there is a list.
     pub(super) fair: bool,
     /// How long the hold stays idle after its release. `None`: as long as the builder says, if nothing else that the
@@ -30,34 +30,25 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    pub(super) fn new(redlock: Redlock, resources: Resources, timeout: Duration) -> Self {
+    pub(super) fn new(redlock: Redlock, resources: Resources) -> Self {
         let options = redlock.options();
         Self {
             ttl: options.ttl,
             lock_delay: options.lock_delay,
+            timeout: Nanos::of(options.acquire_timeout),
             fair: options.fair,
             keep_warm: None,
             redlock,
             resources,
-            timeout: Nanos::of(timeout),
             keep_alive: None,
             label: None,
             min_hold: Nanos::of(Duration::ZERO),
         }
     }
 
-    pub(crate) const fn resources(&self) -> &Resources {
-        &self.resources
-    }
-
     /// Fails in a fork of the client's process.
     pub(crate) fn here(&self) -> Result<(), AcquireError> {
         Ok(self.redlock.driver().here()?)
-    }
-
-    /// Returns whether the resource stays closed for some time after its release.
-    pub(crate) const fn stays_closed(&self) -> bool {
-        !self.min_hold.span().is_zero()
     }
 
     /// Returns how long the hold stays idle at most.

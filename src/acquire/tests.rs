@@ -113,8 +113,8 @@ fn one_resource_is_waited_for_in_turn_if_the_call_or_the_builder_says_so() {
     assert!(!asked(redlock.acquire_all(["a", "r"]), &mut inbox).0.is_fair);
     assert!(asked(redlock.semaphore("r", 2).acquire(), &mut inbox).0.is_fair);
     assert!(!asked(redlock.acquire("r").candidate("me"), &mut inbox).0.is_fair);
-    for resources in [Resources::read, Resources::write] {
-        let acquire: Acquire = Acquire::new(redlock.clone(), resources("r".into()), SECOND);
+    for resources in [Resources::Read, Resources::Write] {
+        let acquire: Acquire = Acquire::new(redlock.clone(), resources("r".into()));
         assert!(!asked(acquire, &mut inbox).0.is_fair);
     }
 }
