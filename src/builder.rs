@@ -69,13 +69,7 @@ pub struct RedlockBuilder {
 impl Redlock {
     /// Returns a builder with an empty list of masters, and defaults for everything else.
     pub fn builder() -> RedlockBuilder {
-        RedlockBuilder::new()
-    }
-}
-
-impl RedlockBuilder {
-    pub(crate) fn new() -> Self {
-        Self {
+        RedlockBuilder {
             lists: Lists::default(),
             tls: None,
             #[cfg(feature = "config")]
@@ -86,7 +80,9 @@ impl RedlockBuilder {
             own_thread: false,
         }
     }
+}
 
+impl RedlockBuilder {
     /// Sets the client's clock. Not for a client that must count suspend.
     #[cfg(feature = "embedded")]
     pub(crate) const fn on_clock(mut self, clock: Clock) -> Self {

@@ -3,6 +3,7 @@
 
 use super::RedlockBuilder;
 use crate::credentials::Source;
+#[cfg(all(test, feature = "embedded"))]
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
@@ -56,14 +57,9 @@ impl RedlockBuilder {
     /// Safe: if dropped, it takes back what it has recorded at the masters, and closes what it has
     /// opened.
     pub async fn connect(self) -> Result<Redlock, ConnectError> {
-        let clock = self.clock;
-        self.connect_on(clock).await
-    }
-
-    pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
         let own_thread = self.own_thread;
         let begin = || {
-            let (redlock, driver, connected) = self.prepare(clock)?;
+            let (redlock, driver, connected) = self.prepare()?;
             Ok::<_, ConnectError>(((redlock, connected), tokio::spawn(driver)))
         };
         let (redlock, connected) = own_thread::begin(own_thread, begin)?;
@@ -86,10 +82,7 @@ impl RedlockBuilder {
 
     /// Prepares everything but the run itself: the driver notifies `connected` when every node has
     /// answered or failed.
-    pub(crate) fn prepare(
-        self,
-        clock: Clock,
-    ) -> Result<(Redlock, Driver, Connected), ConnectError> {
+    pub(crate) fn prepare(self) -> Result<(Redlock, Driver, Connected), ConnectError> {
         self.options.check()?;
         let (addresses, membership) = self.masters()?;
         if OsRandom::new().bits().is_none() {
@@ -97,6 +90,7 @@ impl RedlockBuilder {
         }
         runtime::check("connect()", addresses.iter().map(|address| &address.transport))?;
 
+        let clock = self.clock;
         let names = addresses.iter().map(|address| (address.name.clone(), address.login.clone()));
         let settings = self.options.settings(membership, &addresses);
         let mut machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
@@ -121,5 +115,12 @@ impl RedlockBuilder {
         let own_runtime = self.own_thread.then(Runtime::current);
         let redlock = Redlock::new(self.options, masters, handle, own_runtime);
         Ok((redlock, driver, connected))
+    }
+}
+
+#[cfg(all(test, feature = "embedded"))]
+impl RedlockBuilder {
+    pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
+        self.on_clock(clock).connect().await
     }
 }

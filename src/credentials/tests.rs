@@ -1,5 +1,5 @@
 use super::*;
-use crate::RedlockBuilder;
+use crate::{Redlock, RedlockBuilder};
 use std::fs;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn nothing_that_is_printed_of_credentials_has_the_password() {
         format!("{given:?}"),
         r#"Credentials { username: Some("app"), password: "***", expires_in: Some(9s) }"#
     );
-    let builder = RedlockBuilder::new();
+    let builder = Redlock::builder();
     let builder = builder.credentials(async |_| Ok::<_, String>(Credentials::password("hunter2")));
     assert!(!format!("{builder:?}").contains("hunter2"));
 }
@@ -58,7 +58,7 @@ fn refusal(builder: RedlockBuilder) -> String {
 #[test]
 fn a_password_in_an_address_contradicts_a_provider() {
     let provided = || {
-        let builder = RedlockBuilder::new();
+        let builder = Redlock::builder();
         builder.credentials(async |_| Ok::<_, String>(Credentials::password("p")))
     };
     let twice = provided().nodes(["redis://a", "redis://app:hunter2@b"]);
@@ -73,7 +73,7 @@ fn a_password_in_an_address_contradicts_a_provider() {
 
 #[test]
 fn a_file_that_is_missing_at_the_start_is_a_setting_that_cannot_work() {
-    let missing = RedlockBuilder::new().node("redis://a").credentials_file("/nowhere/secret");
+    let missing = Redlock::builder().node("redis://a").credentials_file("/nowhere/secret");
     let refusal = refusal(missing);
     assert!(refusal.starts_with("credentials_file: /nowhere/secret cannot be read: "), "{refusal}");
 }

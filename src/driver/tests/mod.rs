@@ -143,7 +143,7 @@ struct Observed {
 
 impl Observed {
     async fn connect(builder: RedlockBuilder) -> (Redlock, Self) {
-        let (redlock, driver, connected) = builder.prepare(Clock::tokio()).unwrap();
+        let (redlock, driver, connected) = builder.on_clock(Clock::tokio()).prepare().unwrap();
         let driver = Arc::new(Mutex::new(Some(driver)));
         let observed = Self { driver: driver.clone(), polls: Arc::default() };
         let polls = observed.polls.clone();

@@ -130,7 +130,7 @@ async fn the_order_outlives_the_lists_master() {
 /// Makes a client whose driver stops as its process does, while this is true.
 async fn stoppable(masters: &Masters) -> (Redlock, watch::Sender<bool>) {
     let builder = masters.builder().fair(true);
-    let (redlock, mut driver, connected) = builder.prepare(Clock::tokio()).unwrap();
+    let (redlock, mut driver, connected) = builder.on_clock(Clock::tokio()).prepare().unwrap();
     let (stop, mut is_stopped) = watch::channel(false);
     tokio::spawn(async move {
         loop {
