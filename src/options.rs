@@ -8,8 +8,9 @@ pub(crate) use names::{check_label, readers_key};
 
 use crate::address::Address;
 use crate::failure::InvalidSetting;
+use humantime::format_duration as human;
 use quorumlock_core::coordinator::{
-    Agreement, AtLeast, Rest, RestartGuard, Settings, SharedSettings,
+    Agreement, AtLeast, Rest, RestartGuard, Settings, SharedSettings, round_timeout,
 };
 use quorumlock_core::pace::Backoff;
 use quorumlock_core::quorum::{
@@ -30,18 +31,6 @@ const RESTS_AFTER: Duration = Duration::from_secs(60);
 
 /// All clients of a master may lose it at the same moment: clients that can spare it come back over this time.
 const REDIAL_SPREAD: Duration = Duration::from_secs(2);
-
-/// The defaults, with their reasons in the guide's table of options.
-pub(crate) mod default {
-    use std::time::Duration;
-
-    pub(crate) const TTL: Duration = Duration::from_secs(10);
-    pub(crate) const MAX_TTL: Duration = Duration::from_secs(30);
-    pub(crate) const MAX_HOLD: Duration = Duration::from_secs(3600);
-    pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-    pub(crate) const OPERATION_TIMEOUT: Duration = Duration::from_millis(200);
-    pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
-}
 
 /// The options of a `Redlock`.
 #[derive(Clone, Debug)]
@@ -68,16 +57,17 @@ pub(crate) struct Options {
     pub(crate) label: Option<Arc<str>>,
 }
 
+/// The reasons are in the guide's table of options.
 impl Default for Options {
     fn default() -> Self {
         Self {
-            ttl: default::TTL,
-            max_ttl: default::MAX_TTL,
+            ttl: Duration::from_secs(10),
+            max_ttl: Duration::from_secs(30),
             allow_long_max_ttl: false,
-            acquire_timeout: default::ACQUIRE_TIMEOUT,
-            max_hold: default::MAX_HOLD,
-            operation_timeout: default::OPERATION_TIMEOUT,
-            connect_timeout: default::CONNECT_TIMEOUT,
+            acquire_timeout: Duration::from_secs(10),
+            max_hold: Duration::from_secs(3600),
+            operation_timeout: Duration::from_millis(200),
+            connect_timeout: Duration::from_millis(500),
             drift: ClockDrift::default(),
             backoff: Backoff::default(),
             restart_guard: RestartGuard::default(),
@@ -130,7 +120,7 @@ impl Options {
             let problem = format!(
                 "{} is above 24h, for which a master that has just started would not vote: shorten it, or \
                  confirm it with allow_long_max_ttl",
-                humantime::format_duration(self.max_ttl)
+                human(self.max_ttl)
             );
             return Err(InvalidSetting::new("max_ttl", problem));
         }
@@ -148,7 +138,6 @@ impl Options {
         field: &'static str,
         ttl: Duration,
     ) -> Result<Duration, InvalidSetting> {
-        let human = humantime::format_duration;
         if ttl > self.max_ttl {
             let (ttl, max) = (human(ttl), human(self.max_ttl));
             let problem = format!("{ttl} is above max_ttl ({max}): shorten it, or raise max_ttl");
@@ -157,7 +146,7 @@ impl Options {
         let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         let whole = Duration::from_millis(millis);
         let drift = self.drift.of(whole);
-        let round_trip = self.round_timeout(whole);
+        let round_trip = round_timeout(self.operation_timeout, whole);
         if validity::validity(whole, round_trip, drift).is_none() {
             let (ttl, drift, round_trip) = (human(ttl), human(drift), human(round_trip));
             let problem = format!(
@@ -178,8 +167,7 @@ impl Options {
         ttl: Duration,
     ) -> Result<(), InvalidSetting> {
         if max_hold < ttl {
-            let (max_hold, ttl) =
-                (humantime::format_duration(max_hold), humantime::format_duration(ttl));
+            let (max_hold, ttl) = (human(max_hold), human(ttl));
             let problem =
                 format!("{max_hold} is below the ttl ({ttl}): lengthen it, or shorten the ttl");
             return Err(InvalidSetting::new(field, problem));
@@ -196,7 +184,6 @@ impl Options {
         let millis = lock_delay.as_nanos().div_ceil(1_000_000);
         let whole = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
         if ttl.saturating_add(whole) > self.max_ttl {
-            let human = humantime::format_duration;
             let (delay, ttl, max) = (human(lock_delay), human(ttl), human(self.max_ttl));
             let problem = format!(
                 "{delay} and the ttl ({ttl}) are together above max_ttl ({max}): shorten one of \
@@ -216,7 +203,6 @@ impl Options {
             return Ok(None);
         }
         if min_hold > self.max_ttl {
-            let human = humantime::format_duration;
             let (span, max, votes_not) =
                 (human(min_hold), human(self.max_ttl), human(self.quarantine_of(min_hold)));
             let problem = format!(
@@ -241,10 +227,6 @@ impl Options {
     pub(crate) fn linger(&self) -> Duration {
         let slow = self.operation_timeout.saturating_mul(3);
         self.connect_timeout.saturating_add(slow)
-    }
-
-    fn round_timeout(&self, ttl: Duration) -> Duration {
-        quorumlock_core::coordinator::round_timeout(self.operation_timeout, ttl)
     }
 
     /// Returns how long a master that has started does not vote.
@@ -334,7 +316,7 @@ mod tests {
     fn a_lock_delay_is_rounded_up_to_whole_milliseconds() {
         let options = Options::default();
         for (nanos, millis) in [(0, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)] {
-            let checked = options.check_lock_delay(Duration::from_nanos(nanos), default::TTL);
+            let checked = options.check_lock_delay(Duration::from_nanos(nanos), options.ttl);
             assert_eq!(checked, Ok(Duration::from_millis(millis)));
         }
     }
