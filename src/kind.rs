@@ -23,7 +23,7 @@ use std::fmt;
 /// Sealed: there are no others.
 pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'static {
     #[doc(hidden)]
-    const IS_FENCED: bool;
+    const IS_FENCED: bool = false;
 
     #[doc(hidden)]
     const NAME: KindName;
@@ -148,7 +148,6 @@ impl Permitted {
 impl sealed::Sealed for Unfenced {}
 
 impl Kind for Unfenced {
-    const IS_FENCED: bool = false;
     const NAME: KindName = KindName::Plain;
 
     fn won_with(_: Option<FencingToken>, _: Option<u8>) -> Self {
@@ -171,7 +170,6 @@ impl Kind for Fenced {
 impl sealed::Sealed for Permitted {}
 
 impl Kind for Permitted {
-    const IS_FENCED: bool = false;
     const NAME: KindName = KindName::Permit;
 
     fn won_with(_: Option<FencingToken>, slot: Option<u8>) -> Self {
@@ -183,7 +181,6 @@ impl Kind for Permitted {
 impl sealed::Sealed for Reading {}
 
 impl Kind for Reading {
-    const IS_FENCED: bool = false;
     const NAME: KindName = KindName::Reader;
 
     fn won_with(_: Option<FencingToken>, _: Option<u8>) -> Self {

@@ -82,10 +82,7 @@ impl Source {
         user: Option<&str>,
     ) -> Result<wire::Credentials, Arc<str>> {
         let asking = match self {
-            Self::Provider(provider) => {
-                let (provider, node) = (provider.clone(), node.clone());
-                Box::pin(async move { provider(node).await })
-            }
+            Self::Provider(provider) => provider(node.clone()),
             Self::File(path, threads) => {
                 let path = path.clone();
                 on_a_thread(threads.clone(), move || file::read(&path))
@@ -115,10 +112,10 @@ impl Source {
 }
 
 /// Runs code that blocks, on a thread of the runtime, unless as many hang already.
-fn on_a_thread<T: Send + 'static>(
+fn on_a_thread(
     threads: Arc<Semaphore>,
-    work: impl FnOnce() -> Result<T, String> + Send + 'static,
-) -> Pin<Box<dyn Future<Output = Result<T, String>> + Send>> {
+    work: impl FnOnce() -> Result<Credentials, String> + Send + 'static,
+) -> Asking {
     Box::pin(async move {
         let place = threads.acquire_owned().await.map_err(|closed| closed.to_string())?;
         let work = move || {
