@@ -68,8 +68,7 @@ impl<K: Kind> Drop for Bearer<K> {
         let Some(detached) = self.detached.take() else { return };
         let adopting = self.adopting;
         if adopting.is_some() || detached.check(self.redlock.options()).is_ok() {
-            let lock = detached.into_lock();
-            self.redlock.driver().send(Request::GiveBack { lock, adopting });
+            self.redlock.driver().send(Request::GiveBack { lock: detached.lock, adopting });
         }
     }
 }
@@ -136,7 +135,7 @@ impl<K: Kind> Bearer<K> {
         if let Some(keep_alive) = keep_alive {
             options.check_max_hold("keep_alive_for", keep_alive.max_hold(), detached.ttl())?;
         }
-        let (request, mut lock) = (driver.next_request(), Box::new(detached.lock().clone()));
+        let (request, mut lock) = (driver.next_request(), detached.lock.clone());
         lock.keep_alive = keep_alive.or(lock.keep_alive);
         let resource: Arc<str> = detached.resource().into();
         self.adopting = Some(request);

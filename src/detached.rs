@@ -59,7 +59,7 @@ use std::time::Duration;
 #[must_use = "the lock stays until its ttl is over: adopt it, or send it to where that is done"]
 pub struct Detached<K: Kind = Unfenced> {
     resource: Arc<str>,
-    lock: Box<DetachedLock>,
+    pub(crate) lock: Box<DetachedLock>,
     kind: K,
 }
 
@@ -82,14 +82,6 @@ impl<K: Kind> Detached<K> {
     #[must_use]
     pub fn ttl(&self) -> Duration {
         self.lock.ttl.span()
-    }
-
-    pub(crate) fn lock(&self) -> &DetachedLock {
-        &self.lock
-    }
-
-    pub(crate) fn into_lock(self) -> Box<DetachedLock> {
-        self.lock
     }
 
     /// Checks the value against the options of the client that is to adopt it. Before that, nothing of it

@@ -279,7 +279,7 @@ impl<K: Kind> fmt::Debug for Guard<K> {
 pub struct Lease<K: Kind = Unfenced> {
     driver: Handle,
     hold: Arc<LeaseState>,
-    kind: K,
+    pub(crate) kind: K,
 }
 
 impl<K: Kind> Lease<K> {
@@ -364,10 +364,6 @@ impl<K: Kind> Lease<K> {
     #[must_use]
     pub fn cancellation_token(&self) -> tokio_util::sync::CancellationToken {
         self.driver.token(&self.hold)
-    }
-
-    pub(crate) const fn kind(&self) -> K {
-        self.kind
     }
 
     fn fmt_as(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -66,14 +66,13 @@ impl Resources {
         }
     }
 
-    /// Returns whether it is one resource, locked by one client at a time.
-    pub(crate) fn is_alone(&self) -> bool {
-        matches!(self, Self::One(_) | Self::Several(_)) && self.names().len() == 1
-    }
-
     /// Returns whether its waiters stand in one list.
     pub(crate) fn has_list(&self) -> bool {
-        self.is_alone() || self.pool().is_some()
+        match self {
+            Self::One(_) | Self::AnyOf(_) => true,
+            Self::Several(names) => names.len() == 1,
+            Self::Read(_) | Self::Write(_) => false,
+        }
     }
 
     /// Returns what is to be locked on the masters; `None` if there is no resource at all.

@@ -180,7 +180,7 @@ impl Lease<Permitted> {
     /// valid permits of a semaphore never have the same slot.
     #[must_use]
     pub const fn slot(&self) -> usize {
-        self.kind().slot()
+        self.kind.slot()
     }
 }
 

@@ -52,7 +52,7 @@ fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> 
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<K: Kind> Serialize for Detached<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let lock = self.lock();
+        let lock = &self.lock;
         let texts = |keys: &Keys| keys.iter().map(|key| key.to_string()).collect::<Vec<_>>();
         let wire = Wire {
             version: VERSION,

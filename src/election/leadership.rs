@@ -14,18 +14,10 @@ use std::ops::Deref;
 #[must_use = "a leadership that is dropped is resigned: bind it to a name"]
 #[derive(Debug)]
 pub struct Leadership {
-    guard: FencedGuard,
+    pub(super) guard: FencedGuard,
 }
 
 impl Leadership {
-    pub(crate) const fn new(guard: FencedGuard) -> Self {
-        Self { guard }
-    }
-
-    pub(crate) fn into_guard(self) -> FencedGuard {
-        self.guard
-    }
-
     /// Returns its term: greater than that of every earlier leader of this election. Send it along
     /// with every write, as the [fencing token](crate::Lease::fencing_token) that it is.
     #[must_use]

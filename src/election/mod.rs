@@ -160,7 +160,7 @@ impl Election {
         async move {
             loop {
                 match acquire.clone().await {
-                    Ok(guard) => return Ok(Leadership::new(guard)),
+                    Ok(guard) => return Ok(Leadership { guard }),
                     // It was won, and picked up only after its deadline. Nothing else ends without a
                     // timeout.
                     Err(AcquireError::NoQuorum(_)) => {}
@@ -221,7 +221,7 @@ impl Election {
         async move {
             loop {
                 let led = election.campaign(candidate.as_str()).await?;
-                match led.into_guard().run_under(&mut body).await {
+                match led.guard.run_under(&mut body).await {
                     Ok(result) => return Ok(result),
                     Err(RunError::NotAcquired(error)) => return Err(error),
                     Err(RunError::Lost { .. }) => {}

@@ -20,12 +20,9 @@ fn host() -> String {
 }
 
 fn of(host: &str, process: u32) -> String {
-    let mut shown = String::new();
-    for sign in host.trim().chars().filter(|sign| !sign.is_control()) {
-        if shown.len() + sign.len_utf8() > LONGEST_HOST {
-            break;
-        }
-        shown.push(sign);
+    let mut shown: String = host.trim().chars().filter(|sign| !sign.is_control()).collect();
+    while shown.len() > LONGEST_HOST {
+        shown.pop();
     }
     format!("{shown}:{process}")
 }
