@@ -5,7 +5,7 @@ use crate::error::{
     InspectError, ListError, Lost, OnceError, PreflightError, ReadyError, ReentrantError, RunError,
     ShutdownError, WrongContext,
 };
-use crate::kind::Kind;
+use crate::kind::{Kind, sealed::Sealed};
 use std::future::{Future, IntoFuture};
 use std::pin::pin;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl<F: IntoFuture<Output: Waited>> Wait for F {
 }
 
 /// The output of an asynchronous method of this crate, for which a thread can [wait](Wait). Sealed.
-pub trait Waited: sealed::Sealed {
+pub trait Waited: Sealed {
     /// The same, or the refusal to wait in async code.
     type Answer;
 
@@ -121,15 +121,7 @@ pub trait Refusable: Sized {
     fn refused(refusal: WrongContext) -> Option<Self>;
 }
 
-mod sealed {
-    use super::{Lost, Refusable};
-
-    pub trait Sealed {}
-    impl<T, E: Refusable> Sealed for Result<T, E> {}
-    impl<T, E: Refusable> Sealed for Option<Result<T, E>> {}
-    impl Sealed for Lost {}
-    impl Sealed for () {}
-}
+impl<T, E: Refusable> Sealed for Result<T, E> {}
 
 impl<T, E: Refusable> Waited for Result<T, E> {
     type Answer = Self;
@@ -142,6 +134,8 @@ impl<T, E: Refusable> Waited for Result<T, E> {
         E::refused(refusal).map(Err)
     }
 }
+
+impl<T, E: Refusable> Sealed for Option<Result<T, E>> {}
 
 /// The next item of a stream.
 impl<T, E: Refusable> Waited for Option<Result<T, E>> {
@@ -159,6 +153,8 @@ impl<T, E: Refusable> Waited for Option<Result<T, E>> {
 /// Of [`lost`](crate::Lease::lost) and [`wanted`](crate::Lease::wanted), which have no error.
 macro_rules! without_error {
     ($($output:ty),+) => {$(
+        impl Sealed for $output {}
+
         impl Waited for $output {
             type Answer = Result<Self, WrongContext>;
 
