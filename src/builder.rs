@@ -109,7 +109,6 @@ impl RedlockBuilder {
     /// # Ok(()) }
     /// ```
     #[cfg(feature = "tls")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls_config(mut self, config: Arc<crate::rustls::ClientConfig>) -> Self {
         self.tls = Some(TlsConfig::Fixed(config));
         #[cfg(feature = "config")]

@@ -106,7 +106,6 @@ macro_rules! settings {
             /// # drop(builder);
             /// # Ok(()) }
             /// ```
-            #[cfg_attr(docsrs, doc(cfg(feature = "config")))]
             #[allow(clippy::redundant_closure_call, reason = "some keys name a method instead")]
             pub fn config(mut self, config: Config) -> Self {
                 $(if let Some(value) = config.$key {

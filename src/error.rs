@@ -40,7 +40,6 @@
 
 pub use crate::adopt::AdoptError;
 #[cfg(feature = "config")]
-#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use crate::failure::ConfigError;
 pub use crate::failure::{
     AcquireError, AdoptErrorKind, Closed, ConnectError, Contended, Disagreement, ExtendError,

@@ -360,7 +360,6 @@ impl<K: Kind> Lease<K> {
     /// Returns a token that is cancelled when [`lost`](Self::lost) completes, for code that takes
     /// one. Cancelling it yourself has no effect on the lock. Feature `tokio-util`.
     #[cfg(feature = "tokio-util")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "tokio-util")))]
     #[must_use]
     pub fn cancellation_token(&self) -> tokio_util::sync::CancellationToken {
         self.driver.token(&self.hold)

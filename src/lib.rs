@@ -46,6 +46,7 @@
 //!
 //! The [guide](guide::guide) explains each of these. [`guide`] has the other documents: recipes, questions,
 //! operations, the command, permissions, and [what is guaranteed](guide::safety).
+// docs.rs then names the feature that each item needs, as its `cfg` says.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(missing_debug_implementations)]
@@ -57,14 +58,12 @@ mod address;
 mod adopt;
 mod builder;
 #[cfg(feature = "config")]
-#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub mod config;
 mod credentials;
 mod detached;
 mod driver;
 mod election;
 #[cfg(feature = "embedded")]
-#[cfg_attr(docsrs, doc(cfg(feature = "embedded")))]
 pub mod embedded;
 pub mod error;
 mod failure;
@@ -84,7 +83,6 @@ pub mod kind;
 mod kind_name;
 mod lists;
 #[cfg(feature = "metrics")]
-#[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
 pub mod metrics;
 mod once;
 mod operator;
@@ -114,13 +112,11 @@ pub use address::IntoNode;
 pub use adopt::{Adopt, AdoptFuture};
 pub use builder::RedlockBuilder;
 #[cfg(feature = "config")]
-#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use config::Config;
 pub use credentials::Credentials;
 pub use detached::{Detached, FencedDetached};
 pub use election::{Election, Leader, Leaders, Leadership};
 #[cfg(feature = "config")]
-#[cfg_attr(docsrs, doc(cfg(feature = "config")))]
 pub use error::ConfigError;
 pub use error::{
     AcquireError, AdoptError, Closed, ConnectError, DetachError, DowngradeError, ExtendError,
@@ -151,6 +147,5 @@ pub use semaphore::{Permit, PermitLease, Semaphore};
 pub use status::{NodeStanding, NodeStatus, Status};
 /// The rustls that [`RedlockBuilder::tls_config`] takes a configuration of.
 #[cfg(feature = "tls")]
-#[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub use tokio_rustls::rustls;
 pub use wait::{Wait, Waited};

@@ -49,7 +49,6 @@ fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> 
     version.ok_or_else(|| D::Error::custom(OTHER_VERSION))
 }
 
-#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<K: Kind> Serialize for Detached<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lock = &self.lock;
@@ -78,7 +77,6 @@ impl<K: Kind> Serialize for Detached<K> {
     }
 }
 
-#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
 impl<'de, K: Detachable> Deserialize<'de> for Detached<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = Wire::deserialize(deserializer).map_err(|error| problem(&error.to_string()));
