@@ -1,6 +1,6 @@
 //! A process that kills the command's group at the deadline, and when its owner is gone.
 //!
-//! It receives the group and each deadline through a pipe. It has a session of its own, so that
+//! It receives the group and each deadline as an [`Order`] through a pipe. It has a session of its own, so that
 //! whatever stops or ends its owner does not reach it as well. The clock counts suspend.
 
 use super::child::ourselves;
@@ -53,7 +53,19 @@ pub(super) struct Watchdog {
     process: Child,
     pipe: ChildStdin,
     answers: ChildStdout,
-    sent_deadline: Duration,
+    order: Order,
+}
+
+/// Instead of a group, in the last order.
+const DISMISSED: i32 = -1;
+
+/// What it is told. A pipe takes and gives so few bytes in one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Order {
+    /// The group to kill; 0 before there is one, and [`DISMISSED`].
+    group: i32,
+    /// When, on the clock of both.
+    deadline: Duration,
 }
 
 impl Watchdog {
@@ -68,12 +80,14 @@ impl Watchdog {
         answers.read_exact(&mut [0])?;
         // A write must never block, even if the watchdog is stopped.
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Self { process, pipe, answers, sent_deadline: Duration::ZERO })
+        let order = Order { group: 0, deadline: Duration::ZERO };
+        Ok(Self { process, pipe, answers, order })
     }
 
     /// Watches `group` from now on.
     pub(super) fn watch(&mut self, group: Pid) -> io::Result<()> {
-        self.send(&format!("g{group}\n"))
+        self.order.group = group.as_raw();
+        self.send()
     }
 
     /// Allows the group to live for `remaining`: then the watchdog kills it, unless it is allowed
@@ -81,24 +95,24 @@ impl Watchdog {
     pub(super) fn allow(&mut self, remaining: Duration) -> io::Result<()> {
         let deadline = now().saturating_add(remaining);
         // The same deadline read twice differs by the time that reading takes.
-        if deadline > self.sent_deadline.saturating_add(Duration::from_millis(1)) {
-            self.sent_deadline = deadline;
-            self.send(&format!("d{}\n", deadline.as_nanos()))?;
+        if deadline > self.order.deadline.saturating_add(Duration::from_millis(1)) {
+            self.order.deadline = deadline;
+            self.send()?;
         }
         Ok(())
     }
 
     /// Ends the watchdog without killing the group. Returns whether it had killed before.
     pub(super) fn dismiss(mut self) -> bool {
-        let _ = self.send("q\n");
+        self.order.group = DISMISSED;
+        let _ = self.send();
         let (mut killed, began) = (false, Instant::now());
         // Until it has closed its end. A stopped watchdog never does.
         while let Some(left) = PATIENCE.checked_sub(began.elapsed()) {
             let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
-            match poll(&mut [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)], timeout) {
-                Ok(0) => break,
-                Err(Errno::EINTR) => continue,
-                Ok(_) | Err(_) => {}
+            let mut answers = [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)];
+            if let Ok(0) | Err(Errno::EINTR) = poll(&mut answers, timeout) {
+                continue;
             }
             match self.answers.read(&mut [0]) {
                 Ok(1) => killed = true,
@@ -115,38 +129,23 @@ impl Watchdog {
         killed
     }
 
-    fn send(&mut self, line: &str) -> io::Result<()> {
-        self.pipe.write_all(line.as_bytes())
+    fn send(&mut self) -> io::Result<()> {
+        self.pipe.write_all(&self.order.to_bytes())
     }
 }
 
-/// The orders that the watchdog has received.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Orders {
-    group: Option<i32>,
-    deadline: Option<Duration>,
-    dismissed: bool,
-    /// The beginning of a line.
-    rest: Vec<u8>,
-}
+impl Order {
+    const LENGTH: usize = size_of::<i32>() + size_of::<u64>();
 
-impl Orders {
-    fn hear(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if *byte != b'\n' {
-                self.rest.push(*byte);
-                continue;
-            }
-            let line = String::from_utf8_lossy(&self.rest).into_owned();
-            self.rest.clear();
-            match line.split_at_checked(1) {
-                Some(("g", group)) => self.group = group.parse().ok(),
-                Some(("d", nanos)) => {
-                    self.deadline = nanos.parse().ok().map(Duration::from_nanos);
-                }
-                _ => self.dismissed = true,
-            }
-        }
+    fn to_bytes(self) -> Vec<u8> {
+        let nanos = u64::try_from(self.deadline.as_nanos()).unwrap_or(u64::MAX);
+        [&self.group.to_ne_bytes()[..], &nanos.to_ne_bytes()].concat()
+    }
+
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (group, nanos) = bytes.split_first_chunk()?;
+        let deadline = Duration::from_nanos(u64::from_ne_bytes(nanos.try_into().ok()?));
+        Some(Self { group: i32::from_ne_bytes(*group), deadline })
     }
 }
 
@@ -157,47 +156,45 @@ pub(super) fn watch() -> ExitCode {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_name(SHORT_NAME);
     let stdin = io::stdin();
-    let mut orders = Orders::default();
-    let mut chunk = [0; 256];
+    let mut order = Order { group: 0, deadline: Duration::MAX };
     if io::stdout().write_all(b"\n").and_then(|()| io::stdout().flush()).is_err() {
         return ExitCode::SUCCESS;
     }
     loop {
-        let left = orders.deadline.map(|deadline| deadline.saturating_sub(now()));
-        if left.is_some_and(|left| left.is_zero()) {
+        let left = order.deadline.saturating_sub(now());
+        if left.is_zero() {
             // Reported first: the owner waits for the watchdog once it has read this, and not the
             // other way round.
             let _ = io::stdout().write_all(b"k").and_then(|()| io::stdout().flush());
-            kill(&orders);
+            kill(order);
             return ExitCode::SUCCESS;
         }
-        let patience = left.unwrap_or(LONGEST_POLL).min(LONGEST_POLL);
         // Rounded down; the last poll then has no timeout.
-        let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
+        let timeout = PollTimeout::try_from(left.min(LONGEST_POLL)).unwrap_or(PollTimeout::ZERO);
         match poll(&mut [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)], timeout) {
             Ok(0) | Err(Errno::EINTR) => continue,
             Ok(_) => {}
             Err(_) => return ExitCode::FAILURE,
         }
-        match read(stdin.as_fd(), &mut chunk) {
-            Ok(0) => {
-                kill(&orders);
+        let mut bytes = [0; Order::LENGTH];
+        match read(stdin.as_fd(), &mut bytes).map(|length| Order::of(&bytes[..length])) {
+            Ok(Some(Order { group: DISMISSED, .. })) => return ExitCode::SUCCESS,
+            Ok(Some(newer)) => order = newer,
+            // Its owner is gone.
+            Ok(None) => {
+                kill(order);
                 return ExitCode::SUCCESS;
             }
-            Ok(length) => orders.hear(chunk.get(..length).unwrap_or_default()),
             Err(Errno::EINTR | Errno::EAGAIN) => {}
             Err(_) => return ExitCode::FAILURE,
-        }
-        if orders.dismissed {
-            return ExitCode::SUCCESS;
         }
     }
 }
 
-fn kill(orders: &Orders) {
+fn kill(order: Order) {
     // Never a group of 0 or 1: those would be its own group, and every process.
-    if let Some(group) = orders.group.filter(|group| *group > 1) {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    if order.group > 1 {
+        let _ = killpg(Pid::from_raw(order.group), Signal::SIGKILL);
     }
 }
 
@@ -206,15 +203,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_arrive_in_pieces_and_the_last_deadline_counts() {
-        let mut orders = Orders::default();
-        for piece in ["g1", "7\nd100\n", "d2", "00\nd3"] {
-            orders.hear(piece.as_bytes());
+    fn an_order_is_read_as_it_was_written_and_only_whole() {
+        let order = Order { group: 17, deadline: Duration::from_nanos(1 << 40 | 1) };
+        let bytes = order.to_bytes();
+        assert_eq!((bytes.len(), Order::of(&bytes)), (Order::LENGTH, Some(order)));
+        for part in 0..Order::LENGTH {
+            assert_eq!(Order::of(&bytes[..part]), None, "{part}");
         }
-        assert_eq!((orders.group, orders.dismissed), (Some(17), false));
-        assert_eq!(orders.deadline, Some(Duration::from_nanos(200)));
-        orders.hear(b"00\nq\n");
-        assert_eq!((orders.deadline, orders.dismissed), (Some(Duration::from_nanos(300)), true));
     }
 
     #[test]
