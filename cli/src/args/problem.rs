@@ -23,39 +23,29 @@ pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     format!("{} (see quorumlock{command} --help)", without_addresses(&line, arguments))
 }
 
-/// What other programs call it, and what it is here. For the shortest words, the parser finds no similar command.
-const FOREIGN: [(&str, &str); 22] = [
-    ("subcommand 'rnu'", "run"),
-    ("subcommand 'aks'", "ask"),
-    ("subcommand 'mna'", "man"),
-    ("subcommand 'lock'", "run"),
-    ("subcommand 'exec'", "run"),
-    ("subcommand 'flock'", "run"),
-    ("subcommand 'unlock'", "force-release"),
-    ("subcommand 'release'", "force-release"),
-    ("subcommand 'status'", "doctor"),
-    ("subcommand 'check'", "doctor"),
-    ("subcommand 'health'", "doctor"),
-    ("subcommand 'ping'", "doctor"),
-    ("subcommand 'show'", "inspect"),
-    ("subcommand 'get'", "inspect"),
-    ("subcommand 'ls'", "list"),
-    ("subcommand 'top'", "watch"),
-    ("subcommand 'leader'", "elect"),
-    ("subcommand 'version'", "--version"),
-    ("argument '-w'", "--timeout"),
-    ("argument '--wait'", "--timeout"),
-    ("argument '-c'", "-- sh -c"),
-    ("argument '-s'", "--shared"),
+/// What it is here, and what other programs call it. For the shortest words, the parser finds no similar command.
+const FOREIGN: [(&str, &[&str]); 13] = [
+    ("run", &["rnu", "lock", "exec", "flock"]),
+    ("ask", &["aks"]),
+    ("man", &["mna"]),
+    ("force-release", &["unlock", "release"]),
+    ("doctor", &["status", "check", "health", "ping"]),
+    ("inspect", &["show", "get"]),
+    ("list", &["ls"]),
+    ("watch", &["top"]),
+    ("elect", &["leader"]),
+    ("--version", &["version"]),
+    ("--timeout", &["-w", "--wait"]),
+    ("-- sh -c", &["-c"]),
+    ("--shared", &["-s"]),
 ];
 
 /// Returns what the word that is not known is called here, if it is one of other programs.
 fn foreign(line: &str) -> Option<&'static str> {
-    let is_it = |(theirs, _): &&(&str, &str)| {
-        let rest = line.strip_prefix("unrecognized ").or_else(|| line.strip_prefix("unexpected "));
-        rest.is_some_and(|rest| rest.starts_with(theirs))
-    };
-    FOREIGN.iter().find(is_it).map(|(_, ours)| *ours)
+    let option = line.strip_prefix("unexpected argument '").filter(|rest| rest.starts_with('-'));
+    let rest = option.or_else(|| line.strip_prefix("unrecognized subcommand '"))?;
+    let (word, _) = rest.split_once('\'')?;
+    FOREIGN.iter().find(|(_, theirs)| theirs.contains(&word)).map(|(ours, _)| *ours)
 }
 
 /// Returns a command line of `run` or `elect` that lacks its `--`, with it.
@@ -92,11 +82,10 @@ fn undivided(arguments: &[OsString]) -> Option<String> {
 
 /// Returns the subcommand whose help has more about it, if one is named.
 fn command(arguments: &[OsString]) -> Option<String> {
-    let ours = arguments.iter().skip(1).take_while(|argument| *argument != "--");
+    let mut ours = arguments.iter().skip(1).take_while(|argument| *argument != "--");
     let definition = super::definition();
-    ours.filter_map(|argument| definition.find_subcommand(argument))
-        .map(|command| command.get_name().to_owned())
-        .next()
+    let command = ours.find_map(|argument| definition.find_subcommand(argument))?;
+    Some(command.get_name().to_owned())
 }
 
 /// What is passed as a value behind `--` would be the command to run.
