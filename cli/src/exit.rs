@@ -101,14 +101,12 @@ const ROWS: [Row; 15] = [
 
 /// Returns the exit codes of a command with their meanings; without one, all of them.
 pub(crate) fn codes(command: Option<&str>) -> Vec<(&'static str, String)> {
-    let of = |(code, text, commands): &Row| match (command, *commands) {
-        (Some(command), commands) => {
-            commands.contains(&command).then(|| (*code, (*text).to_owned()))
-        }
-        (None, [only]) => Some((*code, format!("{only}: {text}"))),
-        (None, _) => Some((*code, (*text).to_owned())),
+    let is_its = |(.., of): &&Row| command.is_none_or(|command| of.contains(&command));
+    let shown = |(code, text, of): &Row| match (command, of) {
+        (None, [only]) => (*code, format!("{only}: {text}")),
+        _ => (*code, (*text).to_owned()),
     };
-    ROWS.iter().filter_map(of).collect()
+    ROWS.iter().filter(is_its).map(shown).collect()
 }
 
 /// Returns the same as `--help` shows it.
