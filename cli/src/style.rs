@@ -95,23 +95,19 @@ impl Style {
     /// Returns the sentence in lines. The first one begins with `first` spaces, each other one with
     /// `indent`.
     pub(crate) fn wrap(self, first: usize, indent: usize, sentence: &str) -> String {
-        let mut text = " ".repeat(first);
-        let mut column = first;
-        for (place, word) in sentence.split(' ').enumerate() {
-            let length = word.chars().count();
-            if place == 0 {
-            } else if self.columns.is_some_and(|columns| column + 1 + length > columns) {
-                text.push('\n');
-                text.push_str(&" ".repeat(indent));
-                column = indent;
+        let mut words = sentence.split(' ');
+        let mut lines = String::new();
+        let mut last = " ".repeat(first) + words.next().unwrap_or_default();
+        for word in words {
+            let longer = format!("{last} {word}");
+            if self.columns.is_some_and(|columns| longer.chars().count() > columns) {
+                lines += &(last + "\n");
+                last = " ".repeat(indent) + word;
             } else {
-                text.push(' ');
-                column += 1;
+                last = longer;
             }
-            text.push_str(word);
-            column += length;
         }
-        text
+        lines + &last
     }
 }
 
