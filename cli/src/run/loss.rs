@@ -62,18 +62,16 @@ impl Reason {
     /// Returns the name in the output of `--json`, and a line.
     fn row(&self, resource: &str) -> (&'static str, String) {
         let resource = Escaped(resource);
+        let lost = |why: &str| format!("lost {resource:?}: {why}");
         match self {
-            Self::QuorumGone => (
-                "quorum_gone",
-                format!("lost {resource:?}: masters had forgotten it, or it was taken away"),
-            ),
-            Self::HeldUp => (
-                "held_up",
-                format!(
-                    "lost {resource:?}: it was not extended in time, because this process was held \
-                     up or stopped"
-                ),
-            ),
+            Self::QuorumGone => {
+                ("quorum_gone", lost("masters had forgotten it, or it was taken away"))
+            }
+            Self::HeldUp => {
+                let why =
+                    "it was not extended in time, because this process was held up or stopped";
+                ("held_up", lost(why))
+            }
             Self::Unextended => {
                 ("unextended", format!("too few masters extended {resource:?} in time"))
             }

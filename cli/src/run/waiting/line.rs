@@ -28,20 +28,11 @@ impl Line {
     /// Shows that there is a new obstacle, in a line of its own, with `fields` for programs.
     pub(super) async fn show(&mut self, message: String, fields: Value) {
         let ends = if self.is_open { "\n" } else { "" };
-        self.is_open = false;
-        match self.fitting(&message) {
-            Some(line) => {
-                self.is_open = true;
-                write(format!("{ends}{line}")).await;
-            }
-            None => {
-                let output = self.output;
-                let written = spawn_blocking(move || {
-                    let _ = io::stderr().write_all(ends.as_bytes());
-                    output.progress(&message, fields);
-                });
-                let _ = written.await;
-            }
+        let (line, output) = (self.fitting(&message), self.output);
+        self.is_open = line.is_some();
+        write(format!("{ends}{}", line.unwrap_or_default())).await;
+        if !self.is_open {
+            let _ = spawn_blocking(move || output.progress(&message, fields)).await;
         }
     }
 
@@ -72,6 +63,5 @@ impl Line {
 
 /// Writes on another thread, since a terminal can be stopped. A failure cannot be reported.
 async fn write(text: String) {
-    let written = spawn_blocking(move || io::stderr().write_all(text.as_bytes()));
-    let _ = written.await;
+    let _ = spawn_blocking(move || io::stderr().write_all(text.as_bytes())).await;
 }

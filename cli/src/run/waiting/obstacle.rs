@@ -3,10 +3,10 @@
 use crate::inspect::{holder_to_json, in_queue, waiting};
 use crate::output::millis;
 use quorumlock::report::{Escaped, Span};
-use quorumlock::{Holder, Inspection, LockState, NodeInspection, NodeStanding, NodeState, Status};
+use quorumlock::{Holder, Inspection, LockState};
+use quorumlock::{NodeInspection, NodeStanding, NodeState, NodeStatus, Status};
 use serde_json::{Value, json};
 use std::fmt::Display;
-use std::time::Duration;
 
 /// The reason to wait.
 pub(super) struct Obstacle {
@@ -32,25 +32,17 @@ impl Obstacle {
     }
 
     pub(super) fn in_status(status: &Status, all: &str) -> Option<Self> {
-        match status.can_acquire_in() {
-            Some(Duration::ZERO) => None,
-            Some(left) => {
-                let (left_ms, left, count) = (millis(left), Span(left), status.count());
-                let why = format!("masters are warming up, ready in {left} ({count})");
-                let mut found = Self::new("warming_up", all, why, String::new());
-                found.fields["ready_in_ms"] = left_ms.into();
-                Some(found)
-            }
-            None => {
-                let missing =
-                    status.nodes().iter().filter(|node| node.standing != NodeStanding::Voting);
-                let missing =
-                    missing.map(|node| format!("{} {}", node.node, node.standing.as_str()));
-                let missing: Vec<_> = missing.collect();
-                let missing = format!("{} ({})", status.count(), missing.join(", "));
-                Some(Self::no_quorum(all, missing))
-            }
-        }
+        let count = status.count();
+        let Some(left) = status.can_acquire_in() else {
+            let lacks = |node: &&NodeStatus| node.standing != NodeStanding::Voting;
+            let named = |node: &NodeStatus| format!("{} {}", node.node, node.standing.as_str());
+            let missing: Vec<_> = status.nodes().iter().filter(lacks).map(named).collect();
+            return Some(Self::no_quorum(all, format!("{count} ({})", missing.join(", "))));
+        };
+        let why = format!("masters are warming up, ready in {} ({count})", Span(left));
+        let mut found = Self::new("warming_up", all, why, String::new());
+        found.fields["ready_in_ms"] = millis(left).into();
+        (!left.is_zero()).then_some(found)
     }
 
     pub(super) fn in_inspection(
