@@ -20,6 +20,9 @@ use serde_json::{Map, Value};
 use std::fmt::{self, Display};
 use std::time::Duration;
 
+/// Returned by a command, and by its parts.
+pub(crate) type Result<T = Exit, E = Failure> = std::result::Result<T, E>;
+
 /// A failure of the command.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -70,12 +73,10 @@ impl Failure {
         Self::new(Exit::System, format!("{what}: {error}"))
     }
 
-    /// Sets another code, if another client holds the lock.
+    /// Sets another code, since another client holds the lock.
     #[cfg(unix)]
     pub(crate) fn held_is(mut self, code: Option<u8>) -> Self {
-        if self.is_held() {
-            self.exit = code.map_or(self.exit, Exit::HeldAs);
-        }
+        self.exit = code.map_or(self.exit, Exit::HeldAs);
         self
     }
 
@@ -111,11 +112,6 @@ impl Failure {
         self.with_holder(holder)
     }
 
-    #[cfg(unix)]
-    pub(crate) fn is_held(&self) -> bool {
-        self.exit == Exit::Held
-    }
-
     pub(crate) fn to_json(&self) -> Value {
         let mut all = self.fields.clone();
         all.insert("error".to_owned(), self.exit.name().into());
@@ -132,17 +128,23 @@ impl Failure {
         let nodes = nodes.iter().map(Node::from).collect();
         Self { nodes, has_all_nodes: true, ..Self::new(exit, line) }
     }
+
+    /// Creates a failure of the masters that have a problem.
+    fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
+        let nodes = nodes.iter().map(|node| Node::of_problem(answer, node)).collect();
+        Self { nodes, ..Self::new(Exit::Configuration, line) }
+    }
 }
 
 /// Returns a line for each master: its name, and behind all names its answer.
-pub(crate) fn rows_of_masters<'a>(
+pub(crate) fn rows_of_masters<N: Display, A: Display>(
     indent: &str,
-    rows: impl Iterator<Item = (&'a str, &'a str)>,
+    rows: impl Iterator<Item = (N, A)>,
 ) -> String {
     let rows: Vec<_> = rows.map(|(name, answer)| (OneLine(name).to_string(), answer)).collect();
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
     let row =
-        |(name, answer): &(String, &str)| format!("\n{indent}{name:width$}  {}", OneLine(answer));
+        |(name, answer): &(String, A)| format!("\n{indent}{name:width$}  {}", OneLine(answer));
     rows.iter().map(row).collect()
 }
 
@@ -190,13 +192,6 @@ impl From<ConnectError> for Failure {
             }
             other => Self::new(Exit::System, other.to_string()),
         }
-    }
-}
-
-impl Failure {
-    fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
-        let nodes = nodes.iter().map(|node| Node::of_problem(answer, node)).collect();
-        Self { nodes, ..Self::new(Exit::Configuration, line) }
     }
 }
 
@@ -260,7 +255,7 @@ impl Display for Failure {
         OneLine(&self.message).fmt(f)?;
         let all = self.has_all_nodes.then_some(self.nodes.len());
         let folded = fold(self.nodes.iter().map(|node| node.said.clone()), all);
-        let rows = folded.iter().map(|rows| (&*rows.masters, &*rows.words));
+        let rows = folded.iter().map(|rows| (&rows.masters, &rows.words));
         f.write_str(&rows_of_masters("  ", rows))
     }
 }

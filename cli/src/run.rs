@@ -21,7 +21,7 @@ mod watchdog;
 
 use crate::args::{MastersArgs, OnWanted, RunArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::inspect::in_queue;
 use crate::output::Output;
 use crate::settings;
@@ -54,11 +54,7 @@ pub(crate) fn helper(arguments: &[OsString]) -> Option<ExitCode> {
 }
 
 /// Runs the command, from the arguments to the exit code.
-pub(crate) async fn run(
-    mut args: RunArgs,
-    masters: MastersArgs,
-    output: Output,
-) -> Result<Exit, Failure> {
+pub(crate) async fn run(mut args: RunArgs, masters: MastersArgs, output: Output) -> Result {
     // A lock that is named twice is one lock.
     let mut seen = HashSet::new();
     args.resources.retain(|resource| seen.insert(resource.clone()));
@@ -79,6 +75,8 @@ pub(crate) async fn run(
         resources: std::mem::take(&mut args.resources),
         grace: args.grace,
         heeds_others: args.on_wanted == OnWanted::Term,
+        is_shared: args.shared,
+        has_permit: args.permits.is_some(),
         output,
     };
     let file = args.metrics_file.take();
@@ -94,11 +92,11 @@ async fn connected(
     masters: MastersArgs,
     output: Output,
     with_options: impl FnOnce(Config) -> Config,
-    work: impl AsyncFnOnce(&Redlock, &Config, &mut Signals) -> Result<Exit, Failure>,
-) -> Result<Exit, Failure> {
+    work: impl AsyncFnOnce(&Redlock, &Config, &mut Signals) -> Result,
+) -> Result {
     let mut signals = Signals::new().map_err(|error| Failure::system("signals", &error))?;
     let config = with_options(settings::settings(masters)?);
-    let connecting = settings::connected(settings::builder(config.clone()), output);
+    let connecting = settings::connected(Redlock::builder().config(config.clone()), output);
     let redlock = match unless_ended(connecting, &mut signals).await {
         Ok(connected) => connected?,
         Err(exit) => return Ok(exit),
@@ -154,7 +152,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Runs the command under the lock of the kind that the options name. It waits in turn if the configuration says
     /// so, as with `--fair`.
-    async fn locked(&self, signals: &mut Signals) -> Result<Exit, Failure> {
+    async fn locked(&self, signals: &mut Signals) -> Result {
         let (args, redlock, resources) = (self.args, self.redlock, &self.work.resources);
         // The resource of a lock that is for one.
         let name = resources.first().map_or("", String::as_str);
@@ -199,23 +197,13 @@ impl Run<'_> {
         acquire: Acquire<G>,
         number: impl Fn(&Guard<K>) -> Option<Variable>,
         signals: &mut Signals,
-    ) -> Result<Exit, Failure> {
+    ) -> Result {
         let acquire = acquire.into_future();
         let waiting = async {
             if self.args.no_wait {
                 return acquire.await;
             }
-            let looked_at = (self.looked_at(), self.args.shared);
-            let all = self.work.resources.join(", ");
-            waiting::beside(
-                acquire,
-                AcquireFuture::ahead,
-                self.redlock,
-                looked_at,
-                &all,
-                self.work.output,
-            )
-            .await
+            waiting::beside(acquire, AcquireFuture::ahead, self.redlock, self.work).await
         };
         let guard = match unless_ended(waiting, signals).await {
             Ok(Ok(guard)) => guard,
@@ -234,7 +222,7 @@ impl Run<'_> {
     }
 
     /// Gives up the lock, and returns the result for the command.
-    async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result<Exit, Failure> {
+    async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result {
         let mut lost = ended.lost.or_else(|| Some(Loss::from(&guard.check().err()?)));
         if self.args.forget && lost.is_none() {
             // A full ttl from now on; a shorter time if too few masters confirm.
@@ -283,38 +271,26 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the locks whose holder is of interest: none for a permit, which has many.
-    fn looked_at(&self) -> &[String] {
-        if self.args.permits.is_some() { &[] } else { &self.work.resources }
-    }
-
     /// Creates the failure. If another client holds the lock, it names the holder of the first
     /// resource for which that is known.
     async fn not_acquired(&self, error: AcquireError) -> Failure {
-        let tail = match &error {
-            AcquireError::Contended(held) => {
-                let queue = in_queue(held.ahead.map(usize::from));
-                let s = if held.attempts == 1 { "" } else { "s" };
-                let tries = format!(" (after {}, {} attempt{s})", Span(held.waited), held.attempts);
-                if self.args.no_wait { queue } else { queue + &tries }
-            }
-            _ => String::new(),
-        };
-        let failure = Failure::from(error);
-        if !failure.is_held() {
-            return failure;
+        let AcquireError::Contended(held) = &error else { return error.into() };
+        let mut tail = in_queue(held.ahead.map(usize::from));
+        if !self.args.no_wait {
+            let s = if held.attempts == 1 { "" } else { "s" };
+            tail += &format!(" (after {}, {} attempt{s})", Span(held.waited), held.attempts);
         }
-        for resource in self.looked_at() {
+        let failure = Failure::from(error).held_is(self.args.conflict_exit_code);
+        for resource in self.work.looked_at() {
             if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
                 && let Some(holder) = inspection.holder()
                 // Other readers keep no reader out: it is a writer that waits.
                 && !(self.args.shared && holder.is_shared())
             {
-                let held = failure.held_by(resource, holder, &tail).with_masters(&inspection);
-                return held.held_is(self.args.conflict_exit_code);
+                return failure.held_by(resource, holder, &tail).with_masters(&inspection);
             }
         }
-        failure.held_is(self.args.conflict_exit_code)
+        failure
     }
 
     /// Creates the failure of a command that lost its lock, with the masters' current reports.
@@ -322,7 +298,7 @@ impl Run<'_> {
         // Otherwise the holder that a quorum names may be this process.
         let is_gone = loss.reason == Reason::QuorumGone;
         let failure = loss.into_failure(&self.work.resources.join(","), command);
-        let Some(resource) = self.looked_at().first() else { return failure };
+        let Some(resource) = self.work.looked_at().first() else { return failure };
         let Ok(inspection) = self.redlock.inspect(resource.as_str()).await else { return failure };
         let failure = failure.with_masters(&inspection);
         match inspection.holder() {

@@ -6,24 +6,21 @@ use super::signals::Signals;
 use super::supervise::{Ended, Supervisor, Work};
 use super::{connected, environment, label, metrics_file, note_release, unless_ended, waiting};
 use crate::args::{ElectArgs, MastersArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use quorumlock::report::Escaped;
 use quorumlock::{Config, Election, Leadership, Redlock};
 
 /// Campaigns, and runs the command while it leads; again after each loss, until the command ends by
 /// itself or a signal ends this process.
-pub(crate) async fn elect(
-    mut args: ElectArgs,
-    masters: MastersArgs,
-    output: Output,
-) -> Result<Exit, Failure> {
+pub(crate) async fn elect(mut args: ElectArgs, masters: MastersArgs, output: Output) -> Result {
     let work = Work {
         program: Program::find(&args.command)?,
         resources: vec![args.name.clone()],
         grace: args.grace,
         heeds_others: false,
+        is_shared: false,
+        has_permit: false,
         output,
     };
     let file = args.metrics_file.take();
@@ -50,18 +47,16 @@ struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    async fn lead(&self, signals: &mut Signals) -> Result<Exit, Failure> {
+    async fn lead(&self, signals: &mut Signals) -> Result {
         loop {
             let campaign = self.election.campaign(self.value.as_str());
-            let (names, all) = (&*self.work.resources, self.name);
-            let output = self.work.output;
-            let waiting =
-                waiting::beside(campaign, |_| None, self.redlock, (names, false), all, output);
+            let waiting = waiting::beside(campaign, |_| None, self.redlock, self.work);
             let leadership = match unless_ended(waiting, signals).await {
                 Ok(led) => led?,
                 Err(exit) => return Ok(exit),
             };
             let term = leadership.term().as_u64();
+            let output = self.work.output;
             output.note(&format!("leads {:?} in term {term}", Escaped(self.name)));
             match Supervisor::start(&leadership, self.work, Some(environment::token(term))) {
                 Ok(supervisor) => {
@@ -82,11 +77,7 @@ impl Candidate<'_> {
 
     /// Gives up the lead after the command has ended. Returns the result of all; `None` to campaign
     /// again, since the command was ended for a loss.
-    async fn step_down(
-        &self,
-        leadership: Leadership,
-        ended: Ended,
-    ) -> Option<Result<Exit, Failure>> {
+    async fn step_down(&self, leadership: Leadership, ended: Ended) -> Option<Result> {
         let failure = |loss: Loss| loss.into_failure(self.name, ended.exit);
         if ended.is_unreachable {
             // Neither released nor, after the shutdown that follows, extended.

@@ -33,7 +33,17 @@ pub(super) struct Work {
     pub(super) grace: Duration,
     /// The command is to end once another client asks for the lock.
     pub(super) heeds_others: bool,
+    /// Others may hold the lock, too: as its readers, or as holders of other permits.
+    pub(super) is_shared: bool,
+    pub(super) has_permit: bool,
     pub(super) output: Output,
+}
+
+impl Work {
+    /// Returns the locks whose holder is of interest: none for a permit, which has many.
+    pub(super) fn looked_at(&self) -> &[String] {
+        if self.has_permit { &[] } else { &self.resources }
+    }
 }
 
 /// The end of the command.
@@ -52,13 +62,10 @@ pub(super) struct Ended {
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Running,
-    /// SIGTERM was sent, SIGKILL follows.
-    Ending {
-        kill_at: Instant,
-    },
-    Killed {
-        at: Instant,
-    },
+    /// SIGTERM was sent, SIGKILL follows then.
+    Ending(Instant),
+    /// SIGKILL was sent then.
+    Killed(Instant),
 }
 
 /// One command under one lock.
@@ -98,12 +105,12 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         let remaining = guard.check().map_err(io::Error::other)?;
         watchdog.allow(remaining.saturating_sub(limits.watchdog_margin))?;
         let group = Group::start(&work.program, &environment, output)?;
-        let terminal = Terminal::open();
+        let watched = watchdog.watch(group.pid());
         let mut this = Self {
             guard,
             group,
-            watchdog: None,
-            terminal,
+            watchdog: Some(watchdog),
+            terminal: Terminal::open(),
             limits,
             deadline: Instant::now() + remaining,
             began: Instant::now(),
@@ -114,8 +121,6 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             heeds_others: work.heeds_others,
             output,
         };
-        let watched = watchdog.watch(this.group.pid());
-        this.watchdog = Some(watchdog);
         this.heed(watched);
         Ok(this)
     }
@@ -179,7 +184,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
 
     fn is_over(&self) -> bool {
         self.group.is_gone()
-            || matches!(self.stage, Stage::Killed { at } if at.elapsed() > UNREACHABLE_AFTER)
+            || matches!(self.stage, Stage::Killed(at) if at.elapsed() > UNREACHABLE_AFTER)
     }
 
     /// Ends whatever must end by now. Returns when to look again.
@@ -201,14 +206,14 @@ impl<'a, K: Kind> Supervisor<'a, K> {
                 self.terminate(self.kill_by());
             }
         }
-        if let Stage::Ending { kill_at } = self.stage
+        if let Stage::Ending(kill_at) = self.stage
             && (kill_at <= now || self.lost.is_some() && self.kill_by() <= now)
         {
             self.kill();
         }
         let tick = now + self.limits.tick;
         match self.stage {
-            Stage::Ending { kill_at } => tick.min(kill_at),
+            Stage::Ending(kill_at) => tick.min(kill_at),
             Stage::Running if self.lost.is_none() => {
                 let lead = self.deadline.checked_sub(self.limits.lead());
                 lead.map_or(tick, |lead| tick.min(lead))
@@ -254,23 +259,21 @@ impl<'a, K: Kind> Supervisor<'a, K> {
     /// Ends the group; a stopped process gets the signal, too. A kill that was due before that
     /// stays due.
     fn terminate(&mut self, kill_at: Instant) {
-        match self.stage {
+        match &mut self.stage {
             Stage::Running => {
                 self.group.signal(Signal::SIGTERM);
                 self.group.signal(Signal::SIGCONT);
-                self.stage = Stage::Ending { kill_at };
+                self.stage = Stage::Ending(kill_at);
             }
-            Stage::Ending { kill_at: before } => {
-                self.stage = Stage::Ending { kill_at: before.min(kill_at) };
-            }
-            Stage::Killed { .. } => {}
+            Stage::Ending(before) => *before = kill_at.min(*before),
+            Stage::Killed(_) => {}
         }
     }
 
     fn kill(&mut self) {
         let is_allowed = self.group.kill();
-        if !matches!(self.stage, Stage::Killed { .. }) {
-            self.stage = Stage::Killed { at: Instant::now() };
+        if !matches!(self.stage, Stage::Killed(_)) {
+            self.stage = Stage::Killed(Instant::now());
             if !is_allowed {
                 self.output.warn("the command is another user's and cannot be killed: it goes on");
             }

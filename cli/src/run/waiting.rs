@@ -8,6 +8,7 @@
 mod line;
 mod obstacle;
 
+use super::supervise::Work;
 use crate::output::Output;
 use line::Line;
 use obstacle::Obstacle;
@@ -31,16 +32,15 @@ const STANDING: Duration = Duration::from_secs(1);
 /// An outage that lasts as long is reported without a terminal. A master that restarts takes less.
 const OUTAGE: Duration = Duration::from_secs(10);
 
-/// Waits for `acquire` of `all`, `shared` with others or not, and meanwhile reports what it waits for;
-/// also how many are `ahead` of it.
+/// Waits for `acquire` of the locks of `work`, and meanwhile reports what it waits for; also how many are
+/// `ahead` of it.
 pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
     acquire: A,
     ahead: impl Fn(&A) -> Option<usize>,
     redlock: &Redlock,
-    (resources, shared): (&[String], bool),
-    all: &str,
-    output: Output,
+    work: &Work,
 ) -> A::Output {
+    let (all, output) = (&*work.resources.join(", "), work.output);
     let mut acquire = pin!(acquire);
     let ahead_now = Cell::new(None);
     // It is polled before the report is, whichever of them goes on.
@@ -52,7 +52,7 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
     let (mut line, mut outage) = (Line::new(output), Outage::new(all, output));
     let report = async {
         match output.is_followed() {
-            true => report(redlock, (resources, shared), &ahead_now, all, &mut line).await,
+            true => report(redlock, work, &ahead_now, all, &mut line).await,
             false => outage.watch(redlock).await,
         }
         // The client is closed, which ends the acquire.
@@ -74,7 +74,7 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
 /// Reports each obstacle, and the time that is left of it, until the client is closed.
 async fn report(
     redlock: &Redlock,
-    (resources, shared): (&[String], bool),
+    work: &Work,
     ahead: &Cell<Option<usize>>,
     all: &str,
     line: &mut Line,
@@ -87,12 +87,12 @@ async fn report(
         pause = AGAIN;
         let Ok(status) = redlock.status().await else { return };
         let mut obstacle = Obstacle::in_status(&status, all);
-        for resource in resources {
+        for resource in work.looked_at() {
             if obstacle.is_some() {
                 break;
             }
             let Ok(inspection) = redlock.inspect(resource.as_str()).await else { return };
-            obstacle = Obstacle::in_inspection(&inspection, shared, ahead.get());
+            obstacle = Obstacle::in_inspection(&inspection, work.is_shared, ahead.get());
         }
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
