@@ -6,7 +6,6 @@ use crate::list;
 use crate::style::{Paint, Style};
 use quorumlock::{ListError, PossibleDeadlock, Preflight, Redlock};
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::time::Duration;
 
 /// A hand-over that the first look has seen in parts is over by then.
@@ -39,21 +38,13 @@ impl Deadlocks {
 
     /// Returns a line for each, and what is known of the rest.
     pub(super) fn to_text(&self, style: Style) -> String {
-        let mut text = String::new();
-        for deadlock in &self.found {
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "{}", style.paint(&deadlock.to_string(), Paint::Bad));
-        }
-        match &self.error {
-            Some(error) => _ = write!(text, "deadlocks: not known: {error}"),
-            None if self.found.is_empty() => {
-                text.push_str("no clients are known to wait for each other");
-            }
-            None => {
-                text.push_str("each goes on once one of its waiters gives up: nothing else ends it")
-            }
-        }
-        text
+        let last = match &self.error {
+            Some(error) => &format!("deadlocks: not known: {error}"),
+            None if self.found.is_empty() => "no clients are known to wait for each other",
+            None => "each goes on once one of its waiters gives up: nothing else ends it",
+        };
+        let line = |found: &PossibleDeadlock| style.paint(&found.to_string(), Paint::Bad) + "\n";
+        self.found.iter().map(line).collect::<String>() + last
     }
 
     pub(super) fn to_json(&self, preflight: &Preflight) -> Value {
