@@ -19,6 +19,7 @@ use std::time::Duration;
 
 pub(crate) use elect::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, ElectArgs};
 pub(crate) use look::{AskArgs, DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
+pub(crate) use problem::in_one_line;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -84,13 +85,8 @@ pub(crate) struct MastersArgs {
     ///
     /// A master, such as redis://10.0.0.1:6379; once for each of them. Instead of QUORUMLOCK_NODES
     /// and of `nodes` in the file. Passwords belong there: every user can read a command line.
-    #[arg(
-        id = "nodes",
-        long = "node",
-        global = true,
-        help_heading = "Everywhere",
-        value_name = "URL"
-    )]
+    #[arg(id = "nodes", long = "node", value_name = "URL")]
+    #[arg(global = true, help_heading = "Everywhere")]
     pub(crate) node: Vec<String>,
     /// A master of the second list, if joint.
     ///
@@ -256,14 +252,8 @@ pub(crate) struct RunArgs {
     ///
     /// What to do once another client waits for the lock and asks for it: nothing (ignore), or send
     /// SIGTERM to the command, once (term). If it goes on, it keeps the lock.
-    #[arg(
-        long,
-        value_name = "WHAT",
-        value_enum,
-        default_value_t,
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) on_wanted: OnWanted,
     /// Write metrics to this .prom file.
     ///
@@ -288,33 +278,15 @@ pub(crate) enum OnWanted {
     Term,
 }
 
-/// The reason why there are no arguments.
-#[derive(Debug)]
-pub(crate) enum Unparsed {
-    /// Help or version were asked for; this is it.
-    Shown(String),
-    /// In one line.
-    Wrong(String),
-}
-
 /// What each command's help has in place of the options that all of them have.
 const EVERYWHERE: &str = "\
 Also --node, --joint-with, --config, --strict, --allow-long-max-ttl, --json,
 --verbose and --color: see quorumlock --help.";
 
-/// All arguments, the program's own name first.
-pub(crate) fn parse(arguments: &[OsString]) -> Result<Args, Unparsed> {
-    let matches = shown().try_get_matches_from(arguments);
-    let args = matches.and_then(|matches| {
-        Ok(Args { given: given(&matches), ..Args::from_arg_matches(&matches)? })
-    });
-    args.map_err(|error| {
-        if error.use_stderr() {
-            Unparsed::Wrong(problem::in_one_line(&error.to_string(), arguments))
-        } else {
-            Unparsed::Shown(error.to_string())
-        }
-    })
+/// All arguments, the program's own name first. Help and version are an error that goes to stdout.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Args, clap::Error> {
+    let matches = shown().try_get_matches_from(arguments)?;
+    Ok(Args { given: given(&matches), ..Args::from_arg_matches(&matches)? })
 }
 
 fn given(matches: &ArgMatches) -> Vec<String> {
@@ -330,35 +302,26 @@ fn brief(arg: clap::Arg) -> clap::Arg {
 
 /// As it shows its help: that of a command has its own options and exit codes, and no others.
 fn shown() -> clap::Command {
-    let mut whole = definition().mut_args(brief);
-    let names: Vec<String> =
-        whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    for name in &names {
-        whole = whole.mut_subcommand(name, |command| {
-            let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
-            let details = long.split_once("\n\n").map(|(_, details)| format!("{details}\n\n"));
-            let own = command.get_after_help().map(|text| format!("{text}\n"));
-            let before = details.unwrap_or_default() + &own.unwrap_or_default();
-            let command = command.long_about(None::<&str>).mut_args(brief);
-            match codes(Some(name)).is_empty() {
-                true => command,
-                false => {
-                    command.after_help(format!("{before}{EVERYWHERE}\n\n{}", table(Some(name))))
-                }
-            }
-        });
-    }
+    let mut whole = definition().mut_args(brief).mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+        let details = long.split_once("\n\n").map(|(_, details)| format!("{details}\n\n"));
+        let own = command.get_after_help().map(|text| format!("{text}\n"));
+        let before = details.unwrap_or_default() + &own.unwrap_or_default();
+        let command = command.long_about(None::<&str>).mut_args(brief);
+        match codes(Some(&name)).is_empty() {
+            true => command,
+            false => command.after_help(format!("{before}{EVERYWHERE}\n\n{}", table(Some(&name)))),
+        }
+    });
     // Only now has each of them the options that all have.
     whole.build();
-    for name in &names {
-        whole = whole.mut_subcommand(name, |command| {
-            command.mut_args(|arg| {
-                let is_everywhere = arg.is_global_set();
-                arg.hide(is_everywhere)
-            })
-        });
-    }
-    whole
+    whole.mut_subcommands(|command| {
+        command.mut_args(|arg| {
+            let is_everywhere = arg.is_global_set();
+            arg.hide(is_everywhere)
+        })
+    })
 }
 
 /// As completions and manual are made from.

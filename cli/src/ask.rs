@@ -2,9 +2,9 @@
 
 use crate::args::{AskArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::force_release::{free, look, unclear};
-use crate::inspect;
+use crate::inspect::{self, is_among};
 use crate::output::{Output, millis};
 use crate::settings;
 use quorumlock::report::Span;
@@ -22,11 +22,7 @@ const DEAF: &str = "its process cannot be asked: it runs without --on-wanted ter
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Inspects the lock, and asks the process of its holder.
-pub(crate) async fn ask(
-    args: AskArgs,
-    masters: MastersArgs,
-    output: Output,
-) -> Result<Exit, Failure> {
+pub(crate) async fn ask(args: AskArgs, masters: MastersArgs, output: Output) -> Result {
     let redlock = settings::connect_to_inspect(masters, output).await?;
     let inspection = look(&redlock, &args.resource, args.slot).await?;
     let name = inspect::name(&args.resource, inspection.slot());
@@ -36,14 +32,11 @@ pub(crate) async fn ask(
         LockState::Free => (free(&redlock, &inspection).await, Exit::Success),
         LockState::Held(holder) if heard > 0 => {
             given_up = given_up_after(&redlock, &args, holder).await?;
-            let text = match given_up {
-                Some(after) => {
-                    format!("{name} was {holder}: asked, and given up within {}", Span(after))
-                }
-                None => {
-                    format!("{name} is {holder}: asked, and not given up within {}", Span(PATIENCE))
-                }
+            let (is, gave, within) = match given_up {
+                Some(after) => ("was", "given up", Span(after)),
+                None => ("is", "not given up", Span(PATIENCE)),
             };
+            let text = format!("{name} {is} {holder}: asked, and {gave} within {within}");
             (text, Exit::Success)
         }
         LockState::Held(holder) => (format!("{name} is {holder}: {DEAF}"), Exit::Failed),
@@ -54,7 +47,7 @@ pub(crate) async fn ask(
         "given_up_ms": given_up.map(millis),
         "was": inspect::to_json(&inspection),
     });
-    output.result(&value, &text, exit)
+    output.results([value], &text, exit)
 }
 
 /// Returns the time until no quorum has the hold any more, at a look; `None` if it stays. No master knows whether
@@ -63,7 +56,7 @@ async fn given_up_after(
     redlock: &Redlock,
     args: &AskArgs,
     holder: &Holder,
-) -> Result<Option<Duration>, Failure> {
+) -> Result<Option<Duration>> {
     let asked = Instant::now();
     loop {
         let now = look(redlock, &args.resource, args.slot).await?;
@@ -79,9 +72,8 @@ async fn given_up_after(
 
 /// Checks whether it is the same hold; of a lock that was read, whether one of the readers is left.
 fn has_a_hold_of(now: &Holder, before: &Holder) -> bool {
-    let is_left = |reader: &Holder| now.readers().iter().any(|other| other.same_hold_as(reader));
     match before.is_shared() && !before.readers().is_empty() {
-        true => now.is_shared() && before.readers().iter().any(is_left),
+        true => now.is_shared() && before.readers().iter().any(|reader| is_among(reader, now)),
         false => now.same_hold_as(before),
     }
 }

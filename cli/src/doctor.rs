@@ -6,66 +6,61 @@ mod may_stop;
 
 use crate::args::{DoctorArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::output::{Output, micros, millis};
 use crate::progress;
 use crate::settings;
-use crate::style::{Color, Paint, Style};
+use crate::style::{Paint, Style};
 use crate::table::{Cell, table};
+use deadlocks::Deadlocks;
 use fold::{Folded, fold};
 use may_stop::MayStop;
-use quorumlock::Preflight;
 use quorumlock::preflight::{
     ClockOffset, Finding, FindingKind, NodePreflight, Permission, Persistence, Severity,
 };
 use quorumlock::report::{OneLine, Span};
+use quorumlock::{Preflight, Redlock};
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::time::Duration;
 
 const HEADS: [&str; 7] = ["MASTER", "VOTES", "SERVER", "KEEPS", "UP", "RTT", "CLOCK"];
 
 /// Prints the preflight: a table of the masters, each finding once, and a verdict.
-pub(crate) async fn doctor(
-    args: DoctorArgs,
-    masters: MastersArgs,
-    output: Output,
-    color: Color,
-) -> Result<Exit, Failure> {
+pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Output) -> Result {
     let inspect_only = args.inspect_only || args.may_stop.is_some() || args.deadlocks;
     let settings = settings::settings(masters)?;
     let is_joint = settings.joint_with.as_ref().is_some_and(|list| !list.is_empty());
-    let builder = settings::builder(settings).inspect_only(inspect_only);
-    let asking = || "asking the masters".to_owned();
-    let preflight = progress::during(output, asking, builder.preflight()).await?;
-    let style = color.style();
-    let scanning = || "looking at the locks".to_owned();
+    let builder = Redlock::builder().config(settings).inspect_only(inspect_only);
+    let preflight = progress::during(output, "asking the masters", builder.preflight()).await?;
+    let style = output.color.style();
     let found = found(&preflight, style);
     if args.deadlocks {
         let redlock = builder.connect().await?;
-        let deadlocks =
-            progress::during(output, scanning, deadlocks::Deadlocks::find(&redlock)).await;
+        let deadlocks = progress::during(output, SCANNING, Deadlocks::find(&redlock)).await;
         let text = found + &deadlocks.to_text(style);
-        return output.result(&deadlocks.to_json(&preflight), &text, deadlocks.exit());
+        return output.results([deadlocks.to_json(&preflight)], &text, deadlocks.exit());
     }
     let Some(node) = args.may_stop else {
         let exit = exit(&preflight);
         let only_looks =
             if only_looks(&preflight) { style.wrap(0, 0, ONLY_LOOKS) } else { String::new() };
         let text = only_looks + &found + &verdict(&preflight, style);
-        return output.result(&preflight_to_json(&preflight, exit), &text, exit);
+        return output.results([preflight_to_json(&preflight, exit)], &text, exit);
     };
     let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
     if may_stop.leaves_a_quorum() {
         let redlock = builder.connect().await?;
-        progress::during(output, scanning, may_stop.scan(&redlock)).await;
+        progress::during(output, SCANNING, may_stop.scan(&redlock)).await;
     }
     let mut text = found + &may_stop.to_text(style);
     if is_joint && may_stop.exit() == Exit::Success {
         text = format!("{text}\n{}", style.wrap(4, 4, JOINT));
     }
-    output.result(&may_stop.to_json(), &text, may_stop.exit())
+    output.results([may_stop.to_json()], &text, may_stop.exit())
 }
+
+/// What it does after it has asked the masters.
+const SCANNING: &str = "looking at the locks";
 
 const ONLY_LOOKS: &str = "this user may not take locks: if it only looks, use --inspect-only\n\n";
 
@@ -92,15 +87,12 @@ fn exit(preflight: &Preflight) -> Exit {
 
 /// Returns the table of the masters and the findings, with a gap below.
 fn found(preflight: &Preflight, style: Style) -> String {
-    let mut text = table(HEADS, preflight.into_iter().map(row).collect(), style);
-    text.push('\n');
+    let table = table(HEADS, preflight.into_iter().map(row).collect(), style);
     let masters = preflight.nodes().len();
-    for folded in fold(preflight) {
-        // Writing to a string does not fail.
-        let _ = write!(text, "\n{}", finding(&folded, masters, style));
-    }
-    text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
-    text
+    let shown = |folded: &Folded| finding(folded, masters, style) + "\n";
+    let findings: String = fold(preflight).iter().map(shown).collect();
+    let gap = if findings.is_empty() { "" } else { "\n" };
+    format!("{table}\n\n{findings}{gap}")
 }
 
 fn verdict(preflight: &Preflight, style: Style) -> String {
@@ -124,15 +116,12 @@ fn finding(folded: &Folded, masters: usize, style: Style) -> String {
     };
     let word = severity.to_string();
     let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
-    let paint = match severity {
-        Severity::Failure => Some(Paint::Bad),
-        Severity::Warning => Some(Paint::Warning),
-        _ => None,
+    let painted = match severity {
+        Severity::Failure => &style.paint(&word, Paint::Bad),
+        Severity::Warning => &style.paint(&word, Paint::Warning),
+        _ => &word,
     };
-    let line = match paint {
-        Some(paint) => line.replacen(&word, &style.paint(&word, paint), 1),
-        None => line,
-    };
+    let line = line.replacen(&word, painted, 1);
     format!("{line}\n{}", style.wrap(4, 4, &OneLine(remedy).to_string()))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{ForceReleaseArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::inspect;
 use crate::output::Output;
 use crate::settings;
@@ -15,7 +15,7 @@ pub(crate) async fn force_release(
     args: ForceReleaseArgs,
     masters: MastersArgs,
     output: Output,
-) -> Result<Exit, Failure> {
+) -> Result {
     if !args.yes && !io::stdin().is_terminal() {
         let problem = "force-release asks on a terminal, and there is none: use --yes";
         return Err(Failure::usage(problem));
@@ -23,24 +23,23 @@ pub(crate) async fn force_release(
     let redlock = settings::connect_to_inspect(masters, output).await?;
     let inspection = look(&redlock, &args.resource, args.slot).await?;
     let name = inspect::name(&args.resource, inspection.slot());
-    match inspection.state() {
-        LockState::Held(_) => {}
-        LockState::Free => {
-            let text = free(&redlock, &inspection).await;
-            return report(&inspection, false, &text, output);
+    let (released, text) = match inspection.state() {
+        LockState::Held(_) if !args.yes && !is_confirmed(&inspection)? => {
+            return Err(Failure::new(Exit::Failed, format!("{name} was left to its holder")));
         }
+        LockState::Held(holder) => {
+            redlock.force_release(&inspection).await?;
+            let text = format!(
+                "{name} was taken away: it was {holder}\nIts holder learns of it at its next \
+                 extension, at the latest at its deadline."
+            );
+            (true, text)
+        }
+        LockState::Free => (false, free(&redlock, &inspection).await),
         _ => return Err(unclear(&name, &inspection)),
-    }
-    if !args.yes && !is_confirmed(&inspection)? {
-        return Err(Failure::new(Exit::Failed, format!("{name} was left to its holder")));
-    }
-    redlock.force_release(&inspection).await?;
-    let holder = inspection.holder().map(ToString::to_string).unwrap_or_default();
-    let text = format!(
-        "{name} was taken away: it was {holder}\nIts holder learns of it at its next \
-         extension, at the latest at its deadline."
-    );
-    report(&inspection, true, &text, output)
+    };
+    let value = json!({ "released": released, "was": inspect::to_json(&inspection) });
+    output.results([value], &text, Exit::Success)
 }
 
 /// Inspects the lock, or the permit.
@@ -48,7 +47,7 @@ pub(crate) async fn look(
     redlock: &Redlock,
     resource: &str,
     slot: Option<u8>,
-) -> Result<Inspection, Failure> {
+) -> Result<Inspection> {
     let Some(slot) = slot else { return Ok(redlock.inspect(resource).await?) };
     // The last one of so many.
     let permits = usize::from(slot) + 1;
@@ -71,17 +70,7 @@ pub(crate) fn unclear(name: &str, inspection: &Inspection) -> Failure {
     Failure::new(Exit::NoQuorum, problem).with_masters(inspection)
 }
 
-fn report(
-    inspection: &Inspection,
-    released: bool,
-    text: &str,
-    output: Output,
-) -> Result<Exit, Failure> {
-    let value = json!({ "released": released, "was": inspect::to_json(inspection) });
-    output.result(&value, text, Exit::Success)
-}
-
-fn is_confirmed(inspection: &Inspection) -> Result<bool, Failure> {
+fn is_confirmed(inspection: &Inspection) -> Result<bool> {
     let question = format!(
         "{}\nIts holder believes for a while longer that it holds it. Take it away? [y/N] ",
         inspect::to_text(inspection)

@@ -2,8 +2,8 @@
 
 use crate::args::{InspectArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::{Failure, rows_of_masters};
-use crate::output::{Output, json_line};
+use crate::failure::{Result, rows_of_masters};
+use crate::output::{Output, millis};
 use crate::settings;
 use quorumlock::report::Escaped;
 use quorumlock::{Holder, Inspection, LockState, NodeState, Redlock};
@@ -11,11 +11,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Prints a JSON object, or a few lines, for each resource.
-pub(crate) async fn inspect(
-    args: InspectArgs,
-    masters: MastersArgs,
-    output: Output,
-) -> Result<Exit, Failure> {
+pub(crate) async fn inspect(args: InspectArgs, masters: MastersArgs, output: Output) -> Result {
     let redlock = settings::connect_to_inspect(masters, output).await?;
     let mut exit = Exit::Success;
     for resource in &args.resources {
@@ -34,16 +30,12 @@ pub(crate) async fn inspect(
         if found.iter().any(is_unclear) {
             exit = Exit::NoQuorum;
         }
-        if output.json {
-            let lines = found.iter().map(|inspection| {
-                let mut value = to_json(inspection);
-                value["permits_held"] = json!(held);
-                format!("{}\n", json_line(&value))
-            });
-            Output::plain(&lines.collect::<String>())?;
-        } else {
-            Output::plain(&format!("{text}\n"))?;
-        }
+        let values = found.iter().map(|inspection| {
+            let mut value = to_json(inspection);
+            value["permits_held"] = json!(held);
+            value
+        });
+        output.results(values, &text, exit)?;
     }
     Ok(exit)
 }
@@ -140,10 +132,7 @@ pub(crate) fn in_queue(ahead: Option<usize>) -> String {
 }
 
 fn nodes_to_text(inspection: &Inspection, indent: &str) -> String {
-    let states: Vec<String> =
-        inspection.nodes().iter().map(|node| node.state.to_string()).collect();
-    let names = inspection.nodes().iter().map(|node| &*node.node);
-    rows_of_masters(indent, names.zip(states.iter().map(String::as_str)))
+    rows_of_masters(indent, inspection.nodes().iter().map(|node| (&node.node, &node.state)))
 }
 
 /// Returns the state in a word.
@@ -193,19 +182,20 @@ pub(crate) fn held_on<'a>(inspection: &'a Inspection, holder: &Holder) -> Vec<&'
     nodes.map(|node| &*node.node).collect()
 }
 
-/// Readers have a list of their own, each of them as a holder.
 pub(crate) fn holder_to_json(holder: &Holder) -> Value {
-    let mut value = json!({
-        "label": holder.label(),
-        "remaining_ms": holder.remaining().map(crate::output::millis),
-    });
-    if let Some(readers) = readers_to_json(holder) {
-        value["readers"] = readers;
-    }
-    value
+    let remaining = holder.remaining().map(millis);
+    with_readers(json!({ "label": holder.label(), "remaining_ms": remaining }), holder)
 }
 
-/// Returns the readers; `None` where a writer holds the lock.
-pub(crate) fn readers_to_json(holder: &Holder) -> Option<Value> {
-    holder.is_shared().then(|| holder.readers().iter().map(holder_to_json).collect())
+/// Checks whether it is one of the readers that hold the lock.
+pub(crate) fn is_among(reader: &Holder, readers: &Holder) -> bool {
+    readers.readers().iter().any(|known| known.same_hold_as(reader))
+}
+
+/// Adds the readers, each of them as a holder, unless a writer holds the lock.
+pub(crate) fn with_readers(mut value: Value, holder: &Holder) -> Value {
+    if holder.is_shared() {
+        value["readers"] = holder.readers().iter().map(holder_to_json).collect();
+    }
+    value
 }

@@ -4,11 +4,11 @@ mod table;
 
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::inspect::{held_on, readers_to_json, word};
-use crate::output::{Output, json_line, millis};
+use crate::failure::Result;
+use crate::inspect::{held_on, with_readers, word};
+use crate::output::{Output, millis};
 use crate::settings;
-use crate::style::{Color, Screen};
+use crate::style::Screen;
 use quorumlock::error::NodeProblem;
 use quorumlock::{ListError, ListedLock, PossibleDeadlock, Redlock};
 use serde_json::{Value, json};
@@ -37,42 +37,28 @@ impl Found {
 }
 
 /// Prints a table, or a JSON object for each lock.
-pub(crate) async fn list(
-    args: ListArgs,
-    masters: MastersArgs,
-    output: Output,
-    color: Color,
-) -> Result<Exit, Failure> {
+pub(crate) async fn list(args: ListArgs, masters: MastersArgs, output: Output) -> Result {
     let redlock = connect(masters).await?;
-    let found = find(&redlock, args.prefix(), args.all).await;
+    let found = find(&redlock, &args.prefix, args.all).await;
     if found.error.is_none() {
         found.problems.iter().for_each(|problem| output.warn(&unused(problem)));
     }
-    if output.json {
-        let locks = found.locks.iter().map(|lock| {
-            let mut value = to_json(lock);
-            value["possible_deadlock"] = json!(found.deadlock_of(lock).map(resources));
-            value
-        });
-        let lines = locks.map(|lock| format!("{}\n", json_line(&lock)));
-        Output::plain(&lines.collect::<String>())?;
-    } else {
-        let rows = found.locks.iter().map(|lock| (lock, None)).collect::<Vec<_>>();
-        let table = Table {
-            rows: &rows,
-            deadlocks: &found.deadlocks,
-            prefix: args.prefix(),
-            is_complete: found.error.is_none(),
-            columns: Screen::of_stdout().map(|screen| screen.columns),
-            style: color.style(),
-        };
-        let mut lines = table.lines();
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.extend(table.footer());
-        Output::plain(&(lines.join("\n") + "\n"))?;
-    }
+    let values = found.locks.iter().map(|lock| {
+        let mut value = to_json(lock);
+        value["possible_deadlock"] = json!(found.deadlock_of(lock).map(resources));
+        value
+    });
+    let rows = found.locks.iter().map(|lock| (lock, None)).collect::<Vec<_>>();
+    let table = Table {
+        rows: &rows,
+        deadlocks: &found.deadlocks,
+        prefix: &args.prefix,
+        is_complete: found.error.is_none(),
+        columns: Screen::of_stdout().map(|screen| screen.columns),
+        style: output.color.style(),
+    };
+    let text = format!("{}\n\n{}", table.lines().join("\n"), table.footer().join("\n"));
+    output.results(values, text.trim_start(), Exit::Success)?;
     found.error.map_or(Ok(Exit::Success), |error| Err(error.into()))
 }
 
@@ -82,8 +68,9 @@ pub(crate) fn unused(NodeProblem { node, problem, .. }: &NodeProblem) -> String 
 }
 
 /// Connects without a word about unfit masters: the list has problems of its own.
-pub(crate) async fn connect(masters: MastersArgs) -> Result<Redlock, Failure> {
-    Ok(settings::builder(settings::settings(masters)?).inspect_only(true).connect().await?)
+pub(crate) async fn connect(masters: MastersArgs) -> Result<Redlock> {
+    let builder = Redlock::builder().config(settings::settings(masters)?);
+    Ok(builder.inspect_only(true).connect().await?)
 }
 
 /// Reads the whole list, to sort it.
@@ -114,26 +101,18 @@ pub(crate) fn resources(deadlock: &PossibleDeadlock) -> Value {
     deadlock.resources().collect()
 }
 
-/// Returns the state in a word.
-pub(crate) fn state(lock: &ListedLock) -> &'static str {
-    word(lock.state())
-}
-
 pub(crate) fn to_json(lock: &ListedLock) -> Value {
     let holder = lock.holder();
-    let mut value = json!({
+    let value = json!({
         "resource": lock.resource(),
         "slot": lock.slot(),
         "key": lock.inspection().key(),
-        "state": state(lock),
+        "state": word(lock.state()),
         "holder": holder.label(),
         "remaining_ms": holder.remaining().map(millis),
         "held_on": held_on(lock.inspection(), holder),
         "waiting": lock.waiting(),
         "recognized": lock.is_ours(),
     });
-    if let Some(readers) = readers_to_json(holder) {
-        value["readers"] = readers;
-    }
-    value
+    with_readers(value, holder)
 }

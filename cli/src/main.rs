@@ -19,9 +19,9 @@ mod style;
 mod table;
 mod watch;
 
-use args::{Args, Command};
+use args::{Args, Command, MastersArgs};
 use exit::Exit;
-use failure::Failure;
+use failure::{Failure, Result};
 use output::Output;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -32,29 +32,26 @@ fn main() -> ExitCode {
     if let Some(code) = run::helper(&arguments) {
         return code;
     }
-    let output = Output::asked_for(&arguments);
-    match args::parse(&arguments) {
-        Ok(mut args) => {
-            let output = Output { json: args.json, verbose: args.verbose };
-            let given = std::mem::take(&mut args.given);
-            end(perform(args, output).map_err(|failure| failure.by_options(&given)), output)
+    let mut output = Output::asked_for(&arguments);
+    let ended = match args::parse(&arguments) {
+        Ok(Args { masters, json, verbose, color, command, given }) => {
+            output = Output { json, verbose, color };
+            perform(command, masters, output).map_err(|failure| failure.by_options(&given))
         }
-        Err(args::Unparsed::Shown(text)) => end(Output::plain(&text), output),
-        Err(args::Unparsed::Wrong(problem)) => end(Err(Failure::usage(problem)), output),
-    }
-}
-
-fn end(result: Result<Exit, Failure>, output: Output) -> ExitCode {
-    let exit = result.unwrap_or_else(|failure| {
+        Err(error) if error.use_stderr() => {
+            Err(Failure::usage(args::in_one_line(&error.to_string(), &arguments)))
+        }
+        Err(shown) => Output::plain(&shown.to_string()),
+    };
+    let exit = ended.unwrap_or_else(|failure| {
         output.fail(&failure);
         failure.exit
     });
     ExitCode::from(exit.code())
 }
 
-fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
-    let (masters, color) = (args.masters, args.color);
-    let command = match args.command {
+fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
+    let command = match command {
         Command::Completions { shell } => return pages::completions(shell),
         Command::Man { command } => return pages::man(command.as_deref()),
         command => command,
@@ -77,13 +74,13 @@ fn perform(args: Args, output: Output) -> Result<Exit, Failure> {
                 Err(Failure::new(Exit::System, problem))
             }
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
-            Command::List(args) => list::list(args, masters, output, color).await,
-            Command::Watch(args) => watch::watch(args, masters, output, color).await,
+            Command::List(args) => list::list(args, masters, output).await,
+            Command::Watch(args) => watch::watch(args, masters, output).await,
             Command::Ask(args) => ask::ask(args, masters, output).await,
             Command::ForceRelease(args) => {
                 force_release::force_release(args, masters, output).await
             }
-            Command::Doctor(args) => doctor::doctor(args, masters, output, color).await,
+            Command::Doctor(args) => doctor::doctor(args, masters, output).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
         }
     });

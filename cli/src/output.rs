@@ -1,7 +1,8 @@
 //! Output: results on stdout, everything else on stderr, as text or as JSON.
 
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
+use crate::style::Color;
 use quorumlock::report::{OneLine, is_hidden};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -12,10 +13,11 @@ use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, SystemTime};
 
 /// The format of the output.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Output {
     pub(crate) json: bool,
     pub(crate) verbose: bool,
+    pub(crate) color: Color,
 }
 
 impl Output {
@@ -23,23 +25,30 @@ impl Output {
     pub(crate) fn asked_for(arguments: &[OsString]) -> Self {
         let ours = arguments.iter().take_while(|argument| *argument != "--");
         let json = ours.into_iter().any(|argument| argument == "--json");
-        Self { json, verbose: false }
+        Self { json, ..Self::default() }
     }
 
-    /// Prints one result, and returns the exit of the command.
-    pub(crate) fn result(self, value: &Value, text: &str, exit: Exit) -> Result<Exit, Failure> {
-        let shown = if self.json { json_line(value) } else { text.to_owned() };
-        Self::plain(&format!("{}\n", shown.trim_end()))?;
+    /// Prints the results, as a text or with a line of JSON for each, and returns the exit of the command.
+    pub(crate) fn results(
+        self,
+        values: impl IntoIterator<Item = Value>,
+        text: &str,
+        exit: Exit,
+    ) -> Result {
+        Self::plain(&match self.json {
+            true => values.into_iter().map(|value| json_line(&value) + "\n").collect(),
+            false => format!("{}\n", text.trim_end()),
+        })?;
         Ok(exit)
     }
 
     /// Prints a text as it is. A reader that closes the pipe early has read enough.
-    pub(crate) fn plain(text: &str) -> Result<Exit, Failure> {
+    pub(crate) fn plain(text: &str) -> Result {
         Self::is_read(text).map(|_| Exit::Success)
     }
 
     /// Prints a text as it is; returns whether a program reads it.
-    pub(crate) fn is_read(text: &str) -> Result<bool, Failure> {
+    pub(crate) fn is_read(text: &str) -> Result<bool> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Ok(()) => Ok(true),
@@ -55,12 +64,10 @@ impl Output {
         {
             use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
             use std::os::fd::AsFd;
+            // Who asks for no events is told of errors and hang-ups alone.
             let stdout = io::stdout();
             let mut asked = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
-            let gone = PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL;
-            let is_answered = poll(&mut asked, PollTimeout::ZERO).is_ok();
-            let shows_it = asked[0].revents().is_some_and(|events| events.intersects(gone));
-            !(is_answered && shows_it)
+            !poll(&mut asked, PollTimeout::ZERO).is_ok_and(|gone| gone > 0)
         }
         #[cfg(not(unix))]
         true

@@ -3,22 +3,21 @@
 mod man;
 
 use crate::args::definition;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use clap_complete::Shell;
 
 const NAME: &str = "quorumlock";
 
 /// Prints the completions for one shell on stdout.
-pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
+pub(crate) fn completions(shell: Shell) -> Result {
     let mut page = Vec::new();
     clap_complete::generate(shell, &mut definition(), NAME, &mut page);
     Output::plain(&String::from_utf8_lossy(&page))
 }
 
 /// Prints the manual of all commands, or of one.
-pub(crate) fn man(command: Option<&str>) -> Result<Exit, Failure> {
+pub(crate) fn man(command: Option<&str>) -> Result {
     let mut whole = definition();
     whole.build();
     let command = match command {

@@ -14,11 +14,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Waits, and shows on stderr what for and for how long, if that is a terminal and the output is
 /// for people. Nothing of that remains on the terminal.
-pub(crate) async fn during<F: Future>(
-    output: Output,
-    what: impl Fn() -> String,
-    work: F,
-) -> F::Output {
+pub(crate) async fn during<F: Future>(output: Output, what: &str, work: F) -> F::Output {
     if output.json || is_dumb() || Screen::of_stderr().is_none() {
         return work.await;
     }
@@ -31,7 +27,7 @@ pub(crate) async fn during<F: Future>(
             ended = &mut work => break ended,
             () = tokio::time::sleep_until(next) => {
                 let columns = Screen::of_stderr().map_or(0, |screen| screen.columns);
-                draw(&line(&what(), began.elapsed(), columns));
+                draw(&line(what, began.elapsed(), columns));
                 next = Instant::now() + PAUSE;
             }
         }
@@ -50,9 +46,7 @@ fn line(what: &str, since: Duration, columns: usize) -> String {
 
 /// Replaces the line. A failure cannot be reported.
 fn draw(line: &str) {
-    let mut stderr = io::stderr();
-    let _ = stderr.write_all(format!("\r\x1b[K{line}").as_bytes());
-    let _ = stderr.flush();
+    let _ = io::stderr().write_all(format!("\r\x1b[K{line}").as_bytes());
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ pub(crate) mod file;
 
 use crate::args::MastersArgs;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 use file::OF_THE_MACHINE;
 use quorumlock::config::NodeAddress;
 use quorumlock::{Config, NodeStanding, Redlock, RedlockBuilder};
 
 /// Returns all settings, from every source.
-pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
+pub(crate) fn settings(args: MastersArgs) -> Result<Config> {
     let file = file::find(&args);
     let mut config = Config::default();
     config.nodes = addresses(args.node, "--node")?;
@@ -35,22 +35,14 @@ pub(crate) fn settings(args: MastersArgs) -> Result<Config, Failure> {
     Ok(config)
 }
 
-/// Returns a client with these settings, not connected yet.
-pub(crate) fn builder(config: Config) -> RedlockBuilder {
-    Redlock::builder().config(config)
-}
-
 /// Connects for a command that acquires nothing, and so notes nothing at the masters. Such a command ends without a
 /// shutdown.
-pub(crate) async fn connect_to_inspect(
-    args: MastersArgs,
-    output: Output,
-) -> Result<Redlock, Failure> {
-    connected(builder(settings(args)?).inspect_only(true), output).await
+pub(crate) async fn connect_to_inspect(args: MastersArgs, output: Output) -> Result<Redlock> {
+    connected(Redlock::builder().config(settings(args)?).inspect_only(true), output).await
 }
 
 /// Connects; prints a line for each master that an operator has to fix.
-pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result<Redlock, Failure> {
+pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result<Redlock> {
     let redlock = builder.connect().await?;
     for node in redlock.status().await.iter().flatten() {
         if let Some(problem) = node.standing.problem() {
@@ -62,7 +54,7 @@ pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result
     Ok(redlock)
 }
 
-fn addresses(urls: Vec<String>, option: &str) -> Result<Option<Vec<NodeAddress>>, Failure> {
+fn addresses(urls: Vec<String>, option: &str) -> Result<Option<Vec<NodeAddress>>> {
     if urls.is_empty() {
         return Ok(None);
     }

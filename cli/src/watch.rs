@@ -2,11 +2,11 @@
 
 use crate::args::{ListArgs, MastersArgs, WatchArgs};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::inspect::name;
+use crate::failure::Result;
+use crate::inspect::{is_among, name, word};
 use crate::list::{self, Found, Table};
 use crate::output::{Output, json_line, millis, since_1970};
-use crate::style::{Color, Screen, Style};
+use crate::style::{Screen, Style};
 use quorumlock::error::NodeProblem;
 use quorumlock::report::{OneLine, Span};
 use quorumlock::{Holder, ListError, ListedLock, LockState, PossibleDeadlock};
@@ -27,12 +27,7 @@ const LEAST: usize = 3;
 const READER: Duration = Duration::from_secs(1);
 
 /// Looks at the masters until it is ended, or until no program reads its output.
-pub(crate) async fn watch(
-    args: WatchArgs,
-    masters: MastersArgs,
-    output: Output,
-    color: Color,
-) -> Result<Exit, Failure> {
+pub(crate) async fn watch(args: WatchArgs, masters: MastersArgs, output: Output) -> Result {
     let redlock = list::connect(masters).await?;
     let is_drawn = !output.json && Screen::of_stdout().is_some();
     let mut watched = Watched::default();
@@ -47,7 +42,7 @@ pub(crate) async fn watch(
         }
         let mut news = Vec::new();
         if part == 0 {
-            let found = list::find(&redlock, args.list.prefix(), args.list.all).await;
+            let found = list::find(&redlock, &args.list.prefix, args.list.all).await;
             if let Some(error @ (ListError::InvalidSetting(_) | ListError::WrongContext(_))) =
                 found.error
             {
@@ -59,7 +54,7 @@ pub(crate) async fn watch(
             news = watched.take(found);
         }
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
-            Some(screen) => watched.draw(&args.list, screen, color.style()),
+            Some(screen) => watched.draw(&args.list, screen, output.color.style()),
             None => {
                 let shown = |News { json, text }: News| match output.json {
                     true => format!("{}\n", json_line(&json)),
@@ -116,10 +111,9 @@ impl Watched {
         let mut before = std::mem::take(&mut self.held);
         let mut changes = Vec::new();
         for lock in found.locks {
-            let is_same = |old: &ListedLock| list::in_order(old, &lock).is_eq();
-            let known = before.iter().position(|(old, _)| is_same(old));
-            let known = known.map(|place| before.swap_remove(place));
-            let state = list::state(&lock);
+            let is_same = |(old, _): &mut (ListedLock, _)| list::in_order(old, &lock).is_eq();
+            let known = before.extract_if(.., is_same).next();
+            let state = word(lock.state());
             // What no quorum says is no news of a lock that was held.
             if state == "unclear" && known.as_ref().is_some_and(|(old, _)| old.is_held()) {
                 self.held.extend(known);
@@ -130,7 +124,7 @@ impl Watched {
             let what = match same.map(|(old, _)| old) {
                 None if known.is_some() => Some("passed_on"),
                 None => Some(state),
-                Some(old) if list::state(old) != state => Some(state),
+                Some(old) if word(old.state()) != state => Some(state),
                 Some(old) if !same_readers(old.holder(), lock.holder()) => Some("readers"),
                 Some(old) => (old.waiting() != lock.waiting()).then_some("waiting"),
             };
@@ -175,7 +169,7 @@ impl Watched {
         let table = Table {
             rows: &rows,
             deadlocks: &self.deadlocks,
-            prefix: args.prefix(),
+            prefix: &args.prefix,
             is_complete: !self.may_lack,
             columns: Some(screen.columns),
             style,
@@ -190,7 +184,7 @@ impl Watched {
         let room = screen.rows.saturating_sub(taken).max(LEAST);
         if lines.len() > room {
             let rest = lines.split_off(room - 1).len();
-            let longer = if args.prefix().is_empty() { "" } else { "longer " };
+            let longer = if args.prefix.is_empty() { "" } else { "longer " };
             lines.push(format!("… and {rest} more: name a {longer}prefix"));
         }
         if !lines.is_empty() {
@@ -239,11 +233,8 @@ fn broken(line: &str, columns: usize) -> Vec<String> {
 
 /// Checks whether both have the same readers.
 fn same_readers(left: &Holder, right: &Holder) -> bool {
-    let has = |holder: &Holder, reader: &Holder| {
-        holder.readers().iter().any(|known| known.same_hold_as(reader))
-    };
     left.readers().len() == right.readers().len()
-        && left.readers().iter().all(|reader| has(right, reader))
+        && left.readers().iter().all(|reader| is_among(reader, right))
 }
 
 fn time() -> String {

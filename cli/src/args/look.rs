@@ -41,17 +41,11 @@ pub(crate) struct AskArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// The beginning of the resources' names. Default: all resources.
-    #[arg(value_name = "PREFIX")]
-    prefix: Option<String>,
+    #[arg(value_name = "PREFIX", default_value_t, hide_default_value = true)]
+    pub(crate) prefix: String,
     /// Also list what is not held: keys left over on a few masters, or just being set or deleted.
     #[arg(short, long)]
     pub(crate) all: bool,
-}
-
-impl ListArgs {
-    pub(crate) fn prefix(&self) -> &str {
-        self.prefix.as_deref().unwrap_or_default()
-    }
 }
 
 /// Which locks to list, and how often.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Shortens the parser's own text, which has several lines and begins with `error: `.
-pub(super) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
+pub(crate) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     let text = text.replace("\n  tip: ", "\n\n  tip: ");
     let parts =
         text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));

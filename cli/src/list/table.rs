@@ -1,10 +1,10 @@
 //! The table of locks, which fits a terminal.
 
-use super::state;
+use crate::inspect::word;
 use crate::style::{Paint, Style};
 use crate::table::{self, Cell};
 use quorumlock::report::{Escaped, Span};
-use quorumlock::{Holder, ListedLock, LockState, PossibleDeadlock};
+use quorumlock::{Holder, ListedLock, PossibleDeadlock};
 use std::time::Duration;
 
 /// The table of what was found.
@@ -45,7 +45,7 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> Cells {
     [
         Cell::new(Escaped(lock.resource())),
         Cell::new(slot),
-        painted(&format!("{}{mark}", state(lock))),
+        painted(&format!("{}{mark}", word(lock.state()))),
         Cell::new(names(holder)),
         Cell::new(remaining),
         Cell::new(format_args!("{} of {masters}", lock.held_on())),
@@ -135,12 +135,9 @@ impl Table<'_> {
             let note = "?: not a token of quorumlock: another client's lock, or no lock at all";
             lines.push(note.to_owned());
         }
-        let (mut locks, mut permits) = (0, 0);
-        for (lock, _) in self.rows {
-            if matches!(lock.state(), LockState::Held(_)) {
-                *if lock.slot().is_some() { &mut permits } else { &mut locks } += 1;
-            }
-        }
+        let held = self.rows.iter().filter(|(lock, _)| lock.is_held());
+        let permits = held.clone().filter(|(lock, _)| lock.slot().is_some()).count();
+        let locks = held.count() - permits;
         let under = match self.prefix {
             "" => String::new(),
             prefix => format!(" under {:?}", Escaped(prefix)),

@@ -21,7 +21,6 @@ pub(super) const SHIM: &str = "__child";
 
 /// The format in which the shim reports what goes wrong.
 const JSON: &str = "json";
-const TEXT: &str = "text";
 
 /// Returns a command for this program, even if its file has been replaced since. `ps` shows `name`.
 pub(super) fn ourselves(name: &str) -> io::Result<Command> {
@@ -47,7 +46,7 @@ impl Group {
         output: Output,
     ) -> io::Result<Self> {
         let mut command = ourselves("quorumlock")?;
-        let form = if output.json { JSON } else { TEXT };
+        let form = if output.json { JSON } else { "text" };
         command.args([SHIM, &std::process::id().to_string(), form]);
         command.arg(&program.path).args(&program.words);
         for name in NOT_INHERITED {
@@ -119,7 +118,7 @@ pub(super) fn become_command(arguments: &[OsString]) -> ExitCode {
         }
         _ => (Exit::NotExecutable, ""),
     };
-    let output = Output { json: form == JSON, verbose: false };
+    let output = Output { json: form == JSON, ..Output::default() };
     output.fail(&Failure::new(exit, format!("{}: {problem}{error}", name.to_string_lossy())));
     ExitCode::from(exit.code())
 }

@@ -4,8 +4,7 @@
 //! A file that is read at any moment is whole: it is written next to its place, and moved there. Writing
 //! never delays the lock: it is done by another thread, and a file that cannot be written costs a warning.
 
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::{Output, since_1970};
 use metrics::{Unit, describe_gauge, gauge};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -35,8 +34,8 @@ pub(super) async fn recorded(
     path: Option<PathBuf>,
     lock: &str,
     output: Output,
-    work: impl Future<Output = Result<Exit, Failure>>,
-) -> Result<Exit, Failure> {
+    work: impl Future<Output = Result>,
+) -> Result {
     let Some(path) = path else { return work.await };
     let mut file = MetricsFile::open(path, lock, output)?;
     let ended = tokio::select! {
@@ -61,7 +60,7 @@ struct MetricsFile {
 impl MetricsFile {
     /// Writes it for the first time, so that a mistake shows before a master is asked. The recorder is
     /// there before the client connects.
-    fn open(path: PathBuf, lock: &str, output: Output) -> Result<Self, Failure> {
+    fn open(path: PathBuf, lock: &str, output: Output) -> Result<Self> {
         if path.extension().is_none_or(|extension| extension != "prom") {
             let problem =
                 "--metrics-file: node_exporter reads files that end with .prom: name it so";
@@ -90,7 +89,7 @@ impl MetricsFile {
     }
 
     /// Writes what changes, and does not end.
-    async fn follow(&mut self) -> Result<Exit, Failure> {
+    async fn follow(&mut self) -> Result {
         loop {
             tokio::time::sleep(LOOK).await;
             let metrics = self.recorder.render();
@@ -100,7 +99,7 @@ impl MetricsFile {
         }
     }
 
-    async fn end(mut self, ended: &Result<Exit, Failure>) {
+    async fn end(mut self, ended: &Result) {
         let exit = ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
         gauge!(EXIT_CODE).set(f64::from(exit.code()));
         // Another client that holds the lock is no success, even where it is no error (-E 0).

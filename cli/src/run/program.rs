@@ -1,7 +1,7 @@
 //! The command as it was written, found before any lock is requested.
 
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use nix::unistd::{AccessFlags, access};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,7 @@ pub(super) struct Program {
 impl Program {
     /// Finds the program. A name is looked up in PATH, as in a shell; with a slash in it, it is the
     /// path.
-    pub(super) fn find(words: &[OsString]) -> Result<Self, Failure> {
+    pub(super) fn find(words: &[OsString]) -> Result<Self> {
         let name = words.first().map(OsString::as_os_str).unwrap_or_default();
         let path = if name.as_bytes().contains(&b'/') {
             PathBuf::from(name)

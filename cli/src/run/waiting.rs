@@ -165,7 +165,7 @@ mod tests {
 
     /// Plays looks, a second apart, and returns what is reported, each with its second.
     fn reported(looks: impl IntoIterator<Item = bool>) -> (Vec<(u64, String)>, Option<News>) {
-        let mut outage = Outage::new("r", Output { json: false, verbose: false });
+        let mut outage = Outage::new("r", Output::default());
         let down = || Obstacle::no_quorum("r", "all down".to_owned());
         let (began, mut lines) = (Instant::now(), Vec::new());
         for (second, is_down) in (0..).zip(looks) {
