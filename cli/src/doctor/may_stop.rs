@@ -3,7 +3,8 @@
 
 use super::preflight_to_json;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
+use crate::inspect::is_among;
 use crate::list::{self, Found};
 use crate::output::millis;
 use crate::style::{Paint, Style};
@@ -12,7 +13,6 @@ use quorumlock::preflight::NodePreflight;
 use quorumlock::report::{OneLine, Span};
 use quorumlock::{Holder, ListError, ListedLock, NodeState, Preflight, Redlock};
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::time::Duration;
 
 /// Of more readers, a master shows those that end last.
@@ -71,7 +71,7 @@ struct Locks {
 }
 
 /// Finds the master that is meant: by its name in reports, or as it is configured.
-pub(super) fn place(node: &str, preflight: &Preflight) -> Result<usize, Failure> {
+pub(super) fn place(node: &str, preflight: &Preflight) -> Result<usize> {
     let names: Vec<&str> = preflight.into_iter().map(|node| &*node.node).collect();
     place_among(node, &names).ok_or_else(|| {
         let problem = "--may-stop names none of the masters, which are";
@@ -93,13 +93,12 @@ fn place_among(node: &str, names: &[&str]) -> Option<usize> {
 impl<'a> MayStop<'a> {
     /// Judges by the masters alone.
     pub(super) fn new(preflight: &'a Preflight, place: usize) -> Self {
-        let others = || preflight.into_iter().enumerate().filter(|(other, _)| *other != place);
-        let waits: Vec<Duration> = others().filter_map(|(_, node)| node.votes_in()).collect();
+        let stopped = &preflight.nodes()[place].node;
+        let left = |node: &NodePreflight| node.votes_in().filter(|_| node.node != *stopped);
         let is_enough = |wait: &Duration| {
-            let votes = |node: &NodePreflight| node.votes_in().is_some_and(|left| left <= *wait);
-            is_quorum(preflight, |other| other != place && votes(&preflight.nodes()[other]))
+            preflight.is_quorum(|node| left(node).is_some_and(|left| left <= *wait))
         };
-        let quorum_in = waits.into_iter().filter(is_enough).min();
+        let quorum_in = preflight.into_iter().filter_map(left).filter(is_enough).min();
         Self { preflight, place, quorum_in, locks: None }
     }
 
@@ -147,51 +146,39 @@ impl<'a> MayStop<'a> {
     pub(super) fn to_text(&self, style: Style) -> String {
         let (_, head, paint, _) = self.answer().row();
         let rest = style.wrap(head.len() + 2, 4, &self.reason());
-        let mut text = format!("{}: {}", style.paint(head, paint), rest.trim_start());
-        let Some(locks) = &self.locks else { return text };
-        let listed = if locks.losing.is_empty() { &locks.not_known } else { &locks.losing };
-        for lock in listed.iter().take(NAMED) {
-            // Writing to a string does not fail.
-            let _ = write!(text, "\n{}", style.wrap(4, 6, &lock.to_string()));
-        }
+        let mut lines = vec![format!("{}: {}", style.paint(head, paint), rest.trim_start())];
+        let listed = self.locks.as_ref().map_or(&[][..], |locks| match &*locks.losing {
+            [] => &locks.not_known,
+            losing => losing,
+        });
+        lines.extend(listed.iter().take(NAMED).map(|lock| style.wrap(4, 6, &lock.to_string())));
         if listed.len() > NAMED {
-            let _ = write!(text, "\n    and {} more", listed.len() - NAMED);
+            lines.push(format!("    and {} more", listed.len() - NAMED));
         }
-        text
+        lines.join("\n")
     }
 
     fn reason(&self) -> String {
         let nodes = self.preflight.nodes();
         let others = (0..nodes.len()).filter(|place| *place != self.place && votes(&nodes[*place]));
-        let without = format!(
-            "without {}, {} of {} masters may vote",
-            OneLine(&nodes[self.place].node),
-            others.count(),
-            nodes.len()
-        );
-        let Some(locks) = &self.locks else {
-            return match self.quorum_in {
-                Some(left) => {
-                    format!("{without}, which is no quorum; a quorum may vote in {}", Span(left))
-                }
-                None => format!("{without}, which is no quorum"),
-            };
+        let without = format!("without {}", OneLine(&nodes[self.place].node));
+        let counted = format!("{without}, {} of {} masters may vote", others.count(), nodes.len());
+        let Some(Locks { found, losing, not_known, error }) = &self.locks else {
+            let wait = self.quorum_in.map(|left| format!("; a quorum may vote in {}", Span(left)));
+            return format!("{counted}, which is no quorum{}", wait.unwrap_or_default());
         };
-        let found = locks.found;
-        match (locks.losing.len(), locks.not_known.len(), &locks.error) {
+        match (losing.len(), not_known.len(), error) {
             (0, 0, None) => {
-                format!("{without}, and no lock loses its quorum of keys ({found} found)")
+                format!("{counted}, and no lock loses its quorum of keys ({found} found)")
             }
             (0, 0, Some(error)) => error.to_string(),
             (0, unknown, _) => {
-                format!(
-                    "too few masters say whether {unknown} of {found} locks have a quorum of keys"
-                )
+                let unknown = format!("{unknown} of {found} locks have a quorum of keys");
+                format!("too few masters say whether {unknown}")
             }
-            (losing, ..) => format!(
-                "without {}, {losing} of {found} locks would have no quorum of keys",
-                OneLine(&nodes[self.place].node)
-            ),
+            (losing, ..) => {
+                format!("{without}, {losing} of {found} locks would have no quorum of keys")
+            }
         }
     }
 
@@ -257,27 +244,25 @@ fn holds(lock: &ListedLock, votes: impl Fn(usize) -> bool) -> Vec<Vec<Key>> {
         };
         nodes.iter().map(|node| &node.state).enumerate().map(key).collect::<Vec<_>>()
     };
-    let holders: Vec<&Holder> = nodes
-        .iter()
-        .filter_map(|node| match &node.state {
-            NodeState::Held(holder) => Some(holder),
-            _ => None,
-        })
-        .collect();
+    let held = nodes.iter().filter_map(|node| match &node.state {
+        NodeState::Held(holder) => Some(holder),
+        _ => None,
+    });
+    let holders: Vec<&Holder> = held.collect();
     let hides = |holder: &Holder| {
         let shown = holder.readers().len();
         holder.is_shared() && (shown == 0 || shown >= READERS_SHOWN)
     };
     let mut holds = Vec::new();
-    for owner in distinct(holders.iter().copied().filter(|holder| !holder.is_shared())) {
-        if !holders.iter().any(|holder| holder.same_hold_as(owner) && holder.has_ended()) {
-            let has = |holder: &Holder| holder.same_hold_as(owner);
+    // A hold that several masters have is judged as often.
+    for owner in holders.iter().filter(|holder| !holder.is_shared()) {
+        let has = |holder: &Holder| holder.same_hold_as(owner);
+        if !holders.iter().any(|holder| has(holder) && holder.has_ended()) {
             holds.push(keys(&|holder| if has(holder) { Key::Has } else { Key::Lacks }));
         }
     }
-    for reader in distinct(holders.iter().flat_map(|holder| holder.readers())) {
-        let has = |holder: &Holder| holder.readers().iter().any(|other| other.same_hold_as(reader));
-        holds.push(keys(&|holder| match has(holder) {
+    for reader in holders.iter().flat_map(|holder| holder.readers()) {
+        holds.push(keys(&|holder| match is_among(reader, holder) {
             true => Key::Has,
             false if hides(holder) => Key::Unknown,
             false => Key::Lacks,
@@ -287,16 +272,6 @@ fn holds(lock: &ListedLock, votes: impl Fn(usize) -> bool) -> Vec<Vec<Key>> {
         holds.push(keys(&|holder| if hides(holder) { Key::Unknown } else { Key::Lacks }));
     }
     holds
-}
-
-fn distinct<'a>(holders: impl Iterator<Item = &'a Holder>) -> Vec<&'a Holder> {
-    let mut distinct: Vec<&Holder> = Vec::new();
-    for holder in holders {
-        if !distinct.iter().any(|known| known.same_hold_as(holder)) {
-            distinct.push(holder);
-        }
-    }
-    distinct
 }
 
 #[cfg(test)]
