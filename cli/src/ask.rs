@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(crate) async fn ask(args: AskArgs, masters: MastersArgs, output: Output) -> Result {
     let redlock = settings::connect_to_inspect(masters, output).await?;
     let inspection = look(&redlock, &args.resource, args.slot).await?;
-    let name = inspect::name(&args.resource, inspection.slot());
+    let name = inspect::name(&inspection);
     let heard = redlock.ask(&inspection).await?;
     let mut given_up = None;
     let (text, exit) = match inspection.state() {
@@ -40,7 +40,7 @@ pub(crate) async fn ask(args: AskArgs, masters: MastersArgs, output: Output) -> 
             (text, Exit::Success)
         }
         LockState::Held(holder) => (format!("{name} is {holder}: {DEAF}"), Exit::Failed),
-        _ => return Err(unclear(&name, &inspection)),
+        _ => return Err(unclear(&inspection)),
     };
     let value = json!({
         "processes": heard,

@@ -22,7 +22,7 @@ pub(crate) async fn force_release(
     }
     let redlock = settings::connect_to_inspect(masters, output).await?;
     let inspection = look(&redlock, &args.resource, args.slot).await?;
-    let name = inspect::name(&args.resource, inspection.slot());
+    let name = inspect::name(&inspection);
     let (released, text) = match inspection.state() {
         LockState::Held(_) if !args.yes && !is_confirmed(&inspection)? => {
             return Err(Failure::new(Exit::Failed, format!("{name} was left to its holder")));
@@ -36,7 +36,7 @@ pub(crate) async fn force_release(
             (true, text)
         }
         LockState::Free => (false, free(&redlock, &inspection).await),
-        _ => return Err(unclear(&name, &inspection)),
+        _ => return Err(unclear(&inspection)),
     };
     let value = json!({ "released": released, "was": inspect::to_json(&inspection) });
     output.results([value], &text, Exit::Success)
@@ -57,7 +57,7 @@ pub(crate) async fn look(
 
 /// Returns what is reported where there is no holder.
 pub(crate) async fn free(redlock: &Redlock, inspection: &Inspection) -> String {
-    let name = inspect::name(inspection.resource(), inspection.slot());
+    let name = inspect::name(inspection);
     let held = inspect::permits_held(redlock, inspection).await;
     let note = held.map(|held| inspect::permits_note(inspection.resource(), held));
     let note = note.map(|note| format!(", but {note}; --slot names one"));
@@ -65,7 +65,8 @@ pub(crate) async fn free(redlock: &Redlock, inspection: &Inspection) -> String {
 }
 
 /// Returns what is reported where no quorum says whether there is a holder.
-pub(crate) fn unclear(name: &str, inspection: &Inspection) -> Failure {
+pub(crate) fn unclear(inspection: &Inspection) -> Failure {
+    let name = inspect::name(inspection);
     let problem = format!("{name} is neither held nor free by quorum: try again");
     Failure::new(Exit::NoQuorum, problem).with_masters(inspection)
 }

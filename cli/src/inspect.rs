@@ -62,9 +62,9 @@ fn is_unclear(inspection: &Inspection) -> bool {
 }
 
 /// Returns what an inspection is about, in words.
-pub(crate) fn name(resource: &str, slot: Option<usize>) -> String {
-    let resource = Escaped(resource);
-    match slot {
+pub(crate) fn name(inspection: &Inspection) -> String {
+    let resource = Escaped(inspection.resource());
+    match inspection.slot() {
         Some(slot) => format!("slot {slot} of {resource:?}"),
         None => format!("{resource:?}"),
     }
@@ -95,8 +95,8 @@ fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
 
 /// Returns one line, and one for each master.
 pub(crate) fn to_text(inspection: &Inspection) -> String {
-    let named = name(inspection.resource(), inspection.slot());
-    let mut text = format!("{named} is {}{}", state(inspection), waiting(inspection.waiting()));
+    let (named, waiting) = (name(inspection), waiting(inspection.waiting()));
+    let mut text = format!("{named} is {}{waiting}", state(inspection));
     if inspection.slot().is_none() && inspection.key() != inspection.resource() {
         // Writing to a string does not fail.
         let _ = write!(text, " (key {:?})", Escaped(inspection.key()));

@@ -215,7 +215,7 @@ impl News {
         json["seen_ms"] = json!(seen.map(millis));
         let seen = seen.map(|seen| format!(", seen for {}", Span(seen))).unwrap_or_default();
         let text = match (what, lock.state()) {
-            ("released", _) => format!("{} is free{seen}", name(lock.resource(), lock.slot())),
+            ("released", _) => format!("{} is free{seen}", name(lock.inspection())),
             ("waiting", LockState::Held(_)) if lock.waiting() == Some(0) => {
                 format!("{lock}, none waiting")
             }

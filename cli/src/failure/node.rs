@@ -32,11 +32,8 @@ impl Node {
     }
 
     /// Creates the answer of a master with a problem.
-    pub(super) fn of_problem(
-        answer: &'static str,
-        NodeProblem { node, problem, .. }: &NodeProblem,
-    ) -> Self {
-        Self::new(node, answer, said(node, problem, None), None)
+    pub(super) fn of_problem(answer: &'static str, found: &NodeProblem) -> Self {
+        Self::new(&found.node, answer, said(&found.node, &found.problem, None), None)
     }
 }
 
