@@ -29,5 +29,5 @@ pub(crate) fn man(command: Option<&str>) -> Result {
         })?,
     };
     let page = man::page(&whole, command).map_err(|error| Failure::system("man", &error))?;
-    Output::plain(&String::from_utf8_lossy(&page))
+    Output::plain(&page)
 }

@@ -7,8 +7,8 @@ pub(crate) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     let text = text.replace("\n  tip: ", "\n\n  tip: ");
     let parts =
         text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
-    let is_kept = |part: &String| !part.is_empty() && !part.starts_with("Usage:");
-    let parts: Vec<String> = parts.filter(is_kept).filter(|part| !is_hint(part)).collect();
+    let is_left_out = |part: &str| LEFT_OUT.iter().any(|begin| part.starts_with(begin));
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty() && !is_left_out(part)).collect();
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
     let line = match foreign(line) {
@@ -22,6 +22,9 @@ pub(crate) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
     let command = command(arguments).map(|name| format!(" {name}")).unwrap_or_default();
     format!("{} (see quorumlock{command} --help)", without_addresses(&line, arguments))
 }
+
+/// How the parser's parts begin that are not shown. What is passed as a value behind `--` would be the command to run.
+const LEFT_OUT: [&str; 3] = ["Usage:", "For more information", "tip: to pass '"];
 
 /// What it is here, and what other programs call it. For the shortest words, the parser finds no similar command.
 const FOREIGN: [(&str, &[&str]); 13] = [
@@ -86,11 +89,6 @@ fn command(arguments: &[OsString]) -> Option<String> {
     let definition = super::definition();
     let command = ours.find_map(|argument| definition.find_subcommand(argument))?;
     Some(command.get_name().to_owned())
-}
-
-/// What is passed as a value behind `--` would be the command to run.
-fn is_hint(part: &str) -> bool {
-    part.starts_with("For more information") || part.starts_with("tip: to pass '")
 }
 
 /// Removes whatever looks like an address, which may contain a password.

@@ -27,7 +27,7 @@ const FILES: &str = "The first of these that exists is read if no option and no 
                      masters or another file. Its keys are those of the library's configuration.";
 
 /// Returns the page of `command`, which is the program itself or one of the commands of `whole`.
-pub(super) fn page(whole: &Command, command: &Command) -> io::Result<Vec<u8>> {
+pub(super) fn page(whole: &Command, command: &Command) -> io::Result<String> {
     let name = command.get_name();
     let is_whole = name == whole.get_name();
     // The exit codes and examples of the help have sections of their own, and the title has the version.
@@ -65,7 +65,7 @@ pub(super) fn page(whole: &Command, command: &Command) -> io::Result<Vec<u8>> {
     let of_all = if is_whole { "" } else { "quorumlock(1), " };
     rest.text([roman(format!("{of_all}flock(1), redis-server(1), timeout(1)"))]);
     let text = String::from_utf8_lossy(&page).replace(EVERYWHERE, ".SS Everywhere");
-    Ok((text + &rest.to_roff()).into_bytes())
+    Ok(text + &rest.to_roff())
 }
 
 /// Returns the command as it is typed; of the program, a line for each of its commands.
