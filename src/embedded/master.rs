@@ -13,12 +13,9 @@ use tokio::io::DuplexStream;
 /// One embedded master; see [`Masters`](super::Masters).
 pub struct Master {
     shell: Arc<Shell>,
-    place: Place,
-}
-
-enum Place {
-    Port(Port),
-    Memory(usize),
+    url: String,
+    /// `None` if it is in memory.
+    port: Option<Port>,
 }
 
 /// The memory that a master has of its keys after a restart.
@@ -32,33 +29,31 @@ pub enum Memory {
 
 impl Master {
     pub(super) fn on_port() -> io::Result<Self> {
-        Self::started(Place::Port(Port::reserve()?))
+        let port = Port::reserve()?;
+        Self::started(format!("redis://{}", port.address()), Some(port))
     }
 
     pub(super) fn in_memory(number: usize) -> io::Result<Self> {
-        Self::started(Place::Memory(number))
+        Self::started(format!("redis://embedded-{number}.invalid"), None)
     }
 
-    fn started(place: Place) -> io::Result<Self> {
-        let master = Self { shell: Shell::new()?, place };
+    fn started(url: String, port: Option<Port>) -> io::Result<Self> {
+        let master = Self { shell: Shell::new()?, url, port };
         master.restart(Memory::Lost)?;
         master.set_uptime(FIRST_UPTIME);
         Ok(master)
     }
 
     pub(super) fn add_to(&self, builder: RedlockBuilder) -> RedlockBuilder {
-        match self.place {
-            Place::Port(_) => builder.node(self.url()),
-            Place::Memory(_) => builder.node_with_connector(self.url(), self.dialer()),
+        match self.port {
+            Some(_) => builder.node(self.url()),
+            None => builder.node_with_connector(self.url(), self.dialer()),
         }
     }
 
     /// Returns its address; only a name if it is in memory.
     pub fn url(&self) -> String {
-        match &self.place {
-            Place::Port(port) => format!("redis://{}", port.address()),
-            Place::Memory(number) => format!("redis://embedded-{number}.invalid"),
-        }
+        self.url.clone()
     }
 
     /// Returns the `dial` of [`RedlockBuilder::node_with_connector`]. It opens a connection in
@@ -92,11 +87,7 @@ impl Master {
     /// Fails if another process has taken the port in between, which can't happen on Linux.
     pub fn restart(&self, memory: Memory) -> io::Result<()> {
         self.shell.stop();
-        let port = match &self.place {
-            Place::Port(port) => Some(port),
-            Place::Memory(_) => None,
-        };
-        self.shell.start(memory == Memory::Kept, port)
+        self.shell.start(memory == Memory::Kept, self.port.as_ref())
     }
 
     /// Stops the master as SIGSTOP stops a server. Connections and bytes still arrive, but nothing

@@ -34,7 +34,10 @@ impl Shell {
             // An error concerns that one connection, or is due to too many files: others get their
             // turn.
             match accepted {
-                Ok(stream) => drop(self.serve(undelayed(stream))),
+                Ok(stream) => {
+                    let _only_slower = stream.set_nodelay(true);
+                    self.serve(stream);
+                }
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }
@@ -122,11 +125,6 @@ impl Shell {
         }
         condition.reads()
     }
-}
-
-fn undelayed(stream: TcpStream) -> TcpStream {
-    let _only_slower = stream.set_nodelay(true);
-    stream
 }
 
 /// Waits until one of them ends.
