@@ -27,7 +27,6 @@ use std::time::Duration;
 use tokio::sync::Notify;
 #[cfg(feature = "tokio-util")]
 use tokio_util::sync::CancellationToken;
-use wanted::Asks;
 
 /// One held lock, as seen from both sides.
 #[derive(Debug)]
@@ -42,7 +41,10 @@ pub(crate) struct LeaseState {
     parted: Latch,
     /// The deadline is the end of the keep-alive: extensions move it no further.
     last: Latch,
-    asks: Asks,
+    /// The driver was asked to listen for other clients that ask for the lock.
+    hears: Latch,
+    /// One of them has asked.
+    asked: Latch,
     /// Its place on the shelf, if the shelf has lent it to the guard.
     lent: Option<Arc<OnShelf>>,
     deadline: AtomicDeadline,
@@ -54,24 +56,16 @@ pub(crate) struct LeaseState {
 #[derive(Debug)]
 enum Watch {
     Held(Watchers),
-    Over(Ending),
+    Over { at: Instant, reason: LossReason },
 }
 
 /// The notifiers of the end of a hold; each is created for the first caller that asks.
 #[derive(Debug, Default)]
 struct Watchers {
-    waiters: Option<Arc<Notify>>,
     /// Also notified when another client asks for the lock.
-    askers: Option<Arc<Notify>>,
+    waiters: Option<Arc<Notify>>,
     #[cfg(feature = "tokio-util")]
     token: Option<CancellationToken>,
-}
-
-/// Time and reason of the end of a hold.
-#[derive(Debug)]
-struct Ending {
-    at: Instant,
-    reason: LossReason,
 }
 
 impl LeaseState {
@@ -90,7 +84,8 @@ impl LeaseState {
             claim: Claim::new(),
             parted: Latch::new(),
             last: Latch::new(),
-            asks: Asks::new(),
+            hears: Latch::new(),
+            asked: Latch::new(),
             lent: None,
             deadline: AtomicDeadline::new(deadline),
             watch: Mutex::new(Watch::Held(Watchers::default())),
@@ -131,15 +126,11 @@ impl LeaseState {
     pub(crate) fn end(&self, now: Instant, reason: LossReason) {
         self.deadline.end();
         let mut watch = self.watch();
-        if matches!(*watch, Watch::Over(_)) {
-            return;
-        }
-        let before = std::mem::replace(&mut *watch, Watch::Over(Ending { at: now, reason }));
+        let Watch::Held(watchers) = &mut *watch else { return };
+        let watchers = std::mem::take(watchers);
+        *watch = Watch::Over { at: now, reason };
         drop(watch);
-        let Watch::Held(watchers) = before else { return };
-        for notify in watchers.waiters.iter().chain(&watchers.askers) {
-            notify.notify_waiters();
-        }
+        watchers.waiters.inspect(|waiters| waiters.notify_waiters());
         #[cfg(feature = "tokio-util")]
         if let Some(token) = watchers.token {
             token.cancel();
@@ -192,26 +183,28 @@ impl LeaseState {
 
     /// Completes when the hold is over; at once if it already is.
     pub(crate) async fn lost(&self) -> Lost {
-        if let Some(waiters) = self.waiters() {
-            // Created before this look at the hold: an end that comes after it is not missed.
-            let notified = waiters.notified();
-            if !self.is_over() {
-                notified.await;
-            }
-        }
+        self.over_or(|| false).await;
         // The end is known before the waiters are notified: this default is never used.
         self.loss(self.deadline())
     }
 
-    fn is_over(&self) -> bool {
-        matches!(*self.watch(), Watch::Over(_))
+    /// Completes when the hold is over, or when this is so; at once if either is already true.
+    async fn over_or(&self, is_so: impl Fn() -> bool) {
+        while let Some(waiters) = self.waiters() {
+            // Created before this look at the hold: what comes after it is not missed.
+            let notified = waiters.notified();
+            if is_so() || self.waiters().is_none() {
+                return;
+            }
+            notified.await;
+        }
     }
 
-    /// Returns what is notified when the hold is over; `None` if it is over.
+    /// Returns what is notified when the hold is over, or wanted; `None` if it is over.
     fn waiters(&self) -> Option<Arc<Notify>> {
         match &mut *self.watch() {
             Watch::Held(watchers) => Some(watchers.waiters.get_or_insert_default().clone()),
-            Watch::Over(_) => None,
+            Watch::Over { .. } => None,
         }
     }
 
@@ -219,7 +212,7 @@ impl LeaseState {
     /// lapsed.
     fn loss(&self, now: Instant) -> Lost {
         let (at, reason) = match &*self.watch() {
-            Watch::Over(Ending { at, reason }) => (*at, reason.clone()),
+            Watch::Over { at, reason } => (*at, reason.clone()),
             Watch::Held(_) => (now, LossReason::Lapsed),
         };
         // Noticed late or not, a lapse happened at the deadline. A look before the deadline falls

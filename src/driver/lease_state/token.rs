@@ -16,7 +16,7 @@ impl LeaseState {
     fn token(&self) -> CancellationToken {
         match &mut *self.watch() {
             Watch::Held(watchers) => watchers.token.get_or_insert_default().child_token(),
-            Watch::Over(_) => cancelled(),
+            Watch::Over { .. } => cancelled(),
         }
     }
 }

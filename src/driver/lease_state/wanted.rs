@@ -1,55 +1,27 @@
 //! A hold that another client wants.
 
-use super::latch::Latch;
-use super::{LeaseState, Watch};
-
-/// The knowledge about other clients that ask for a lock.
-#[derive(Debug)]
-pub(super) struct Asks {
-    /// The driver was asked to listen for them.
-    hears: Latch,
-    /// One of them has asked.
-    wanted: Latch,
-}
-
-impl Asks {
-    pub(super) fn new() -> Self {
-        Self { hears: Latch::new(), wanted: Latch::new() }
-    }
-}
+use super::LeaseState;
 
 impl LeaseState {
     /// Returns, once, that the driver has yet to listen for other clients that ask for the lock.
     pub(crate) fn begin_to_hear(&self) -> bool {
-        self.asks.hears.take()
+        self.hears.take()
     }
 
     /// Notes that another client has asked for the lock, for the driver.
     pub(crate) fn want(&self) {
-        self.asks.wanted.take();
-        let askers = match &*self.watch() {
-            Watch::Held(watchers) => watchers.askers.clone(),
-            Watch::Over(_) => None,
-        };
-        askers.inspect(|askers| askers.notify_waiters());
+        self.asked.take();
+        self.waiters().inspect(|waiters| waiters.notify_waiters());
     }
 
     /// Returns whether another client has asked for the lock.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.asks.wanted.is_taken()
+        self.asked.is_taken()
     }
 
     /// Completes when another client has asked for the lock, or the hold is over; at once if either is already true.
     pub(crate) async fn wanted(&self) {
-        let askers = match &mut *self.watch() {
-            Watch::Held(watchers) => watchers.askers.get_or_insert_default().clone(),
-            Watch::Over(_) => return,
-        };
-        // Created before this look, as in `lost`.
-        let notified = askers.notified();
-        if !self.is_wanted() && !self.is_over() {
-            notified.await;
-        }
+        self.over_or(|| self.is_wanted()).await;
     }
 }
 
