@@ -104,11 +104,10 @@ impl<K: Kind> Guard<K> {
     /// the round is won.
     #[doc(alias("renew", "refresh", "heartbeat"))]
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
-        let (reply, answer) = oneshot::channel();
         let Lease { driver, hold, .. } = &self.lease;
-        let (request, attempt) = (driver.next_request(), hold.attempt);
-        driver.send_for(hold, Request::Extend { request, attempt, reply });
-        match answer.await {
+        let attempt = hold.attempt;
+        driver.claim(hold);
+        match driver.ask(|request, reply| Request::Extend { request, attempt, reply }).await {
             Ok(result) => result.map(Deadline),
             // The hold is over: it was lost in the meantime, or the driver has ended.
             Err(_) => Err(ExtendError::Lost(self.lost().await)),
@@ -214,12 +213,12 @@ impl<K: Kind> Guard<K> {
     where
         K: Detachable,
     {
-        let (reply, answer) = oneshot::channel();
         let Lease { driver, hold, kind } = &self.lease;
-        let (request, attempt) = (driver.next_request(), hold.attempt);
-        let detach = Request::Detach { request, attempt, driver: driver.clone(), reply };
-        driver.send_for(hold, detach);
-        let error = match answer.await {
+        let (attempt, to) = (hold.attempt, driver.clone());
+        driver.claim(hold);
+        let detached =
+            driver.ask(|request, reply| Request::Detach { request, attempt, driver: to, reply });
+        let error = match detached.await {
             Ok(Ok(in_transit)) => {
                 // Nothing is left to release. It is over already.
                 hold.part();

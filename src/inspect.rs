@@ -73,10 +73,8 @@ impl Redlock {
         key: &Arc<str>,
         beside: Option<Beside>,
     ) -> oneshot::Receiver<Inspected> {
-        let (reply, answer) = oneshot::channel();
-        let request = self.driver().next_request();
-        self.driver().send(Request::Inspect { request, key: key.clone(), beside, reply });
-        answer
+        let key = key.clone();
+        self.driver().ask(|request, reply| Request::Inspect { request, key, beside, reply })
     }
 
     /// Takes the lock away from the holder that `inspection` found, and from no other: that
@@ -132,11 +130,14 @@ impl Redlock {
         readers: Option<Arc<str>>,
         holder: &Holder,
     ) -> oneshot::Receiver<ForceReleased> {
-        let (reply, answer) = oneshot::channel();
-        let (request, key) = (self.driver().next_request(), inspection.key.clone());
-        let value = holder.value.clone();
-        self.driver().send(Request::ForceRelease { request, key, readers, value, reply });
-        answer
+        let (key, value) = (inspection.key.clone(), holder.value.clone());
+        self.driver().ask(|request, reply| Request::ForceRelease {
+            request,
+            key,
+            readers,
+            value,
+            reply,
+        })
     }
 }
 

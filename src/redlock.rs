@@ -7,7 +7,6 @@ use crate::options::Options;
 use std::fmt;
 use std::sync::Arc;
 use tokio::runtime::Handle as Runtime;
-use tokio::sync::oneshot;
 
 /// A coordinator for one set of masters. Clones share it.
 ///
@@ -74,10 +73,8 @@ impl Redlock {
     ///
     /// Safe: once polled, the shutdown continues even if this future is dropped.
     pub async fn shutdown(&self) -> Result<(), ShutdownError> {
-        let (until_ended, ended) = oneshot::channel();
-        self.driver.send(Request::Shutdown(until_ended));
         // Dropped, not answered: by the driver when it ends, or here if it had already ended.
-        let _ = ended.await;
+        let _ = self.driver.ask(|_, reply| Request::Shutdown(reply)).await;
         self.driver.ended()
     }
 

@@ -12,7 +12,6 @@ use quorumlock_core::coordinator::Slots;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
 
 /// A held permit of a [`Semaphore`]: a [`Guard`] that knows its [`slot`](Lease::slot).
 pub type Permit = Guard<Permitted>;
@@ -122,10 +121,9 @@ impl Semaphore {
     /// Safe: it changes nothing.
     pub async fn available_permits(&self) -> Result<usize, InspectError> {
         self.pool.check(self.redlock.options())?;
-        let (driver, (reply, answer)) = (self.redlock.driver(), oneshot::channel());
-        let (request, keys) = (driver.next_request(), self.pool.slots.names().to_vec());
-        driver.send(Request::Look { request, keys, reply });
-        let free_in = driver.answer(answer).await?;
+        let (driver, keys) = (self.redlock.driver(), self.pool.slots.names().to_vec());
+        let look = |request, reply| Request::Look { request, keys, reply };
+        let free_in = driver.answer(driver.ask(look)).await?;
         Ok(free_in.into_iter().flatten().filter(Duration::is_zero).count())
     }
 

@@ -4,7 +4,6 @@ use crate::driver::Request;
 use crate::failure::{Closed, ReadyError};
 use crate::redlock::Redlock;
 use std::time::Duration;
-use tokio::sync::oneshot;
 
 pub use quorumlock_core::status::{NodeStanding, NodeStatus, Status};
 
@@ -32,9 +31,7 @@ impl Redlock {
     ///
     /// Safe: it changes nothing.
     pub async fn status(&self) -> Result<Status, Closed> {
-        let (reply, answer) = oneshot::channel();
-        self.driver().send(Request::Status(reply));
-        self.driver().answer(answer).await
+        self.driver().answer(self.driver().ask(|_, reply| Request::Status(reply))).await
     }
 
     /// Waits until a quorum of each list may vote, for at most `within`. Intended for the start of
@@ -70,9 +67,8 @@ impl Redlock {
     ///
     /// Safe: it changes nothing.
     pub async fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
-        let (reply, answer) = oneshot::channel();
-        self.driver().send(Request::WaitUntilReady { within, reply });
-        self.driver().answer(answer).await??;
+        let ready = self.driver().ask(|_, reply| Request::WaitUntilReady { within, reply });
+        self.driver().answer(ready).await??;
         Ok(())
     }
 }

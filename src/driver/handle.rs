@@ -86,6 +86,16 @@ impl Handle {
         }
     }
 
+    /// Sends a request with an id of its own, and returns where its answer comes.
+    pub(crate) fn ask<T>(
+        &self,
+        request: impl FnOnce(RequestId, oneshot::Sender<T>) -> Request,
+    ) -> oneshot::Receiver<T> {
+        let (reply, answer) = oneshot::channel();
+        self.send(request(self.next_request(), reply));
+        answer
+    }
+
     /// Fails in a fork.
     pub(crate) fn here(&self) -> Result<(), Closed> {
         if self.is_here() { Ok(()) } else { Err(Closed { why: Why::Forked }) }
@@ -137,12 +147,11 @@ impl Handle {
         (hold.pick_up() != Taken::Before).then_some(hold)
     }
 
-    /// Sends a request of the guard of `hold`, of which the driver learns first if it has not heard of it.
-    pub(crate) fn send_for(&self, hold: &LeaseState, request: Request) {
+    /// Lets the driver learn of the guard of `hold` before a request of it, if it has not heard of it.
+    pub(crate) fn claim(&self, hold: &LeaseState) {
         if let Some(hold) = hold.keep() {
             self.send(Request::Claimed(hold));
         }
-        self.send(request);
     }
 
     /// Returns the outlet to which events are reported.
@@ -176,11 +185,10 @@ impl WeakHandle {
 
     /// Does what [`Handle::own`] does.
     pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
-        let (reply, answer) = oneshot::channel();
-        match self.0.upgrade() {
-            Some(shared) => Handle(shared).send(Request::Own { keys, reply }),
-            None => drop(reply),
+        let ask = |shared| Handle(shared).ask(|_, reply| Request::Own { keys, reply });
+        match self.0.upgrade().map(ask) {
+            Some(answer) => answer.await.unwrap_or_default(),
+            None => Own::default(),
         }
-        answer.await.unwrap_or_default()
     }
 }

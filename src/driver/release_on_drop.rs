@@ -27,18 +27,17 @@ impl ReleaseOnDrop {
         let Some((driver, hold)) = &self.0 else { return Err(Missed::Closed(Closed::ENDED)) };
         match hold.check(driver.now()) {
             Err(Lost { reason: LossReason::Closed | LossReason::Broken(_), .. }) => {
-                Err(Missed::Closed(driver.closed()))
+                return Err(Missed::Closed(driver.closed()));
             }
-            Err(_) => Err(Missed::TooLate),
-            Ok(_) => match hold.pick_up() {
-                Taken::Before => Err(Missed::Closed(driver.closed())),
-                Taken::OnItsWay => self.0.take().ok_or(Missed::Closed(Closed::ENDED)),
-                Taken::Awaited => {
-                    driver.send(Request::PickedUp(hold.attempt));
-                    self.0.take().ok_or(Missed::Closed(Closed::ENDED))
-                }
-            },
+            Err(_) => return Err(Missed::TooLate),
+            Ok(_) => {}
         }
+        match hold.pick_up() {
+            Taken::Before => return Err(Missed::Closed(driver.closed())),
+            Taken::Awaited => driver.send(Request::PickedUp(hold.attempt)),
+            Taken::OnItsWay => {}
+        }
+        self.0.take().ok_or(Missed::Closed(Closed::ENDED))
     }
 }
 
@@ -90,14 +89,16 @@ impl Handle {
         // No caller has relied on a lock that none has picked up, so no delay need be kept.
         let in_time = hold.take_back() || in_time;
         let (request, attempt) = (self.next_request(), hold.attempt);
-        self.send_for(hold, Request::Release { request, attempt, in_time, ends_well, reply });
+        self.claim(hold);
+        self.send(Request::Release { request, attempt, in_time, ends_well, reply });
     }
 
     /// Gives a lock up and keeps its key, which stays until it expires.
     pub(crate) fn forget(&self, hold: &LeaseState) {
         if hold.part() {
             hold.give_up(self.now());
-            self.send_for(hold, Request::Forget(hold.attempt));
+            self.claim(hold);
+            self.send(Request::Forget(hold.attempt));
         }
     }
 }

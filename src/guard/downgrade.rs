@@ -6,7 +6,6 @@ use crate::failure::ExtendError;
 use crate::kind::{Kind, Reading, Writing};
 use std::sync::Arc;
 use thiserror::Error;
-use tokio::sync::oneshot;
 
 impl<K: Kind> Guard<Writing<K>> {
     /// Becomes a reader, without a moment in between in which a writer could get in. Waiting
@@ -44,14 +43,14 @@ impl<K: Kind> Guard<Writing<K>> {
     ///
     /// If dropped, it releases the lock, as a guard does.
     pub async fn downgrade(mut self) -> Result<Guard<Reading>, DowngradeError<Self>> {
-        let (reply, answer) = oneshot::channel();
         let Lease { driver, hold, .. } = &self.lease;
-        let (request, to) = (driver.next_request(), Arc::new(hold.successor()));
+        let (from, to) = (hold.clone(), Arc::new(hold.successor()));
         let mut reader = Guard::new(driver.clone(), to.clone(), Reading);
         // This one has nothing to release any more: the other does that from now on.
         hold.part();
-        driver.send(Request::Downgrade { request, from: hold.clone(), to, reply });
-        let error = match answer.await {
+        let downgraded =
+            driver.ask(|request, reply| Request::Downgrade { request, from, to, reply });
+        let error = match downgraded.await {
             Ok(Ok(_)) => return Ok(reader),
             Ok(Err(error)) => error,
             // The hold is over: it was lost in the meantime, or the driver has ended.

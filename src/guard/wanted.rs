@@ -61,7 +61,8 @@ impl<K: Kind> Lease<K> {
 
     fn hear_asks(&self) {
         if self.hold.begin_to_hear() {
-            self.driver.send_for(&self.hold, Request::HearAsks(self.hold.attempt));
+            self.driver.claim(&self.hold);
+            self.driver.send(Request::HearAsks(self.hold.attempt));
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::{Holder, InspectError, Inspection};
 use crate::driver::Request;
 use crate::redlock::Redlock;
-use tokio::sync::oneshot;
 
 impl Redlock {
     /// Asks the process of the holder that `inspection` found to give the lock back, as an acquire does that
@@ -34,10 +33,9 @@ impl Redlock {
         let all = inspection.holder().into_iter().flat_map(Holder::with_readers);
         let holders = all.map(|holder| holder.value.clone()).collect();
         let channel = inspection.channel(self.options());
-        let (reply, answer) = oneshot::channel();
-        let (request, key) = (self.driver().next_request(), inspection.key.clone());
-        self.driver().send(Request::Ask { request, key, channel, holders, reply });
-        let heard = self.driver().answer(answer).await?;
+        let key = inspection.key.clone();
+        let ask = |request, reply| Request::Ask { request, key, channel, holders, reply };
+        let heard = self.driver().answer(self.driver().ask(ask)).await?;
         Ok(usize::try_from(heard).unwrap_or(usize::MAX))
     }
 }
