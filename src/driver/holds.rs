@@ -9,13 +9,12 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Holds {
     slots: Vec<Option<Arc<LeaseState>>>,
-    len: usize,
     by_kind: ByKind,
 }
 
 impl Holds {
-    pub(super) const fn len(&self) -> usize {
-        self.len
+    pub(super) fn len(&self) -> usize {
+        self.by_kind.iter().sum()
     }
 
     pub(super) fn insert(&mut self, hold: Arc<LeaseState>) {
@@ -39,7 +38,7 @@ impl Holds {
         self.get(attempt)?;
         let hold = self.slots.get_mut(attempt.slot())?.take();
         hold.iter().for_each(|hold| self.count(hold.kind, -1));
-        if self.len == 0 {
+        if self.len() == 0 {
             self.slots.clear();
         }
         hold
@@ -50,7 +49,6 @@ impl Holds {
     }
 
     fn count(&mut self, kind: KindName, change: isize) {
-        self.len = self.len.saturating_add_signed(change);
         if let Some(count) = self.by_kind.get_mut(kind as usize) {
             *count = count.saturating_add_signed(change);
         }
