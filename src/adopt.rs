@@ -1,12 +1,12 @@
 //! One adoption as the caller sees it: its options, and the future that it becomes.
 
 use crate::detached::Detached;
-use crate::driver::{Missed, Request, Won};
+use crate::driver::{AdoptResult, Adopter, Missed, Request, Won};
 use crate::failure::{AdoptErrorKind, HeldHere, InvalidSetting, LossReason, TooLate, Unadopted};
+use crate::fencing::FencingToken;
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
 use crate::redlock::Redlock;
-use crate::report::Quorum;
 use quorumlock_core::coordinator::{self, KeepAlive, RequestId};
 use std::fmt;
 use std::future::{Future, IntoFuture, pending};
@@ -127,7 +127,7 @@ impl<K: Kind> Bearer<K> {
     fn ask(
         &mut self,
         keep_alive: Option<KeepAlive>,
-        reply: oneshot::Sender<Answer>,
+        reply: oneshot::Sender<AdoptResult>,
     ) -> Result<Arc<str>, InvalidSetting> {
         let Some(detached) = &self.detached else { return Ok("".into()) };
         let (driver, options) = (self.redlock.driver(), self.redlock.options());
@@ -139,15 +139,16 @@ impl<K: Kind> Bearer<K> {
         lock.keep_alive = keep_alive.or(lock.keep_alive);
         let resource: Arc<str> = detached.resource().into();
         self.adopting = Some(request);
-        let (driver, shown) = (driver.clone(), resource.clone());
-        self.redlock.driver().send(Request::Adopt {
-            request,
-            lock,
-            driver,
-            resource: shown,
+        let token = lock.fenced.as_ref().map(|fenced| FencingToken::of_win(fenced.number));
+        let adopter = Adopter {
+            driver: driver.clone(),
+            resource: resource.clone(),
             kind: K::NAME,
+            token,
+            began: driver.now(),
             reply,
-        });
+        };
+        driver.send(Request::Adopt { request, lock, adopter });
         Ok(resource)
     }
 }
@@ -170,9 +171,6 @@ impl<K: Kind> IntoFuture for Adopt<K> {
     }
 }
 
-/// The answer of the driver.
-type Answer = Result<Won, (coordinator::NotAdopted, Quorum)>;
-
 /// The future of an [`Adopt`]: asks at the first poll, releases when dropped. If it is polled again
 /// after it has completed, it stays pending and asks nothing.
 #[must_use = "an adoption that is dropped releases the lock: await it"]
@@ -183,7 +181,7 @@ pub struct AdoptFuture<K: Kind = Unfenced> {
 type Adopting<K> = Pin<Box<dyn Future<Output = Result<Guard<K>, AdoptError<K>>> + Send + Sync>>;
 
 /// Returns the outcome for the caller.
-fn picked_up<K: Kind>(resource: Arc<str>, answer: Answer) -> Result<Guard<K>, AdoptErrorKind> {
+fn picked_up<K: Kind>(resource: Arc<str>, answer: AdoptResult) -> Result<Guard<K>, AdoptErrorKind> {
     use coordinator::NotAdopted::{HeldHere as Held, Lost, Unconfirmed};
     Err(match answer {
         Ok(Won { lock, token, .. }) => match lock.pick_up() {

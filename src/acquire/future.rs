@@ -1,14 +1,14 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::{Acquire, Held, Terms};
-use crate::driver::{Ahead, Handle, LeaseState, Missed, Request, Won};
+use crate::driver::{Acquirer, Ahead, Handle, LeaseState, LockRequest, Missed, Request, Won};
 use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::kind_name::KindName;
 use crate::telemetry::{Ending, Span};
 use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Instant, Nanos};
 use quorumlock_core::shelf::WarmTerms;
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -125,24 +125,24 @@ struct Waiting {
 }
 
 impl Terms {
-    fn ask(&self, acquire: AcquireRequest, kind: KindName) -> Waiting {
+    fn ask(&self, terms: AcquireRequest, kind: KindName) -> Waiting {
         let is_candidate = self.label.as_ref().is_some_and(|label| label.is_candidate());
         let kind = if is_candidate { KindName::Leader } else { kind };
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
-        let span = Span::acquire(&resource, acquire.fences.is_some(), self.resources.is_shared());
-        let ahead = acquire.is_fair.then(Ahead::default);
-        driver.send(Request::Acquire {
-            request,
-            acquire,
+        let span = Span::acquire(&resource, terms.fences.is_some(), self.resources.is_shared());
+        let ahead = terms.is_fair.then(Ahead::default);
+        let acquirer = Acquirer {
             driver: driver.clone(),
             resource: resource.clone(),
             kind,
+            waits: terms.wait != Nanos::ZERO,
             span: span.clone(),
             ahead: ahead.clone(),
             reply,
-        });
+        };
+        driver.acquire(LockRequest { request, terms, acquirer });
         if WATCHED {
             driver.outlet().waits(kind);
         }
@@ -259,7 +259,9 @@ impl<G: Held> fmt::Debug for Direct<G> {
 
 impl<G: Held> Drop for Direct<G> {
     fn drop(&mut self) {
-        if let State::Waiting(waiting) = &self.state {
+        if let State::Waiting(waiting) = &mut self.state {
+            // Before the cancellation, which may pass by the acquire: that is not begun then.
+            waiting.answer.close();
             waiting.driver.send(Request::Cancel(waiting.request));
             if WATCHED {
                 waiting.driver.outlet().waits_no_more(waiting.kind);

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::driver::clock::Clock;
-use crate::driver::{Ended, Handle, Inbox, Request, requests};
+use crate::driver::{Ended, Handle, Inbox, LockRequest, Request, requests};
 use crate::options::Options;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
@@ -28,11 +28,10 @@ fn prefixed() -> Options {
 /// Returns the request that the driver receives when `acquire` is polled.
 fn asked<G: Held>(acquire: Acquire<G>, inbox: &mut Inbox) -> (AcquireRequest, String) {
     assert!(acquire.into_future().now_or_never().is_none());
-    let Ok(Request::Acquire { acquire, resource, .. }) = inbox.try_recv() else {
-        panic!("it does not ask")
-    };
-    assert!(matches!(inbox.try_recv(), Ok(Request::Cancel(_))), "dropped, it is cancelled");
-    (acquire, resource.to_string())
+    let (asked, cancelled) = inbox.try_recv();
+    let LockRequest { terms, acquirer, .. } = asked.expect("it asks");
+    assert!(matches!(cancelled, Some(Request::Cancel(_))), "dropped, it is cancelled");
+    (terms, acquirer.resource.to_string())
 }
 
 fn names(keys: &Keys) -> Vec<&str> {
@@ -150,7 +149,7 @@ fn a_label_of_the_call_goes_along_and_is_checked() {
 #[cfg(feature = "embedded")]
 mod answered {
     use super::*;
-    use crate::driver::Won;
+    use crate::driver::{Acquirer, Won};
     use crate::embedded::Masters;
     use crate::fencing::FencingToken;
     use crate::telemetry::Span;
@@ -158,22 +157,14 @@ mod answered {
 
     /// Acquires a lock of those masters. Returns it in the form in which it travels to its caller.
     async fn won(redlock: &Redlock) -> Won {
-        let acquire = redlock.acquire("r").terms().request(false).unwrap();
+        let terms = redlock.acquire("r").terms().request(false).unwrap();
         let (reply, answer) = oneshot::channel();
         let driver = redlock.driver().clone();
-        let (request, resource, span) = (driver.next_request(), "r".into(), Span::none());
-        let theirs = driver.clone();
-        let (kind, ahead) = (crate::kind_name::KindName::Plain, None);
-        driver.send(Request::Acquire {
-            request,
-            acquire,
-            driver: theirs,
-            resource,
-            kind,
-            span,
-            ahead,
-            reply,
-        });
+        let (request, kind) = (driver.next_request(), crate::kind_name::KindName::Plain);
+        let (resource, span, theirs) = ("r".into(), Span::none(), driver.clone());
+        let acquirer =
+            Acquirer { driver: theirs, resource, kind, waits: true, span, ahead: None, reply };
+        driver.acquire(LockRequest { request, terms, acquirer });
         answer.await.unwrap().unwrap()
     }
 
@@ -184,11 +175,11 @@ mod answered {
         let (redlock, mut inbox) = driverless(Options::default());
         let mut acquire = redlock.acquire("r").fenced().into_future();
         assert!(futures::poll!(&mut acquire).is_pending());
-        let Ok(Request::Acquire { reply, .. }) = inbox.try_recv() else { panic!("it asks") };
+        let (Some(LockRequest { acquirer, .. }), _) = inbox.try_recv() else { panic!("it asks") };
         let Won { lock, token, slot } = won(&real).await;
         assert_eq!(token, None, "asked for without a fence");
         let token = FencingToken::try_from(1_700_000_000_000_017_u64).ok();
-        reply.send(Ok(Won { lock, token, slot })).ok().unwrap();
+        acquirer.reply.send(Ok(Won { lock, token, slot })).ok().unwrap();
 
         let guard = acquire.await.unwrap();
         assert_eq!(guard.fencing_token().as_u64(), 1_700_000_000_000_017);

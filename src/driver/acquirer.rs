@@ -13,18 +13,26 @@ use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) struct Acquirer {
-    pub(super) driver: Handle,
-    pub(super) resource: Arc<str>,
-    pub(super) kind: KindName,
+pub(crate) struct Acquirer {
+    pub(crate) driver: Handle,
+    pub(crate) resource: Arc<str>,
+    pub(crate) kind: KindName,
     /// It goes on while another holder has the lock.
-    pub(super) waits: bool,
-    pub(super) span: Span,
-    pub(super) ahead: Option<Ahead>,
-    pub(super) reply: Reply<Result<Won, Box<AcquireError>>>,
+    pub(crate) waits: bool,
+    /// The span for everything that is reported about it.
+    pub(crate) span: Span,
+    /// Where to note how many are ahead of it, if it is fair.
+    pub(crate) ahead: Option<Ahead>,
+    /// An error is boxed: the memory for the answer is kept as long as the caller waits.
+    pub(crate) reply: Reply<Result<Won, Box<AcquireError>>>,
 }
 
 impl Acquirer {
+    /// Returns whether the caller has gone. Its cancellation comes after that.
+    pub(super) fn has_gone(&self) -> bool {
+        self.reply.is_closed()
+    }
+
     /// Sends the lock itself to its caller: if the caller does not pick it up, it is released.
     pub(super) fn acquired(
         self,
@@ -58,7 +66,7 @@ impl Acquirer {
         let Failure { kind, reports: nodes, attempts, ahead, .. } = failure;
         let resource = self.resource.clone();
         self.refused(match kind {
-            FailureKind::Contended(obstacle) => AcquireError::Contended(Contended {
+            FailureKind::Contended(obstacle) => Contended {
                 resource,
                 waited,
                 attempts,
@@ -67,19 +75,18 @@ impl Acquirer {
                 blocked: Blocked::of(blocked, held),
                 ahead: ahead.map(|ahead| u16::try_from(ahead).unwrap_or(u16::MAX)),
                 quorum,
-            }),
+            }
+            .into(),
             FailureKind::NoQuorum => {
                 let (quorum, nodes) = (Some(quorum), available(nodes));
-                AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
+                NoQuorum { resource, waited, attempts, nodes, quorum }.into()
             }
             FailureKind::TooLate => {
-                let quorum = Some(quorum);
-                AcquireError::NoQuorum(NoQuorum { resource, waited, attempts, nodes, quorum })
+                NoQuorum { resource, waited, attempts, nodes, quorum: Some(quorum) }.into()
             }
-            FailureKind::Overloaded => AcquireError::Overloaded(Overloaded { resource, waited }),
+            FailureKind::Overloaded => Overloaded { resource, waited }.into(),
             FailureKind::Disagreement(cause) => {
-                let disagreement = Disagreement { resource, waited, attempts, cause, nodes };
-                AcquireError::Disagreement(disagreement)
+                Disagreement { resource, waited, attempts, cause, nodes }.into()
             }
         });
     }

@@ -5,21 +5,19 @@ mod extended;
 mod refused;
 mod waiting;
 
-use super::acquirer::Acquirer;
 use super::clock::Clock;
-use super::hand_over::Adopter;
 use super::holds::Holds;
 use super::lease_state::IdleLocks;
-use super::readiness::Readiness;
-use super::request::{Inspected, Own, Reply, Request};
+use super::readiness::{self, Unready};
+use super::request::{Inspected, LockRequest, Own, Reply, Request};
 use crate::failure::{ConnectError, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
-use quorumlock_core::quorum::{Instant, Nanos};
+use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
-use waiting::{Caller, Waiting};
+use waiting::{Releaser, Waiting, answer};
 
 pub(crate) struct Callers {
     connecting: Option<Reply<Result<(), ConnectError>>>,
@@ -30,7 +28,7 @@ pub(crate) struct Callers {
     /// A caller has received the connection.
     in_use: bool,
     waiting: Waiting,
-    readiness: Readiness,
+    unready: Vec<Unready>,
     /// The holds that are not over.
     holds: Holds,
     /// The locks that callers may take by themselves.
@@ -39,7 +37,7 @@ pub(crate) struct Callers {
     closing: bool,
     /// The invariant of the machine that no longer holds, although it must.
     broken: Option<Invariant>,
-    telemetry: Telemetry,
+    pub(super) telemetry: Telemetry,
 }
 
 impl Callers {
@@ -59,7 +57,7 @@ impl Callers {
             prefix,
             in_use: false,
             waiting: Waiting::default(),
-            readiness: Readiness::default(),
+            unready: Vec::new(),
             holds: Holds::default(),
             idle_locks,
             closers: Vec::new(),
@@ -72,7 +70,7 @@ impl Callers {
     /// Counts the callers and holds that are remembered.
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn entries(&self) -> usize {
-        self.waiting.len() + self.readiness.len() + self.holds.len() + self.closers.len()
+        self.waiting.len() + self.unready.len() + self.holds.len() + self.closers.len()
     }
 
     pub(super) fn holding(&self) -> bool {
@@ -84,12 +82,22 @@ impl Callers {
         self.in_use
     }
 
-    /// Returns when the time of the next waiter is over.
+    /// Returns when the time is over of the next caller that waits until a quorum may vote.
     pub(super) fn end_at(&self) -> Option<Instant> {
-        self.readiness.end_at()
+        self.unready.iter().map(|waiter| waiter.until).min()
     }
 
-    /// Passes a request on to the machine. Returns `true` if the request asks for the end.
+    /// Passes an acquire on to the machine, unless its caller has gone. The caller reads a dropped reply as `Closed`.
+    pub(super) fn acquire(&mut self, machine: &mut Coordinator, now: Instant, asked: LockRequest) {
+        self.learn_in_use();
+        let LockRequest { request, terms, acquirer } = asked;
+        if !self.closing && !acquirer.has_gone() {
+            self.waiting.acquirers.insert(request, acquirer);
+            machine.handle_acquire(now, request, terms);
+        }
+    }
+
+    /// Passes any other request on to the machine. Returns `true` if the request asks for the end.
     pub(super) fn take(
         &mut self,
         machine: &mut Coordinator,
@@ -98,24 +106,17 @@ impl Callers {
     ) -> bool {
         self.learn_in_use();
         match request {
-            // The caller reads the dropped reply as `Closed`.
-            Request::Acquire { .. } if self.closing => {}
-            Request::Acquire { request, acquire, driver, resource, kind, span, ahead, reply } => {
-                let waits = acquire.wait != Nanos::ZERO;
-                let acquirer = Acquirer { driver, resource, kind, waits, span, ahead, reply };
-                self.waiting.insert(request, Caller::Acquirer(acquirer));
-                machine.handle_acquire(now, request, acquire);
-            }
             Request::Cancel(request) => {
-                self.waiting.remove(request);
+                self.waiting.acquirers.remove(&request);
+                self.waiting.refused.remove(&request);
                 machine.handle_cancel(now, request);
             }
             Request::Extend { request, attempt, reply } => {
-                self.waiting.insert(request, Caller::Extender(reply));
+                self.waiting.extenders.insert(request, reply);
                 machine.handle_extend(now, request, attempt);
             }
             Request::Downgrade { request, from, to, reply } => {
-                self.waiting.insert(request, Caller::Extender(reply));
+                self.waiting.extenders.insert(request, reply);
                 self.holds.succeed(now, &from, to);
                 machine.handle_downgrade(now, request, from.attempt);
             }
@@ -127,11 +128,14 @@ impl Callers {
                     reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::KeptWarm)));
                     return false;
                 }
-                let request = reply.map(|reply| {
-                    self.waiting.insert(request, Caller::Releaser(reply));
-                    request
-                });
-                self.telemetry.given_up(held, request, in_time);
+                self.telemetry.outlet.given_up(held, in_time);
+                let request = if let Some(reply) = reply {
+                    self.waiting.releasers.insert(request, Releaser { reply, hold, given_up: now });
+                    Some(request)
+                } else {
+                    self.telemetry.outlet.released(held, "dropped");
+                    None
+                };
                 if ends_well {
                     machine.handle_finish(now, request, attempt, in_time);
                 } else {
@@ -152,18 +156,16 @@ impl Callers {
             Request::PickedUp(attempt) => machine.handle_picked_up(now, attempt),
             Request::HearAsks(attempt) => machine.handle_hear_asks(now, attempt),
             Request::Detach { request, attempt, driver, reply } => {
-                self.waiting.insert(request, Caller::Detacher(driver, reply));
+                self.waiting.detachers.insert(request, (driver, reply));
                 machine.handle_detach(now, request, attempt);
             }
             Request::Adopt { .. } if self.closing => {}
-            Request::Adopt { request, lock, driver, resource, kind, reply } => {
-                let token = lock.fenced.as_ref().map(|fenced| FencingToken::of_win(fenced.number));
-                let adopter = Adopter { driver, resource, kind, token, began: now, reply };
-                self.waiting.insert(request, Caller::Adopter(adopter.into()));
+            Request::Adopt { request, lock, adopter } => {
+                self.waiting.adopters.insert(request, adopter);
                 machine.handle_adopt(now, request, *lock);
             }
             Request::GiveBack { lock, adopting } => {
-                adopting.and_then(|request| self.waiting.remove(request));
+                adopting.and_then(|request| self.waiting.adopters.remove(&request));
                 machine.handle_give_back(now, *lock, adopting);
             }
             Request::Inspect { .. }
@@ -172,28 +174,28 @@ impl Callers {
             | Request::Look { .. }
                 if self.closing => {}
             Request::Ask { request, key, channel, holders, reply } => {
-                self.waiting.insert(request, Caller::Asker(reply));
+                self.waiting.askers.insert(request, reply);
                 machine.handle_ask(now, request, (&key, &channel), &holders);
             }
             Request::Look { request, keys, reply } => {
-                self.waiting.insert(request, Caller::Looker(reply));
+                self.waiting.lookers.insert(request, reply);
                 machine.handle_look(now, request, &keys, None);
             }
             Request::Inspect { request, key, beside, reply } => {
-                self.waiting.insert(request, Caller::Inspector(reply));
+                self.waiting.inspectors.insert(request, reply);
                 machine.handle_inspect(now, request, &key, beside.as_ref());
             }
             Request::ForceRelease { request, key, readers, value, reply } => {
-                self.waiting.insert(request, Caller::Forcer(reply));
+                self.waiting.forcers.insert(request, reply);
                 machine.handle_force_release(now, request, &key, readers.as_deref(), value);
             }
-            Request::Listen { ear, .. } if self.closing => ear.hear(None),
+            Request::Listen { ear, .. } if self.closing => ear.notify_one(),
             Request::Listen { listener, channel, ear } => {
-                self.waiting.insert(listener, Caller::Listener(ear));
+                self.waiting.listeners.insert(listener, ear);
                 machine.handle_listen(now, listener, channel);
             }
             Request::Unlisten { listener, channel } => {
-                self.waiting.remove(listener);
+                self.waiting.listeners.remove(&listener);
                 machine.handle_unlisten(listener, &channel);
             }
             Request::Own { .. } if self.closing => {}
@@ -207,11 +209,13 @@ impl Callers {
             Request::Status(reply) => {
                 let _ = reply.send(machine.masters().status(now));
             }
-            Request::WaitUntilReady { within, reply } => self.readiness.add(now, within, reply),
+            Request::WaitUntilReady { within, reply } => {
+                self.unready.push(Unready { since: now, until: now.after(within), reply });
+            }
             Request::Shutdown(reply) => {
                 self.closing = true;
                 self.closers.push(reply);
-                self.readiness.clear();
+                self.unready.clear();
                 self.waiting.close();
                 self.take_back(machine, now);
                 machine.handle_shutdown(now);
@@ -245,7 +249,7 @@ impl Callers {
                     }
                 }
                 Event::Acquired { request, attempt, deadline, ballot } => {
-                    if let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) {
+                    if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
                         let token = ballot.map(FencingToken::of_win);
                         let hold = (attempt, now, deadline);
                         let holds = (&mut self.holds, &*self.idle_locks);
@@ -260,7 +264,7 @@ impl Callers {
                 }
                 Event::InTheWay { request, found } => self.in_the_way(machine, request, found),
                 Event::NoRandomness { request } => {
-                    if let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) {
+                    if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
                         acquirer.refused(NoRandomness.into());
                     }
                 }
@@ -271,8 +275,10 @@ impl Callers {
                     self.extended(machine, Some(request), attempt, clock, result);
                 }
                 Event::Released { request, release } => {
-                    self.telemetry.released(request, release.as_str());
-                    if let Some(Caller::Releaser(reply)) = self.waiting.remove(request) {
+                    let releaser = self.waiting.releasers.remove(&request);
+                    if let Some(Releaser { reply, hold, given_up }) = releaser {
+                        let held = hold.as_ref().map(|hold| hold.held(given_up));
+                        self.telemetry.outlet.released(held, release.as_str());
                         let _ = reply.send(match release {
                             Release::Released => Ok(Released::Confirmed),
                             Release::Lost(reason) => Err(reason),
@@ -281,34 +287,27 @@ impl Callers {
                     }
                 }
                 Event::Inspected { request, nodes, waiting } => {
-                    if let Some(Caller::Inspector(reply)) = self.waiting.remove(request) {
-                        let membership = machine.masters().quorum().membership();
-                        let _ = reply.send(Inspected { nodes, membership, waiting });
-                    }
+                    let membership = machine.masters().quorum().membership();
+                    let inspected = Inspected { nodes, membership, waiting };
+                    answer(&mut self.waiting.inspectors, request, inspected);
                 }
                 Event::ForceReleased { request, result } => {
-                    if let Some(Caller::Forcer(reply)) = self.waiting.remove(request) {
-                        let _ = reply.send(result);
-                    }
+                    answer(&mut self.waiting.forcers, request, result);
                 }
                 Event::Asked { request, heard } => {
-                    if let Some(Caller::Asker(reply)) = self.waiting.remove(request) {
-                        let _ = reply.send(heard);
-                    }
+                    answer(&mut self.waiting.askers, request, heard);
                 }
                 Event::Looked { request, free_in } => {
-                    if let Some(Caller::Looker(reply)) = self.waiting.remove(request) {
-                        let _ = reply.send(free_in);
-                    }
+                    answer(&mut self.waiting.lookers, request, free_in);
                 }
                 Event::Ahead { request, ahead } => {
-                    if let Some(Caller::Acquirer(acquirer)) = self.waiting.get(request) {
+                    if let Some(acquirer) = self.waiting.acquirers.get(&request) {
                         acquirer.moved(ahead);
                     }
                 }
-                Event::Heard { listener, message } => {
-                    if let Some(Caller::Listener(ear)) = self.waiting.get(listener) {
-                        ear.hear(message.as_deref());
+                Event::Heard { listener, .. } => {
+                    if let Some(ear) = self.waiting.listeners.get(&listener) {
+                        ear.notify_one();
                     }
                 }
                 Event::Keep { attempt } => self.keep(machine, now, attempt),
@@ -327,7 +326,7 @@ impl Callers {
                     self.detached(machine, now, (request, attempt), result);
                 }
                 Event::Adopted { request, result } => {
-                    if let Some(Caller::Adopter(adopter)) = self.waiting.remove(request) {
+                    if let Some(adopter) = self.waiting.adopters.remove(&request) {
                         if let Ok(adopted) = &result {
                             machine.handle_on_its_way(adopted.attempt);
                         }
@@ -338,9 +337,9 @@ impl Callers {
                     }
                 }
                 Event::Observed(observation) => {
-                    let acquire = |request: RequestId| match self.waiting.get(request)? {
-                        Caller::Acquirer(acquirer) => Some((&acquirer.span, &*acquirer.resource)),
-                        _ => None,
+                    let acquire = |request: RequestId| {
+                        let acquirer = self.waiting.acquirers.get(&request)?;
+                        Some((&acquirer.span, &*acquirer.resource))
                     };
                     let hold = |attempt: AttemptId| {
                         let hold = self.holds.get(attempt)?;
@@ -357,16 +356,11 @@ impl Callers {
     /// Reports the state of the nodes, after everything else has been reported.
     #[inline]
     pub(super) fn end_turn(&mut self, machine: &Coordinator, clock: Clock) {
-        if !self.readiness.is_empty() {
-            self.readiness.look(machine, clock.now());
+        if !self.unready.is_empty() {
+            readiness::look(&mut self.unready, machine, clock.now());
         }
         let lent = self.idle_locks.lent();
         self.telemetry.end_turn(machine, self.holds.by_kind(), lent, || clock.now());
-    }
-
-    #[inline]
-    pub(super) fn begin_turn(&mut self, machine: &mut Coordinator) {
-        self.telemetry.begin_turn(machine);
     }
 
     /// Answers the `connect`. Returns `false` if the client must withdraw: there is evidence of a

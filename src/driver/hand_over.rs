@@ -1,6 +1,6 @@
 //! Locks on their way between processes: guards that become values, and values that become guards.
 
-use super::request::{AdoptReply, Won};
+use super::request::{AdoptResult, Reply, Won};
 use super::{Handle, Holds, LeaseState, ReleaseOnDrop, Request};
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
@@ -34,13 +34,13 @@ impl Drop for InTransit {
 }
 
 /// A caller that waits for the lock of a value.
-pub(super) struct Adopter {
-    pub(super) driver: Handle,
-    pub(super) resource: Arc<str>,
-    pub(super) kind: KindName,
-    pub(super) token: Option<FencingToken>,
-    pub(super) began: Instant,
-    pub(super) reply: AdoptReply,
+pub(crate) struct Adopter {
+    pub(crate) driver: Handle,
+    pub(crate) resource: Arc<str>,
+    pub(crate) kind: KindName,
+    pub(crate) token: Option<FencingToken>,
+    pub(crate) began: Instant,
+    pub(crate) reply: Reply<AdoptResult>,
 }
 
 impl Adopter {

@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::process::Process;
-use super::{IdleLocks, LeaseState, Own, Request, Requests, Taken};
+use super::{IdleLocks, LeaseState, LockRequest, Own, Request, Requests, Taken};
 use crate::failure::{Closed, Lost, ShutdownError, Why};
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
@@ -76,6 +76,13 @@ impl Handle {
     /// Returns whether this is the process that has connected, and no fork of it.
     pub(crate) fn is_here(&self) -> bool {
         self.0.process.is_this()
+    }
+
+    /// Sends an acquire to the driver. Otherwise as [`send`](Self::send).
+    pub(crate) fn acquire(&self, asked: LockRequest) {
+        if self.is_here() {
+            self.0.requests.acquire(asked);
+        }
     }
 
     /// Sends `request` to the driver. Never blocks and needs no runtime. If the driver is gone, or in

@@ -1,49 +1,62 @@
 //! The way of requests to the driver: acquires hold up no other request on it.
 
-use super::Request;
-use quorumlock_core::coordinator::RequestId;
-use std::collections::VecDeque;
+use super::{LockRequest, Request};
 use std::task::{Context, Poll, Waker};
+use std::vec::Drain;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::task::coop;
 
 /// Number of acquires that are handled at once, at the same time on the clock.
 const BATCH: usize = 256;
 
-/// Number of requests that are looked at at once. To put an acquire aside costs next to nothing.
+/// Number of other requests that are handled before them.
 const MOST: usize = 1 << 14;
 
-/// The end that handles have.
+/// The ends that handles have.
 #[derive(Clone)]
-pub(crate) struct Requests(UnboundedSender<Request>);
+pub(crate) struct Requests {
+    acquires: UnboundedSender<LockRequest>,
+    others: UnboundedSender<Request>,
+}
 
-/// The end that the driver has.
+/// The ends that the driver has.
 pub(crate) struct Inbox {
-    receiver: UnboundedReceiver<Request>,
+    acquires: Queue<LockRequest>,
+    others: Queue<Request>,
     /// The task that requests wake.
     task: Option<Waker>,
     /// The next request wakes the task, which has found none.
     wakes: bool,
-    /// The requests that were taken out of it.
-    arrived: Vec<Request>,
-    /// The requests that are handled next.
-    taken: Vec<Request>,
-    /// The acquires that are handled behind that, and what cancels them.
-    acquires: VecDeque<Request>,
+}
+
+struct Queue<T> {
+    receiver: UnboundedReceiver<T>,
+    /// What is handled next.
+    taken: Vec<T>,
 }
 
 /// Creates both ends.
 pub(crate) fn requests() -> (Requests, Inbox) {
-    let (requests, receiver) = mpsc::unbounded_channel();
-    let (arrived, taken, acquires) = (Vec::new(), Vec::new(), VecDeque::new());
-    let (task, wakes) = (None, false);
-    (Requests(requests), Inbox { receiver, task, wakes, arrived, taken, acquires })
+    let (acquires, from_acquires) = mpsc::unbounded_channel();
+    let (others, from_others) = mpsc::unbounded_channel();
+    let inbox = Inbox {
+        acquires: Queue { receiver: from_acquires, taken: Vec::new() },
+        others: Queue { receiver: from_others, taken: Vec::new() },
+        task: None,
+        wakes: false,
+    };
+    (Requests { acquires, others }, inbox)
 }
 
 impl Requests {
-    /// Sends a request. If the driver is gone, the request is dropped.
+    /// Sends an acquire. If the driver is gone, it is dropped.
+    pub(crate) fn acquire(&self, acquire: LockRequest) {
+        let _ = self.acquires.send(acquire);
+    }
+
+    /// Sends any other request. If the driver is gone, the request is dropped.
     pub(crate) fn send(&self, request: Request) {
-        let _ = self.0.send(request);
+        let _ = self.others.send(request);
     }
 }
 
@@ -53,7 +66,7 @@ impl Inbox {
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
         if !self.task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
             self.task = Some(cx.waker().clone());
-        } else if self.wakes && self.receiver.is_empty() && !self.receiver.is_closed() {
+        } else if self.wakes && self.acquires.is_quiet() && self.others.is_quiet() {
             // The task is polled for each answer of a master, and nearly always there is no request.
             return Poll::Pending;
         }
@@ -63,59 +76,45 @@ impl Inbox {
     fn take(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
         // A task that has had its share finds nothing, and is not noted.
         let is_noted = coop::has_budget_remaining();
-        let polled = self.receiver.poll_recv_many(cx, &mut self.arrived, MOST);
-        if self.arrived.len() <= BATCH && self.acquires.is_empty() && self.taken.is_empty() {
-            // All of them are handled at once, so none holds up another.
-            std::mem::swap(&mut self.arrived, &mut self.taken);
-            self.acquires.shrink_to(BATCH);
-        } else if !self.arrived.is_empty() {
-            self.put_acquires_aside();
-        }
-        self.arrived.shrink_to(BATCH);
-        let left = !self.acquires.is_empty();
-        self.wakes = is_noted && polled.is_pending() && !left;
-        if left { Poll::Ready(self.taken.len() + self.acquires.len()) } else { polled }
+        let polled = (self.others.poll(cx, MOST), self.acquires.poll(cx, BATCH));
+        self.wakes = is_noted && polled == (Poll::Pending, Poll::Pending);
+        let is_over = polled == (Poll::Ready(0), Poll::Ready(0));
+        let taken = self.others.taken.len() + self.acquires.taken.len();
+        if taken > 0 || is_over { Poll::Ready(taken) } else { Poll::Pending }
     }
 
-    /// Sorts what has arrived. A cancellation stays behind its acquire.
-    fn put_acquires_aside(&mut self) {
-        if self.acquires.is_empty() {
-            self.acquires.shrink_to(BATCH);
-        }
-        for request in self.arrived.drain(..) {
-            let is_behind = match &request {
-                Request::Acquire { .. } => true,
-                Request::Cancel(id) => may_have(&self.acquires, *id),
-                _ => false,
-            };
-            match is_behind {
-                true => self.acquires.push_back(request),
-                false => self.taken.push(request),
-            }
-        }
-    }
-
-    /// Returns whether one of the requests that were taken out proposes a ballot.
+    /// Returns whether one of the acquires that are handled now proposes a ballot.
     pub(crate) fn has_fenced(&self) -> bool {
-        self.taken.iter().chain(self.acquires.iter().take(BATCH)).any(Request::is_fenced)
+        self.acquires.taken.iter().any(|acquire| acquire.terms.fences.is_some())
     }
 
-    /// Returns what is handled now: as it came if that is all there is, and otherwise all others before acquires.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Request> + '_ {
-        let batch = self.acquires.len().min(BATCH);
-        self.taken.drain(..).chain(self.acquires.drain(..batch))
+    /// Returns what is handled now, before the acquires.
+    pub(crate) fn others(&mut self) -> Drain<'_, Request> {
+        self.others.taken.drain(..)
     }
 
+    /// Returns the acquires that are handled now, at most [`BATCH`].
+    pub(crate) fn acquires(&mut self) -> Drain<'_, LockRequest> {
+        self.acquires.taken.drain(..)
+    }
+
+    /// Returns the next acquire, and the next of all other requests.
     #[cfg(test)]
-    pub(crate) fn try_recv(&mut self) -> Result<Request, mpsc::error::TryRecvError> {
-        self.receiver.try_recv()
+    pub(crate) fn try_recv(&mut self) -> (Option<LockRequest>, Option<Request>) {
+        (self.acquires.receiver.try_recv().ok(), self.others.receiver.try_recv().ok())
     }
 }
 
-/// Returns whether the acquire with this id may be among these: many are not looked through.
-fn may_have(acquires: &VecDeque<Request>, id: RequestId) -> bool {
-    let is_it = |one: &Request| matches!(one, Request::Acquire { request, .. } if *request == id);
-    acquires.len() > BATCH || acquires.iter().any(is_it)
+impl<T> Queue<T> {
+    /// Nothing has come, and something may come yet.
+    fn is_quiet(&self) -> bool {
+        self.receiver.is_empty() && !self.receiver.is_closed()
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, most: usize) -> Poll<usize> {
+        self.taken.shrink_to(BATCH);
+        self.receiver.poll_recv_many(cx, &mut self.taken, most)
+    }
 }
 
 #[cfg(test)]
@@ -127,6 +126,7 @@ mod tests {
     use crate::{Guard, Redlock};
     use futures::FutureExt;
     use futures::task::noop_waker_ref;
+    use quorumlock_core::coordinator::RequestId;
 
     /// Begins an acquire, which is cancelled when this is dropped.
     fn begin(client: &Redlock) -> AcquireFuture<Guard> {
@@ -140,12 +140,17 @@ mod tests {
         let Poll::Ready(_) = inbox.poll(&mut Context::from_waker(noop_waker_ref())) else {
             return Vec::new();
         };
-        let words = inbox.drain().map(|request| match request {
-            Request::Acquire { request: RequestId(number), .. } => number.to_string(),
+        let others = inbox.others().map(|request| match request {
             Request::Cancel(RequestId(number)) => format!("not {number}"),
             _ => "another".into(),
         });
-        words.collect()
+        let mut words: Vec<String> = others.collect();
+        words.extend(inbox.acquires().map(
+            |LockRequest { request: RequestId(number), acquirer, .. }| {
+                if acquirer.has_gone() { format!("{number} has gone") } else { number.to_string() }
+            },
+        ));
+        words
     }
 
     #[test]
@@ -164,25 +169,16 @@ mod tests {
     }
 
     #[test]
-    fn a_cancellation_comes_behind_its_acquire_and_before_what_was_sent_later() {
-        for crowd in [0, BATCH - 3] {
-            let (client, mut inbox) = driverless(Options::default());
-            let first = begin(&client);
-            assert_eq!(next(&mut inbox), ["0"]);
-            let _crowd: Vec<_> = (0..crowd).map(|_| begin(&client)).collect();
-            let second = begin(&client);
-            drop(first);
-            client.driver().send(Request::Connected);
-            drop(second);
-            let _third = begin(&client);
-            let crowd = (1..=crowd + 2).map(|number| number.to_string());
-            let mut sent: Vec<String> = crowd.collect();
-            sent.insert(sent.len() - 1, format!("not {}", sent.len() - 1));
-            // What is handled at once stays as it was sent.
-            let at = if sent.len() > 3 { 0 } else { 1 };
-            sent.splice(at..at, ["not 0".into(), "another".into()]);
-            assert_eq!(next(&mut inbox), sent);
-        }
+    fn a_cancellation_passes_by_its_acquire_which_has_no_caller_then() {
+        let (client, mut inbox) = driverless(Options::default());
+        let first = begin(&client);
+        assert_eq!(next(&mut inbox), ["0"]);
+        let second = begin(&client);
+        drop(first);
+        client.driver().send(Request::Connected);
+        drop(second);
+        let _third = begin(&client);
+        assert_eq!(next(&mut inbox), ["not 0", "another", "not 1", "1 has gone", "2"]);
     }
 
     #[test]

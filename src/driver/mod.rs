@@ -25,16 +25,19 @@ mod release_on_drop;
 mod request;
 pub(crate) mod runtime;
 
+pub(crate) use acquirer::Acquirer;
 pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
-pub(crate) use hand_over::InTransit;
+pub(crate) use hand_over::{Adopter, InTransit};
 pub(crate) use handle::{Ended, Handle, WeakHandle};
 use holds::Holds;
 pub(crate) use inbox::{Inbox, Requests, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState, Taken};
-pub(crate) use listening::{Hears, Listening};
+pub(crate) use listening::Listening;
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
-pub(crate) use request::{ForceReleased, Inspected, Own, ReleaseResult, Request, Won};
+pub(crate) use request::{
+    AdoptResult, ForceReleased, Inspected, LockRequest, Own, ReleaseResult, Request, Won,
+};
 
 use crate::address::{Address, Brought};
 use crate::failure::{ShutdownError, Why};
@@ -149,28 +152,27 @@ impl Driver {
             }
             let now = self.now;
             if count == 0 {
-                self.shut_down(now);
+                if self.ends_at.is_none() {
+                    self.machine.handle_shutdown(now);
+                    self.end_soon(now);
+                }
                 return 0;
             }
             if self.inbox.has_fenced() {
                 self.machine.handle_wall_clock(now, self.clock.wall_us());
             }
             let mut ends = false;
-            for request in self.inbox.drain() {
+            for request in self.inbox.others() {
                 ends |= self.callers.take(&mut self.machine, now, request);
+            }
+            for asked in self.inbox.acquires() {
+                self.callers.acquire(&mut self.machine, now, asked);
             }
             if ends {
                 self.end_soon(now);
             }
         }
         BATCHES
-    }
-
-    fn shut_down(&mut self, now: Instant) {
-        if self.ends_at.is_none() {
-            self.machine.handle_shutdown(now);
-            self.end_soon(now);
-        }
     }
 
     /// Pays what is owed, but no longer than there may be anything to delete.
@@ -346,7 +348,7 @@ impl Future for Driver {
             return Poll::Ready(());
         }
         this.machine.begin_turn();
-        this.callers.begin_turn(&mut this.machine);
+        this.callers.telemetry.begin_turn(&mut this.machine);
         loop {
             this.now = this.clock.now();
             this.has_parked(cx);

@@ -1,13 +1,12 @@
 //! The requests of handles and guards to the driver.
 
-use super::LeaseState;
-use super::{Ahead, Handle, Hears, InTransit, ReleaseOnDrop};
-use crate::failure::{AcquireError, ExtendError, LossReason, NotReady};
+use super::acquirer::Acquirer;
+use super::hand_over::Adopter;
+use super::{Handle, InTransit, LeaseState, ReleaseOnDrop};
+use crate::failure::{ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
-use crate::kind_name::KindName;
 use crate::released::Released;
 use crate::report::{NodeReport, Quorum};
-use crate::telemetry::Span;
 use quorumlock_core::coordinator::wire::{Mailbox, Token};
 use quorumlock_core::coordinator::{
     AcquireRequest, AttemptId, Beside, DetachedLock, Mark, NotAdopted, RequestId, Seen,
@@ -16,7 +15,7 @@ use quorumlock_core::quorum::{Instant, Membership};
 use quorumlock_core::status::Status;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// The channel through which a caller is answered.
 pub(super) type Reply<T> = oneshot::Sender<T>;
@@ -60,24 +59,19 @@ pub(crate) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
 /// The way of a lock that was detached to its caller. Dropped if the lock is lost.
 pub(super) type DetachReply = Reply<Result<InTransit, ExtendError>>;
 
-/// The way of a lock that was adopted to its caller.
-pub(super) type AdoptReply = Reply<Result<Won, (NotAdopted, Quorum)>>;
+/// The answer to a caller that adopts a lock.
+pub(crate) type AdoptResult = Result<Won, (NotAdopted, Quorum)>;
 
-/// A request of a handle or a guard to the driver.
+/// A request for a lock. All others pass by it, the cancellation of it as well.
+pub(crate) struct LockRequest {
+    pub(crate) request: RequestId,
+    pub(crate) terms: AcquireRequest,
+    pub(crate) acquirer: Acquirer,
+}
+
+/// Any other request of a handle or a guard to the driver.
 pub(crate) enum Request {
-    Acquire {
-        request: RequestId,
-        acquire: AcquireRequest,
-        driver: Handle,
-        resource: Arc<str>,
-        kind: KindName,
-        /// The span for everything that is reported about it.
-        span: Span,
-        /// Where to note how many are ahead of it, if it is fair.
-        ahead: Option<Ahead>,
-        /// An error is boxed: the memory for the answer is kept as long as the caller waits.
-        reply: Reply<Result<Won, Box<AcquireError>>>,
-    },
+    /// The caller of an acquire has gone.
     Cancel(RequestId),
     Extend {
         request: RequestId,
@@ -116,10 +110,7 @@ pub(crate) enum Request {
     Adopt {
         request: RequestId,
         lock: Box<DetachedLock>,
-        driver: Handle,
-        resource: Arc<str>,
-        kind: KindName,
-        reply: AdoptReply,
+        adopter: Adopter,
     },
     /// Release what was detached, and is in no other hands. `adopting` is the request that may still
     /// adopt it.
@@ -160,11 +151,11 @@ pub(crate) enum Request {
         keys: Vec<Arc<str>>,
         reply: Reply<Looked>,
     },
-    /// `ear` hears the messages of a channel, until `listener` no longer listens.
+    /// `ear` is notified of the messages of a channel, until `listener` no longer listens.
     Listen {
         listener: RequestId,
         channel: Arc<str>,
-        ear: Arc<dyn Hears>,
+        ear: Arc<Notify>,
     },
     Unlisten {
         listener: RequestId,
@@ -180,11 +171,4 @@ pub(crate) enum Request {
     },
     /// The reply is dropped when the driver has ended.
     Shutdown(Reply<()>),
-}
-
-impl Request {
-    /// Returns whether it proposes a ballot, by the wall clock.
-    pub(super) const fn is_fenced(&self) -> bool {
-        matches!(self, Self::Acquire { acquire, .. } if acquire.fences.is_some())
-    }
 }

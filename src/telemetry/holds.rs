@@ -3,11 +3,9 @@
 #[cfg(feature = "tracing")]
 use super::redacted::Votes;
 use super::table::Metric;
-use super::{ACQUIRE, HOLD, Outlet, Span, Telemetry, ms};
+use super::{ACQUIRE, HOLD, Outlet, Span, ms};
 use crate::failure::LossReason;
-use quorumlock_core::coordinator::{
-    AttemptId, FailureKind, NotAdopted, Observation, RequestId, WATCHED,
-};
+use quorumlock_core::coordinator::{AttemptId, FailureKind, NotAdopted, Observation, RequestId};
 use quorumlock_core::quorum::Progress;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,9 +29,6 @@ impl Outlet {
         hold: impl Fn(AttemptId) -> Option<(&'a str, Duration)>,
         resource_of: impl FnOnce(&Arc<str>) -> Arc<str>,
     ) {
-        if !WATCHED {
-            return;
-        }
         match observation {
             Observation::Attempt { request, number, result, took, votes } => {
                 let Some((span, resource)) = acquire(*request) else { return };
@@ -96,7 +91,7 @@ impl Outlet {
     #[inline]
     pub(crate) fn lost(&self, hold: Held<'_>, reason: &LossReason) {
         // Nothing is lost with a guard that was given up.
-        if WATCHED && *reason != LossReason::Released {
+        if *reason != LossReason::Released {
             let nodes = match reason {
                 LossReason::QuorumGone(nodes) => &**nodes,
                 _ => &[],
@@ -118,72 +113,43 @@ impl Outlet {
     /// `detached` for another process.
     #[inline]
     pub(crate) fn kept(&self, hold: Option<Held<'_>>, outcome: &'static str) {
-        if WATCHED {
-            hold.inspect(|hold| self.time(Metric::HoldDuration, "", hold.held));
-            self.released(hold.map(|hold| (&**hold.resource, hold.held)), outcome);
-        }
+        self.given_up(hold, true);
+        self.released(hold, outcome);
     }
 
-    /// Reports an adoption: the first extension of a lock that another process has detached.
+    /// Reports that a guard was given up. `hold` is `None` if its loss has been reported before.
     #[inline]
-    pub(crate) fn adopted(&self, resource: &str, took: Duration, error: Option<&NotAdopted>) {
-        if WATCHED {
-            let (outcome, took_ms) = (error.map_or("adopted", NotAdopted::as_str), ms(took));
-            self.count(Metric::Adoptions, outcome);
-            if let Some(why) = error {
-                event!(
-                    WARN HOLD: resource, outcome, took_ms, votes = %Votes(why.nodes()), "not adopted"
-                );
-            } else {
-                event!(DEBUG HOLD: resource, outcome, took_ms, "adopted");
-            }
+    pub(crate) fn given_up(&self, hold: Option<Held<'_>>, in_time: bool) {
+        match hold {
+            Some(hold) if in_time => self.time(Metric::HoldDuration, "", hold.held),
+            Some(hold) => self.lost(hold, &LossReason::Lapsed),
+            None => {}
         }
     }
 
-    fn released(&self, lock: Option<(&str, Duration)>, outcome: &str) {
+    /// Reports what has become of a guard that was given up.
+    #[inline]
+    pub(crate) fn released(&self, hold: Option<Held<'_>>, outcome: &str) {
         self.count(Metric::Releases, outcome);
-        let (resource, held_ms) = lock.map(|(resource, held)| (resource, ms(held))).unzip();
+        let (resource, held_ms) = hold.map(|hold| (&**hold.resource, ms(hold.held))).unzip();
         if outcome == "unconfirmed" {
             event!(INFO HOLD: resource, outcome, held_ms, "released");
         } else {
             event!(DEBUG HOLD: resource, outcome, held_ms, "released");
         }
     }
-}
 
-impl Telemetry {
-    /// Reports that a guard was given up. `hold` is `None` if its loss has been reported before.
-    /// `request` is set if a caller waits for the outcome of its release.
+    /// Reports an adoption: the first extension of a lock that another process has detached.
     #[inline]
-    pub(crate) fn given_up(
-        &mut self,
-        hold: Option<Held<'_>>,
-        request: Option<RequestId>,
-        in_time: bool,
-    ) {
-        if !WATCHED {
-            return;
-        }
-        match hold {
-            Some(hold) if in_time => self.outlet.time(Metric::HoldDuration, "", hold.held),
-            Some(hold) => self.outlet.lost(hold, &LossReason::Lapsed),
-            None => {}
-        }
-        if let Some(request) = request {
-            let lock = hold.map(|hold| (hold.resource.clone(), hold.held));
-            self.releasing.insert(request, lock);
+    pub(crate) fn adopted(&self, resource: &str, took: Duration, error: Option<&NotAdopted>) {
+        let (outcome, took_ms) = (error.map_or("adopted", NotAdopted::as_str), ms(took));
+        self.count(Metric::Adoptions, outcome);
+        if let Some(why) = error {
+            event!(
+                WARN HOLD: resource, outcome, took_ms, votes = %Votes(why.nodes()), "not adopted"
+            );
         } else {
-            self.outlet.released(hold.map(|hold| (&**hold.resource, hold.held)), "dropped");
-        }
-    }
-
-    /// Reports the outcome of a release.
-    #[inline]
-    pub(crate) fn released(&mut self, request: RequestId, outcome: &'static str) {
-        if WATCHED {
-            let lock = self.releasing.remove(&request).flatten();
-            let lock = lock.as_ref().map(|(resource, held)| (&**resource, *held));
-            self.outlet.released(lock, outcome);
+            event!(DEBUG HOLD: resource, outcome, took_ms, "adopted");
         }
     }
 }

@@ -8,12 +8,9 @@
 #![cfg_attr(
     not(all(feature = "tracing", feature = "metrics")),
     allow(
+        unused,
         clippy::if_same_then_else,
         clippy::single_match,
-        dead_code,
-        unused_imports,
-        unused_mut,
-        unused_variables,
         reason = "each feature uses a part of it"
     )
 )]
@@ -60,9 +57,8 @@ pub(crate) use span::Span;
 
 use crate::kind_name::{ByKind, KindName};
 use nodes::Nodes;
-use quorumlock_core::coordinator::{Coordinator, RequestId, WATCHED, Watching};
+use quorumlock_core::coordinator::{Coordinator, WATCHED, Watching};
 use quorumlock_core::quorum::Instant;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use table::Metric;
@@ -116,16 +112,13 @@ pub(crate) struct Telemetry {
     nodes: Nodes,
     /// The last reported numbers of held locks, idle locks and rounds.
     levels: [usize; 9],
-    /// The releases that a caller waits for: the resource, and how long it was locked. `None` if its
-    /// loss has been reported before.
-    releasing: BTreeMap<RequestId, Option<(Arc<str>, Duration)>>,
     watching: Watching,
 }
 
 impl Telemetry {
     pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
-        let (releasing, watching) = (BTreeMap::new(), Watching::Nothing);
-        Self { outlet, nodes: Nodes::new(names), levels: [0; 9], releasing, watching }
+        let watching = Watching::Nothing;
+        Self { outlet, nodes: Nodes::new(names), levels: [0; 9], watching }
     }
 
     /// Begins a turn, before the machine is given anything in it.

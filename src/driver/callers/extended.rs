@@ -2,7 +2,6 @@
 //! loss.
 
 use super::Callers;
-use super::waiting::Caller;
 use crate::driver::clock::Clock;
 use crate::driver::{InTransit, LeaseState};
 use crate::failure::{ExtendError, LossReason, Unextended};
@@ -21,7 +20,7 @@ impl Callers {
         clock: Clock,
         result: Result<Extended, NotExtended>,
     ) {
-        let caller = request.and_then(|request| self.waiting.remove(request));
+        let reply = request.and_then(|request| self.waiting.extenders.remove(&request));
         // The hold is over: its guard concludes that from the dropped reply.
         let Some(hold) = self.holds.get(attempt) else { return };
         let result = match result {
@@ -42,7 +41,7 @@ impl Callers {
                 Err(unextended(hold, nodes, machine.masters().quorum()))
             }
         };
-        if let Some(Caller::Extender(reply)) = caller {
+        if let Some(reply) = reply {
             let _ = reply.send(result);
         }
     }
@@ -82,7 +81,7 @@ impl Callers {
         (request, attempt): (RequestId, AttemptId),
         result: Result<Box<DetachedLock>, NotExtended>,
     ) {
-        let caller = self.waiting.remove(request);
+        let detacher = self.waiting.detachers.remove(&request);
         match result {
             Ok(lock) => {
                 let hold = self.holds.remove(attempt);
@@ -91,19 +90,16 @@ impl Callers {
                 if let Some(hold) = hold {
                     hold.end(now, LossReason::Detached);
                 }
-                // If the caller is gone, what is not sent is dropped, and so released.
-                if let Some(Caller::Detacher(driver, reply)) = caller {
-                    let _ = reply.send(Ok(InTransit::new(driver, lock)));
-                } else {
-                    machine.handle_give_back(now, *lock, None);
+                match detacher {
+                    // If the caller is gone, what is not sent is dropped, and so released.
+                    Some((driver, reply)) => _ = reply.send(Ok(InTransit::new(driver, lock))),
+                    None => machine.handle_give_back(now, *lock, None),
                 }
             }
             // The caller learns it from the hold, which is over.
             Err(NotExtended::Lost) => {}
             Err(NotExtended::Unconfirmed(nodes)) => {
-                if let (Some(hold), Some(Caller::Detacher(_, reply))) =
-                    (self.holds.get(attempt), caller)
-                {
+                if let (Some(hold), Some((_, reply))) = (self.holds.get(attempt), detacher) {
                     let _ = reply.send(Err(unextended(hold, nodes, machine.masters().quorum())));
                 }
             }

@@ -2,7 +2,6 @@
 //! in the way, after everything that is owed has been queued.
 
 use super::Callers;
-use super::waiting::Caller;
 use crate::driver::acquirer::Acquirer;
 use crate::report::Obstacle;
 use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Keys, RequestId};
@@ -33,14 +32,14 @@ impl Callers {
         mut failure: Failure,
         waited: Duration,
     ) -> bool {
-        let Some(Caller::Acquirer(acquirer)) = self.waiting.remove(request) else { return false };
+        let Some(acquirer) = self.waiting.acquirers.remove(&request) else { return false };
         let held = self.held_meanwhile(now, &acquirer, &failure.kind, waited);
         let mut blocked = Vec::new();
         match (failure.unnamed.take(), &failure.kind) {
             (Some(keys), FailureKind::Contended(Obstacle::Holder(None))) if !self.closing => {
                 machine.handle_in_the_way(now, request, &keys);
                 let refused = Refused { acquirer, failure, waited, keys, held };
-                self.waiting.insert(request, Caller::Refused(refused.into()));
+                self.waiting.refused.insert(request, refused);
                 return true;
             }
             (Some(keys), FailureKind::Contended(Obstacle::OwnGuard)) => {
@@ -60,8 +59,8 @@ impl Callers {
         request: RequestId,
         found: Vec<Option<Obstacle>>,
     ) {
-        let Some(Caller::Refused(refused)) = self.waiting.remove(request) else { return };
-        let Refused { acquirer, mut failure, waited, keys, held: meanwhile } = *refused;
+        let Some(refused) = self.waiting.refused.remove(&request) else { return };
+        let Refused { acquirer, mut failure, waited, keys, held: meanwhile } = refused;
         let held = keys.iter().zip(found).filter_map(|(key, obstacle)| {
             // The next acquire of this client may have it by now.
             let is_ours = machine.is_held_here(key);

@@ -5,63 +5,63 @@ use crate::driver::acquirer::Acquirer;
 use crate::driver::by_id::ById;
 use crate::driver::hand_over::Adopter;
 use crate::driver::request::{DetachReply, ForceReleased, Inspected, Looked, ReleaseResult, Reply};
-use crate::driver::{Handle, Hears};
+use crate::driver::{Handle, LeaseState};
 use crate::failure::ExtendError;
 use quorumlock_core::coordinator::RequestId;
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
+use tokio::sync::Notify;
 
-/// The way of an answer to its caller. Dropped without an answer if the hold it is about is over, or
-/// the driver ends.
-pub(super) enum Caller {
-    Acquirer(Acquirer),
-    /// It has failed, and what was in the way is being asked. Boxed, since it is rare.
-    Refused(Box<Refused>),
-    Extender(Reply<Result<Instant, ExtendError>>),
-    Releaser(Reply<ReleaseResult>),
-    Detacher(Handle, DetachReply),
-    /// Boxed: the entry of each caller is as large as the largest of these.
-    Adopter(Box<Adopter>),
-    Inspector(Reply<Inspected>),
-    Forcer(Reply<ForceReleased>),
-    Asker(Reply<u64>),
-    Looker(Reply<Looked>),
-    /// Answered for as long as it listens.
-    Listener(Arc<dyn Hears>),
+/// The ways of answers to their callers. Dropped without an answer if the hold it is about is over, or the driver
+/// ends.
+#[derive(Default)]
+pub(super) struct Waiting {
+    pub(super) acquirers: ById<RequestId, Acquirer>,
+    /// They have failed, and what was in the way is being asked.
+    pub(super) refused: ById<RequestId, Refused>,
+    pub(super) extenders: ById<RequestId, Reply<Result<Instant, ExtendError>>>,
+    pub(super) releasers: ById<RequestId, Releaser>,
+    pub(super) detachers: ById<RequestId, (Handle, DetachReply)>,
+    pub(super) adopters: ById<RequestId, Adopter>,
+    pub(super) inspectors: ById<RequestId, Reply<Inspected>>,
+    pub(super) forcers: ById<RequestId, Reply<ForceReleased>>,
+    pub(super) askers: ById<RequestId, Reply<u64>>,
+    pub(super) lookers: ById<RequestId, Reply<Looked>>,
+    /// Notified for as long as they listen.
+    pub(super) listeners: ById<RequestId, Arc<Notify>>,
 }
 
-#[derive(Default)]
-pub(super) struct Waiting(ById<RequestId, Caller>);
+/// A caller that has given a guard up, and waits for the outcome.
+pub(super) struct Releaser {
+    pub(super) reply: Reply<ReleaseResult>,
+    /// `None` if its loss has been reported before.
+    pub(super) hold: Option<Arc<LeaseState>>,
+    /// When that was.
+    pub(super) given_up: Instant,
+}
 
 impl Waiting {
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn insert(&mut self, request: RequestId, caller: Caller) {
-        self.0.insert(request, caller);
-    }
-
-    pub(super) fn get(&self, request: RequestId) -> Option<&Caller> {
-        self.0.get(&request)
-    }
-
-    pub(super) fn remove(&mut self, request: RequestId) -> Option<Caller> {
-        self.0.remove(&request)
+        let asked = self.inspectors.len() + self.forcers.len() + self.askers.len();
+        let held = self.extenders.len() + self.releasers.len() + self.detachers.len();
+        let wanted = self.acquirers.len() + self.refused.len() + self.adopters.len();
+        asked + self.lookers.len() + held + wanted + self.listeners.len()
     }
 
     /// Drops the callers that get no answer once the client is closed. All listeners look for themselves
     /// from now on: they find that the driver ends.
     pub(super) fn close(&mut self) {
-        self.0.retain(|_, caller| {
-            if let Caller::Listener(ear) = caller {
-                ear.hear(None);
-            }
-            !matches!(
-                caller,
-                Caller::Acquirer(_) | Caller::Refused(_) | Caller::Adopter(_) | Caller::Listener(_)
-            )
-        });
+        self.acquirers.clear();
+        self.refused.clear();
+        self.adopters.clear();
+        self.listeners.drain().for_each(|(_, ear)| ear.notify_one());
+    }
+}
+
+/// Answers the caller of this request, if it waits.
+pub(super) fn answer<T>(waiting: &mut ById<RequestId, Reply<T>>, request: RequestId, answer: T) {
+    if let Some(reply) = waiting.remove(&request) {
+        let _ = reply.send(answer);
     }
 }
