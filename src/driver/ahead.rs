@@ -3,25 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The value for `None`: lists are never that long.
-const UNKNOWN: usize = usize::MAX;
-
-/// The driver sets it, and the caller reads it.
-#[derive(Clone)]
+/// One more than there are, and zero if that is not known. The driver sets it, and the caller reads it.
+#[derive(Clone, Default)]
 pub(crate) struct Ahead(Arc<AtomicUsize>);
 
 impl Ahead {
     pub(super) fn set(&self, ahead: Option<usize>) {
-        self.0.store(ahead.unwrap_or(UNKNOWN), Ordering::Relaxed);
+        self.0.store(ahead.map_or(0, |ahead| ahead.saturating_add(1)), Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> Option<usize> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|ahead| *ahead != UNKNOWN)
-    }
-}
-
-impl Default for Ahead {
-    fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(UNKNOWN)))
+        self.0.load(Ordering::Relaxed).checked_sub(1)
     }
 }

@@ -81,7 +81,7 @@ impl Handle {
     /// Sends an acquire to the driver. Otherwise as [`send`](Self::send).
     pub(crate) fn acquire(&self, asked: LockRequest) {
         if self.is_here() {
-            self.0.requests.acquire(asked);
+            let _ = self.0.requests.acquires.send(asked);
         }
     }
 
@@ -89,7 +89,7 @@ impl Handle {
     /// another process, the request is dropped, and the caller that waits for its reply sees that.
     pub(crate) fn send(&self, request: Request) {
         if self.is_here() {
-            self.0.requests.send(request);
+            let _ = self.0.requests.others.send(request);
         }
     }
 

@@ -15,8 +15,8 @@ const MOST: usize = 1 << 14;
 /// The ends that handles have.
 #[derive(Clone)]
 pub(crate) struct Requests {
-    acquires: UnboundedSender<LockRequest>,
-    others: UnboundedSender<Request>,
+    pub(super) acquires: UnboundedSender<LockRequest>,
+    pub(super) others: UnboundedSender<Request>,
 }
 
 /// The ends that the driver has.
@@ -46,18 +46,6 @@ pub(crate) fn requests() -> (Requests, Inbox) {
         wakes: false,
     };
     (Requests { acquires, others }, inbox)
-}
-
-impl Requests {
-    /// Sends an acquire. If the driver is gone, it is dropped.
-    pub(crate) fn acquire(&self, acquire: LockRequest) {
-        let _ = self.acquires.send(acquire);
-    }
-
-    /// Sends any other request. If the driver is gone, the request is dropped.
-    pub(crate) fn send(&self, request: Request) {
-        let _ = self.others.send(request);
-    }
 }
 
 impl Inbox {
@@ -185,7 +173,7 @@ mod tests {
     fn it_is_over_once_all_that_was_sent_is_taken() {
         let (requests, mut inbox) = requests();
         assert!(next(&mut inbox).is_empty());
-        requests.send(Request::Cancel(RequestId(7)));
+        requests.others.send(Request::Cancel(RequestId(7))).ok().unwrap();
         drop(requests);
         assert_eq!(next(&mut inbox), ["not 7"]);
         let polled = inbox.poll(&mut Context::from_waker(noop_waker_ref()));

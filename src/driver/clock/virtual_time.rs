@@ -36,14 +36,10 @@ fn origin() -> (std::time::Instant, SystemTime) {
 
 /// Returns the time since an hour before the origin.
 fn since_origin() -> Duration {
-    (tokio::time::Instant::now().into_std() + BACK) - origin().0 + suspended()
-}
-
-fn suspended() -> Duration {
+    let since = (tokio::time::Instant::now().into_std() + BACK) - origin().0;
     #[cfg(test)]
-    return SUSPENDED.get();
-    #[cfg(not(test))]
-    Duration::ZERO
+    let since = since + SUSPENDED.get();
+    since
 }
 
 #[cfg(test)]
