@@ -6,7 +6,6 @@
 
 mod acquirer;
 mod ahead;
-mod by_id;
 mod callers;
 mod catching_up;
 pub(crate) mod clock;

@@ -2,33 +2,36 @@
 
 use super::refused::Refused;
 use crate::driver::acquirer::Acquirer;
-use crate::driver::by_id::ById;
 use crate::driver::hand_over::Adopter;
 use crate::driver::request::{DetachReply, ForceReleased, Inspected, Looked, ReleaseResult, Reply};
 use crate::driver::{Handle, LeaseState};
 use crate::failure::ExtendError;
 use quorumlock_core::coordinator::RequestId;
 use quorumlock_core::quorum::Instant;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
+
+/// Those that wait in the same way.
+type ByRequest<T> = BTreeMap<RequestId, T>;
 
 /// The ways of answers to their callers. Dropped without an answer if the hold it is about is over, or the driver
 /// ends.
 #[derive(Default)]
 pub(super) struct Waiting {
-    pub(super) acquirers: ById<RequestId, Acquirer>,
+    pub(super) acquirers: ByRequest<Acquirer>,
     /// They have failed, and what was in the way is being asked.
-    pub(super) refused: ById<RequestId, Refused>,
-    pub(super) extenders: ById<RequestId, Reply<Result<Instant, ExtendError>>>,
-    pub(super) releasers: ById<RequestId, Releaser>,
-    pub(super) detachers: ById<RequestId, (Handle, DetachReply)>,
-    pub(super) adopters: ById<RequestId, Adopter>,
-    pub(super) inspectors: ById<RequestId, Reply<Inspected>>,
-    pub(super) forcers: ById<RequestId, Reply<ForceReleased>>,
-    pub(super) askers: ById<RequestId, Reply<u64>>,
-    pub(super) lookers: ById<RequestId, Reply<Looked>>,
+    pub(super) refused: ByRequest<Refused>,
+    pub(super) extenders: ByRequest<Reply<Result<Instant, ExtendError>>>,
+    pub(super) releasers: ByRequest<Releaser>,
+    pub(super) detachers: ByRequest<(Handle, DetachReply)>,
+    pub(super) adopters: ByRequest<Adopter>,
+    pub(super) inspectors: ByRequest<Reply<Inspected>>,
+    pub(super) forcers: ByRequest<Reply<ForceReleased>>,
+    pub(super) askers: ByRequest<Reply<u64>>,
+    pub(super) lookers: ByRequest<Reply<Looked>>,
     /// Notified for as long as they listen.
-    pub(super) listeners: ById<RequestId, Arc<Notify>>,
+    pub(super) listeners: ByRequest<Arc<Notify>>,
 }
 
 /// A caller that has given a guard up, and waits for the outcome.
@@ -55,12 +58,12 @@ impl Waiting {
         self.acquirers.clear();
         self.refused.clear();
         self.adopters.clear();
-        self.listeners.drain().for_each(|(_, ear)| ear.notify_one());
+        std::mem::take(&mut self.listeners).into_values().for_each(|ear| ear.notify_one());
     }
 }
 
 /// Answers the caller of this request, if it waits.
-pub(super) fn answer<T>(waiting: &mut ById<RequestId, Reply<T>>, request: RequestId, answer: T) {
+pub(super) fn answer<T>(waiting: &mut ByRequest<Reply<T>>, request: RequestId, answer: T) {
     if let Some(reply) = waiting.remove(&request) {
         let _ = reply.send(answer);
     }
