@@ -260,7 +260,7 @@ impl<G: Held> fmt::Debug for Direct<G> {
 impl<G: Held> Drop for Direct<G> {
     fn drop(&mut self) {
         if let State::Waiting(waiting) = &mut self.state {
-            // Before the cancellation, which may pass by the acquire: that is not begun then.
+            // Before the cancellation, which may pass by the acquire: the driver begins none whose caller has gone.
             waiting.answer.close();
             waiting.driver.send(Request::Cancel(waiting.request));
             if WATCHED {

@@ -310,7 +310,13 @@ impl Callers {
                         ear.notify_one();
                     }
                 }
-                Event::Keep { attempt } => self.keep(machine, now, attempt),
+                Event::Keep { attempt } => {
+                    // The keeper extends no hold that its caller has not picked up.
+                    let hold = self.holds.get(attempt);
+                    if hold.is_some_and(|hold| hold.is_picked_up_or_awaited()) {
+                        machine.handle_picked_up(now, attempt);
+                    }
+                }
                 Event::Wanted { attempt } => {
                     if let Some(hold) = self.holds.get(attempt) {
                         Outlet::wanted(&hold.resource);

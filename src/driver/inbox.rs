@@ -31,7 +31,7 @@ pub(crate) struct Inbox {
 
 struct Queue<T> {
     receiver: UnboundedReceiver<T>,
-    /// What is handled next.
+    /// The requests that are handled next.
     taken: Vec<T>,
 }
 
@@ -94,7 +94,7 @@ impl Inbox {
 }
 
 impl<T> Queue<T> {
-    /// Nothing has come, and something may come yet.
+    /// Returns whether it is empty, and requests may still come.
     fn is_quiet(&self) -> bool {
         self.receiver.is_empty() && !self.receiver.is_closed()
     }

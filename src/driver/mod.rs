@@ -396,6 +396,5 @@ impl Drop for Driver {
     }
 }
 
-#[cfg(test)]
-#[cfg(feature = "embedded")]
+#[cfg(all(test, feature = "embedded"))]
 mod tests;

@@ -26,20 +26,14 @@ impl OsRandom {
     pub(crate) const fn new() -> Self {
         Self { drawn: [0; MOST], left: 0, draws_more: false }
     }
-
-    /// Draws from the operating system. Returns `None` if it has no randomness.
-    fn draw(&mut self) -> Option<()> {
-        let len = if self.draws_more { MOST } else { LEAST };
-        getrandom::fill(self.drawn.get_mut(..len)?).ok()?;
-        (self.left, self.draws_more) = (len, true);
-        Some(())
-    }
 }
 
 impl Random for OsRandom {
     fn bits(&mut self) -> Option<u128> {
         if self.left < NUMBER {
-            self.draw()?;
+            let len = if self.draws_more { MOST } else { LEAST };
+            getrandom::fill(self.drawn.get_mut(..len)?).ok()?;
+            (self.left, self.draws_more) = (len, true);
         }
         let left = self.left.checked_sub(NUMBER)?;
         let bytes = self.drawn.get(left..self.left)?.try_into().ok()?;

@@ -12,7 +12,7 @@ pub(super) struct Unready {
     pub(super) reply: Reply<Result<(), NotReady>>,
 }
 
-/// Answers those that need not wait any longer, and forgets callers that gave up.
+/// Answers the callers that need not wait any longer, and forgets callers that gave up.
 pub(super) fn look(unready: &mut Vec<Unready>, machine: &Coordinator, now: Instant) {
     unready.retain(|waiter| !waiter.reply.is_closed());
     if machine.masters().can_vote(now) {

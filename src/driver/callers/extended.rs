@@ -1,5 +1,4 @@
-//! The course of a hold: the answers to callers that extend it, downgrade it or detach it; its keeper; its
-//! loss.
+//! The course of a hold: the answers to callers that extend it, downgrade it or detach it; its loss.
 
 use super::Callers;
 use crate::driver::clock::Clock;
@@ -43,14 +42,6 @@ impl Callers {
         };
         if let Some(reply) = reply {
             let _ = reply.send(result);
-        }
-    }
-
-    /// Lets the keeper extend a hold, unless no caller has picked it up.
-    pub(super) fn keep(&self, machine: &mut Coordinator, now: Instant, attempt: AttemptId) {
-        let hold = self.holds.get(attempt);
-        if hold.is_some_and(|hold| hold.is_picked_up_or_awaited()) {
-            machine.handle_picked_up(now, attempt);
         }
     }
 

@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Those that wait in the same way.
+/// The callers that wait for answers of the same type.
 type ByRequest<T> = BTreeMap<RequestId, T>;
 
-/// The ways of answers to their callers. Dropped without an answer if the hold it is about is over, or the driver
+/// The ways of answers to all callers. Dropped without an answer if the hold it is about is over, or the driver
 /// ends.
 #[derive(Default)]
 pub(super) struct Waiting {

@@ -3,7 +3,6 @@
 //! the runtime's pool of blocking threads, the end of the runtime would.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -66,18 +65,12 @@ impl Asked {
         if std::mem::replace(&mut self.process, process) != process {
             self.names.clear();
         }
-        match self.names.entry(host.into()) {
-            Entry::Occupied(mut waiting) => {
-                // A dial gives up long before a silent name server does.
-                waiting.get_mut().retain(|reply| !reply.is_closed());
-                waiting.get_mut().push(reply);
-                false
-            }
-            Entry::Vacant(first) => {
-                first.insert(vec![reply]);
-                true
-            }
-        }
+        let has_thread = self.names.contains_key(host);
+        let waiting = self.names.entry(host.into()).or_default();
+        // A dial gives up long before a silent name server does.
+        waiting.retain(|reply| !reply.is_closed());
+        waiting.push(reply);
+        !has_thread
     }
 
     fn end(&mut self, host: &str, found: &Answer) {
