@@ -74,11 +74,6 @@ impl Coordinator {
         let answer = match kind {
             Some(RoundKind::Acquire { .. }) => {
                 self.learn(id, node, reply);
-                if *reply == Reply::Nil
-                    && let Some(round) = self.locks.rounds.get_mut(id)
-                {
-                    round.note_nil(node);
-                }
                 acquire::answer(reply)
             }
             Some(RoundKind::Extend { .. }) => extend::answer(reply),
@@ -145,8 +140,10 @@ impl Coordinator {
         };
         round.record(node, answer, self.cx.now);
         self.judge(id);
-        if let Some(attempt) = topped_up {
-            self.locks.top_up(&mut self.cx, attempt, node);
+        if let Some(id) = topped_up
+            && let Some(attempt) = self.locks.attempts.get_mut(id)
+        {
+            attempt.top_up(&mut self.cx, id, node);
         }
     }
 

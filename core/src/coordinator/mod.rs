@@ -36,7 +36,7 @@ pub use crate::wire::{self, SHARED};
 use crate::lock::Locks;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Events, Timer, Timers};
-use crate::shelf::{NoShelf, Shelves};
+use crate::shelf::Shelves;
 use crate::waiting::Waiters;
 use crate::wire::Login;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Coordinator {
     ) -> Self {
         let masters = Masters::new(now, settings, nodes, random);
         let (events, timers) = (Events::default(), Timers::default());
-        let cx = Cx { now, masters, events, timers, shelf: Arc::new(NoShelf) };
+        let cx = Cx { now, masters, events, timers, shelf: None };
         let mut machine = Self { cx, locks: Locks::default(), waiters: Waiters::default() };
         machine.wake_sessions();
         machine
@@ -66,7 +66,7 @@ impl Coordinator {
 
     /// Puts holds that no guard has where callers take them by themselves.
     pub fn use_shelf(&mut self, shelf: Arc<dyn Shelves>) {
-        self.cx.shelf = shelf;
+        self.cx.shelf = Some(shelf);
     }
 
     /// Returns the masters, as this client sees them.

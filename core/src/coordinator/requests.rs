@@ -182,8 +182,8 @@ impl Coordinator {
     /// Returns the token of the hold that is kept warm under `key`, and that no guard has.
     pub fn idle_under(&self, key: &str) -> Option<Token> {
         let id = self.waiters.idle(key)?;
-        let attempt = self.locks.attempts.get(id)?;
-        (!self.cx.shelf.is_in_use(key, id)).then_some(attempt.claim.token)
+        let is_in_use = self.cx.shelf.as_ref().is_some_and(|shelf| shelf.is_in_use(key, id));
+        self.locks.attempts.get(id).filter(|_| !is_in_use).map(|attempt| attempt.claim.token)
     }
 
     /// Deletes `key` wherever its value is `value`, also if the work of that holder has ended well since. With

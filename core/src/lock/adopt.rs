@@ -5,10 +5,9 @@
 //! here: there is no deadline. A round that is not won deletes nothing. The value goes back to the
 //! caller, which may try again or pass it on, and a deletion would end the lock of its next owner.
 
-use super::release::disarm;
 use super::staying::Staying;
 use super::{Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
-use crate::quorum::{Instant, Nanos, NodeSet};
+use crate::quorum::{Instant, NodeSet};
 use crate::report::{LossReason, NodeReport};
 use crate::shared::{AtLeast, AttemptId, Cx, Event, KeepAlive, Label, RequestId, Timer};
 use crate::waiting::Waiters;
@@ -16,7 +15,7 @@ use crate::wire::{Ballot, Claim};
 
 /// An adoption that is not decided.
 pub(crate) struct Adoption {
-    request: RequestId,
+    pub(crate) request: RequestId,
     keep_alive: Option<KeepAlive>,
 }
 
@@ -88,7 +87,7 @@ impl Locks {
     ) {
         if !adopting.is_some_and(|request| self.cancel_adopt(cx, waiters, request)) {
             let attempt = self.detached_attempt(cx, lock, Stage::Asked);
-            self.give_back(cx, waiters, attempt, None);
+            attempt.give_back(cx, waiters, None);
         }
     }
 
@@ -105,66 +104,9 @@ impl Locks {
         let at_least = at_least.map(|span| AtLeast::new(span, cx.masters.settings.drift));
         let staying = Staying::of_adopted(at_least, life);
         let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
-        Attempt {
-            claim: Claim { keys, token, life, ballot, label, unsettled },
-            staying,
-            ttl,
-            began: cx.now,
-            touched: NodeSet::first(cx.masters.sessions.len()),
-            refused: NodeSet::EMPTY,
-            stage,
-            warm: Nanos::ZERO,
-            reuses: 0,
-            hears_asks: false,
-        }
-    }
-
-    /// Turns the adoption into a hold, after a round that began at `started` was won. Returns `false` if its
-    /// keep-alive is over.
-    pub(crate) fn adopt(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        started: Instant,
-        deadline: Instant,
-    ) -> bool {
-        let Some(attempt) = self.attempts.get_mut(id) else { return false };
-        let Some(adoption) = attempt.adoption() else { return false };
-        let request = adoption.request;
-        let keeper = adoption.keep_alive.map(|keep_alive| keep_alive.keeper(started));
-        let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
-        if deadline <= cx.now {
-            self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::Lapsed));
-            return false;
-        }
-        attempt.stage = Stage::Held(Hold {
-            deadline,
-            keeper,
-            extend_at: None,
-            notify: false,
-            waits_for_guard: false,
-        });
-        cx.timers.set(deadline, Timer::Deadline(id));
-        self.adopting.remove(&request);
-        let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
-        let result = Ok(Adopted { attempt: id, deadline, is_last });
-        cx.events.push(Event::Adopted { request, result });
-        true
-    }
-
-    /// Ends an adoption that is not won. The keys stay: they expire within their life.
-    pub(crate) fn refuse(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        why: NotAdopted,
-    ) {
-        let Some(attempt) = self.end_adoption(cx, waiters, id) else { return };
-        cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
-        let Some(request) = attempt.adoption().map(|adoption| adoption.request) else { return };
-        cx.events.push(Event::Adopted { request, result: Err(why) });
+        let claim = Claim { keys, token, life, ballot, label, unsettled };
+        let touched = NodeSet::first(cx.masters.sessions.len());
+        Attempt { touched, stage, ..Attempt::new(cx.now, claim, ttl, staying) }
     }
 
     /// Cancels the adoption of a caller that is gone. It has taken the value with it, so the lock is
@@ -175,22 +117,20 @@ impl Locks {
         waiters: &mut Waiters,
         request: RequestId,
     ) -> bool {
-        let id = self.adopting.get(&request).copied();
-        let attempt = id.and_then(|id| self.end_adoption(cx, waiters, id));
+        let attempt = self.end_adoption(cx, waiters, request);
         let is_cancelled = attempt.is_some();
         if let Some(attempt) = attempt {
-            self.give_back(cx, waiters, attempt, None);
+            attempt.give_back(cx, waiters, None);
         }
         is_cancelled
     }
 
     /// Ends all adoptions, for a shutdown. Their callers get their values back.
     pub(crate) fn leave_adoptions(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
-        let ids: Vec<AttemptId> = self.adopting.values().copied().collect();
-        for attempt in
-            ids.into_iter().filter_map(|id| self.end_adoption(cx, waiters, id)).collect::<Vec<_>>()
-        {
-            cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+        while let Some((&request, _)) = self.adopting.first_key_value() {
+            if let Some(attempt) = self.end_adoption(cx, waiters, request) {
+                cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+            }
         }
     }
 
@@ -199,20 +139,58 @@ impl Locks {
         &mut self,
         cx: &mut Cx,
         waiters: &mut Waiters,
-        id: AttemptId,
+        request: RequestId,
     ) -> Option<Attempt> {
+        let id = self.adopting.remove(&request)?;
         let attempt = self.attempts.remove(id)?;
-        disarm(cx, waiters, id, &attempt);
-        if let Some(adoption) = attempt.adoption() {
-            self.adopting.remove(&adoption.request);
-        }
+        attempt.disarm(cx, waiters, id);
         Some(attempt)
     }
 }
 
 impl Attempt {
+    /// Turns the adoption into a hold, after a round that began at `started` was won. Returns `false` if its
+    /// keep-alive is over.
+    pub(crate) fn adopt(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        started: Instant,
+        deadline: Instant,
+    ) -> bool {
+        let Some(&Adoption { request, keep_alive }) = self.adoption() else { return false };
+        let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
+        let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
+        if deadline <= cx.now {
+            self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::Lapsed));
+            return false;
+        }
+        self.stage = Stage::Held(Hold::until(deadline, keeper));
+        cx.timers.set(deadline, Timer::Deadline(id));
+        let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
+        let result = Ok(Adopted { attempt: id, deadline, is_last });
+        cx.events.push(Event::Adopted { request, result });
+        true
+    }
+
+    /// Ends an adoption that is not won. The keys stay: they expire within their life.
+    pub(crate) fn refuse(
+        &self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        why: NotAdopted,
+    ) {
+        self.disarm(cx, waiters, id);
+        cx.masters.keep(cx.now, &self.claim, self.claim.life.span());
+        if let Some(&Adoption { request, .. }) = self.adoption() {
+            cx.events.push(Event::Adopted { request, result: Err(why) });
+        }
+    }
+
     /// Returns the adoption that is not decided, if it is one.
-    fn adoption(&self) -> Option<&Adoption> {
+    pub(crate) fn adoption(&self) -> Option<&Adoption> {
         match &self.stage {
             Stage::Changing(change) => match &**change {
                 Change::Adopt(adoption) => Some(adoption),

@@ -3,7 +3,7 @@
 use super::probe::HeldBack;
 use super::staying::Staying;
 use super::warm::Idle;
-use super::{Change, Locks, RoundKind};
+use super::{Change, Locks, Round, RoundKind};
 use crate::master::{Part, PendingReply};
 use crate::quorum::{Instant, Keeper, Nanos, NodeSet, Tally};
 use crate::report::{Answer, LossReason};
@@ -92,24 +92,14 @@ impl Locks {
         let Asking { remaining, first, ends_at } = asking;
         // Never used before, and never again.
         let token = cx.masters.token()?;
-        let mut attempt = Attempt {
-            claim: Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY },
-            ttl,
-            began: cx.now,
-            touched: NodeSet::EMPTY,
-            refused: NodeSet::EMPTY,
-            stage: Stage::Asked,
-            staying,
-            warm,
-            reuses: 0,
-            hears_asks: false,
-        };
+        let claim = Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY };
+        let mut attempt = Attempt { warm, ..Attempt::new(cx.now, claim, ttl, staying) };
         let attempt_id: AttemptId = self.attempts.reserve();
         let round_id: RoundId = self.rounds.reserve();
         let tally = Tally::new(cx.masters.settings.membership);
         let kind = RoundKind::Acquire { request, attempt: attempt_id, tally };
         let timeout = cx.masters.settings.round_timeout(ttl.span());
-        let mut round = self.new_round(cx, kind, timeout);
+        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
         let set = attempt.claim.acquire(&mut cx.masters.packer);
 
         let mut takers = NodeSet::EMPTY;
@@ -148,13 +138,18 @@ impl Locks {
             round.is_counted = true;
             cx.masters.window.begin();
         }
-        self.open_round(cx, round_id, round);
+        self.rounds.open(cx, round_id, round);
         self.attempts.insert(attempt_id, attempt);
         Some(Begun { round: round_id, attempt: attempt_id, asks_all: first.is_none() })
     }
 }
 
 impl Hold {
+    /// Creates a hold that nothing is to be done for yet.
+    pub(crate) const fn until(deadline: Instant, keeper: Option<Keeper>) -> Self {
+        Self { deadline, keeper, extend_at: None, notify: false, waits_for_guard: false }
+    }
+
     /// Cancels the timers of a hold that is over, or that its guard has given back.
     pub(crate) fn cancel_timers(&self, timers: &mut Timers, id: AttemptId) {
         timers.cancel(self.deadline, Timer::Deadline(id));
@@ -165,6 +160,27 @@ impl Hold {
 }
 
 impl Attempt {
+    /// Creates an attempt that begins now, and has asked no node.
+    pub(crate) const fn new(
+        now: Instant,
+        claim: Claim,
+        ttl: Millis,
+        staying: Option<Box<Staying>>,
+    ) -> Self {
+        Self {
+            claim,
+            ttl,
+            began: now,
+            touched: NodeSet::EMPTY,
+            refused: NodeSet::EMPTY,
+            stage: Stage::Asked,
+            staying,
+            warm: Nanos::ZERO,
+            reuses: 0,
+            hears_asks: false,
+        }
+    }
+
     /// Returns the hold, as long as it may still be relied on.
     pub(crate) const fn held(&self) -> Option<&Hold> {
         match &self.stage {

@@ -9,10 +9,9 @@
 //! was warming up may have voted for another client before it restarted: that client may win on the
 //! old vote and release, and the token is there all the while.
 
-use super::release::disarm;
-use super::{Attempt, Change, Locks, Round, RoundKind, Stage};
+use super::{Attempt, Change, Round, RoundKind, Stage};
 use crate::quorum::{NodeSet, Progress};
-use crate::shared::{AttemptId, Cx, Event, KeepAlive, Keys, RequestId, RoundId};
+use crate::shared::{AttemptId, Cx, Event, KeepAlive, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim, Millis, Token};
 use std::fmt;
@@ -61,42 +60,37 @@ impl DetachedFences {
     }
 }
 
-impl Locks {
+impl Attempt {
     /// Takes a hold from the keeper and from stragglers of earlier extensions: what they might send would
     /// follow the last extension.
     pub(crate) fn prepare_detach(&mut self, cx: &mut Cx, id: AttemptId) {
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        if let Some(hold) = attempt.take_from_keeper(&mut cx.timers, id) {
-            attempt.stage = Stage::Changing(Box::new(Change::Detach(hold)));
+        if let Some(hold) = self.take_from_keeper(&mut cx.timers, id) {
+            self.stage = Stage::Changing(Box::new(Change::Detach(hold)));
         }
     }
 
-    /// Ends a hold that is given away. It is not in the tables any more: no timer, no answer and no
-    /// keeper finds it.
+    /// Ends a hold that is given away by the last extension, which was won. It then leaves the table: no timer,
+    /// no answer and no keeper finds it.
     pub(crate) fn detach(
-        &mut self,
+        &self,
         cx: &mut Cx,
         waiters: &mut Waiters,
         request: RequestId,
-        round: RoundId,
         id: AttemptId,
+        won: &Round,
     ) {
-        let (Some(won), Some(attempt)) = (self.rounds.get(round), self.attempts.get(id)) else {
-            return;
-        };
-        let unsettled = unsettled(cx, won, attempt);
-        let Some(attempt) = self.attempts.remove(id) else { return };
-        disarm(cx, waiters, id, &attempt);
-        cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
-        let keeper = attempt.hold().and_then(|hold| hold.keeper);
-        let (life, at_least) = (attempt.renewed_life(), attempt.rest_at(cx.now));
-        let Attempt { claim, ttl, .. } = attempt;
-        let label = claim.behind_token(cx.masters.settings.label.as_ref());
-        let Claim { keys, token, ballot, .. } = claim;
+        let unsettled = unsettled(cx, won, self);
+        self.disarm(cx, waiters, id);
+        cx.masters.keep(cx.now, &self.claim, self.claim.life.span());
+        let keeper = self.hold().and_then(|hold| hold.keeper);
+        let (life, at_least) = (self.renewed_life(), self.rest_at(cx.now));
+        let Claim { keys, token, ballot, .. } = self.claim.clone();
+        let label = self.claim.behind_token(cx.masters.settings.label.as_ref());
         let fenced = ballot.and_then(|ballot| DetachedFences::of(*ballot));
         let keep_alive = keeper.map(|keeper| KeepAlive::left(keeper, cx.now));
         let unsettled =
             unsettled.iter().map(|node| cx.masters.sessions[node].name.clone()).collect();
+        let ttl = self.ttl;
         let lock =
             DetachedLock { keys, token, label, fenced, ttl, life, at_least, keep_alive, unsettled };
         let result = Ok(Box::new(lock));

@@ -4,9 +4,9 @@
 //! Once one master may have done that, the holder is a reader: others may be let in from then on.
 //! It is a writer again only if no master can have done it.
 
-use super::{Attempt, Change, Hold, Locks, RoundKind, Stage};
+use super::{Attempt, Change, Hold, Stage};
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Cx, Event, Keys, NotExtended, RequestId};
+use crate::shared::{AttemptId, Cx, Event, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim};
 use std::time::Duration;
@@ -19,29 +19,17 @@ pub(crate) struct Downgrade {
     ballot: Option<Box<Ballot>>,
 }
 
-impl Locks {
+impl Attempt {
     /// Makes a writer claim its key as a reader.
     pub(crate) fn prepare_downgrade(&mut self, cx: &mut Cx, id: AttemptId) {
-        self.close_extensions(cx, id);
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let Some(reader) = attempt.claim.keys.downgraded() else { return };
-        let Some(hold) = attempt.take_from_keeper(&mut cx.timers, id) else { return };
+        let Some(reader) = self.claim.keys.downgraded() else { return };
+        let Some(hold) = self.take_from_keeper(&mut cx.timers, id) else { return };
         // A reader has no fence. That of the writer stays for as long as after its release.
-        cx.masters.keep(cx.now, &attempt.claim, Duration::ZERO);
-        let keys = std::mem::replace(&mut attempt.claim.keys, reader);
-        let ballot = attempt.claim.ballot.take();
+        cx.masters.keep(cx.now, &self.claim, Duration::ZERO);
+        let keys = std::mem::replace(&mut self.claim.keys, reader);
+        let ballot = self.claim.ballot.take();
         let downgrade = Change::Downgrade(Downgrade { hold, keys, ballot });
-        attempt.stage = Stage::Changing(Box::new(downgrade));
-    }
-
-    /// Closes the rounds that extend a hold: they ask for a writer.
-    fn close_extensions(&mut self, cx: &mut Cx, id: AttemptId) {
-        for round in self.rounds.ids(|round| round.kind.extends(id)) {
-            let Some(round) = self.take_round(cx, round) else { continue };
-            let RoundKind::Extend { purpose: Some(purpose), .. } = round.kind else { continue };
-            let reports = round.reports(cx.masters.names());
-            self.answer_not_extended(cx, id, purpose, NotExtended::Unconfirmed(reports));
-        }
+        self.stage = Stage::Changing(Box::new(downgrade));
     }
 
     /// Makes the hold a reader's, after an extension that was won.
@@ -54,29 +42,26 @@ impl Locks {
         deadline: Instant,
     ) {
         self.settle_change(cx, waiters, id);
-        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
-        hold.notify = true;
-        let result = Ok(self.prolong(cx, id, deadline));
-        cx.events.push(Event::Downgraded { request, attempt: id, result });
+        if let Some(hold) = self.held_mut() {
+            hold.notify = true;
+            let result = Ok(hold.prolong(cx, id, deadline));
+            cx.events.push(Event::Downgraded { request, attempt: id, result });
+        }
     }
 
     /// Notifies readers that they may be let in beside this one, once a quorum says so.
-    pub(crate) fn notify_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let is_due = attempt.held_mut().is_some_and(|hold| std::mem::take(&mut hold.notify));
-        if is_due {
-            let keys = attempt.claim.keys.clone();
-            waiters.shared(cx, &keys);
+    pub(crate) fn notify_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
+        if self.held_mut().is_some_and(|hold| std::mem::take(&mut hold.notify)) {
+            waiters.shared(cx, &self.claim.keys);
         }
     }
 }
 
 impl Downgrade {
-    /// Makes `claim` a writer's again, and returns its hold.
-    pub(crate) fn undo(&mut self, claim: &mut Claim) -> Hold {
+    /// Makes `claim` a writer's again.
+    pub(crate) fn undo(&mut self, claim: &mut Claim) {
         std::mem::swap(&mut claim.keys, &mut self.keys);
         claim.ballot = self.ballot.take();
-        self.hold
     }
 }
 

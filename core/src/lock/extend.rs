@@ -1,7 +1,7 @@
 //! The extension: one round for a hold, and what its outcome means for each purpose.
 
 use super::detach::detachable;
-use super::{Asker, Attempt, Locks, NotAdopted, Purpose, Round, RoundKind};
+use super::{Asker, Attempt, Hold, Locks, NotAdopted, Purpose, Round, RoundKind};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::master::{Session, barrier};
@@ -9,7 +9,7 @@ use crate::quorum::{Extension, Instant, NodeSet, Progress, Report};
 #[cfg(any(test, feature = "testing"))]
 use crate::report::Refusal;
 use crate::report::{Answer, LossReason, UnknownCause};
-use crate::shared::{AttemptId, Cx, Event, Extended, NotExtended, RoundId, Timer};
+use crate::shared::{AttemptId, Cx, Event, Extended, NotExtended, RoundId, Table, Timer};
 use crate::waiting::Waiters;
 use crate::wire::Reply;
 use std::time::Duration;
@@ -22,39 +22,15 @@ impl Locks {
         id: AttemptId,
         purpose: Purpose,
     ) {
-        let Some(life) = self.life_to_extend(cx, waiters, id, purpose) else { return };
-        if !cx.masters.is_held_up(cx.now, life, barrier::Round::Extend(id, purpose)) {
-            self.send_extension(cx, waiters, id, purpose);
+        if let Some(attempt) = extendable(&mut self.attempts, cx, waiters, id, purpose) {
+            let life = attempt.claim.life.span();
+            if !cx.masters.is_held_up(cx.now, life, barrier::Round::Extend(id, purpose)) {
+                self.send_extension(cx, waiters, id, purpose);
+            }
         }
     }
 
-    /// Returns how long the keys of a hold live that may be extended for this purpose. If it may not, the
-    /// caller is answered.
-    fn life_to_extend(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        purpose: Purpose,
-    ) -> Option<Duration> {
-        let may_extend = |attempt: &&Attempt| match (purpose, attempt.held()) {
-            (Purpose::Adopt, _) => attempt.awaits(Some(purpose)),
-            (Purpose::Downgrade(_), _) if !attempt.may_downgrade() => false,
-            (_, hold) => hold.is_some_and(|hold| cx.now < hold.deadline),
-        };
-        if let Some(attempt) = self.attempts.get(id).filter(may_extend) {
-            return Some(attempt.claim.life.span());
-        }
-        if let Purpose::Renew(asker) = purpose {
-            // Before the loss, after which the driver no longer knows the lock.
-            cx.events.extension(id, asker, Progress::Lost, Duration::ZERO, Vec::new);
-        }
-        self.lapse_if_due(cx, waiters, id);
-        self.answer_not_extended(cx, id, purpose, NotExtended::Lost);
-        None
-    }
-
-    /// Sends an extension, without anything to wait for first.
+    /// Sends an extension to every node that takes it, without anything to wait for first.
     pub(crate) fn send_extension(
         &mut self,
         cx: &mut Cx,
@@ -62,35 +38,24 @@ impl Locks {
         id: AttemptId,
         purpose: Purpose,
     ) {
-        if self.life_to_extend(cx, waiters, id, purpose).is_none() {
-            return;
-        }
+        let attempt = extendable(&mut self.attempts, cx, waiters, id, purpose);
+        let Some(attempt) = attempt else { return };
         match purpose {
             Purpose::Renew(_) | Purpose::Adopt => {}
-            Purpose::Detach(_) => self.prepare_detach(cx, id),
-            Purpose::Downgrade(_) => self.prepare_downgrade(cx, id),
+            Purpose::Detach(_) => attempt.prepare_detach(cx, id),
+            Purpose::Downgrade(_) => {
+                close_extensions(&mut self.rounds, cx, id);
+                attempt.prepare_downgrade(cx, id);
+            }
         }
-        if let Some(round) = self.extend_everywhere(cx, id, purpose) {
-            self.judge_extension(cx, waiters, round);
-        }
-    }
-
-    /// Asks every node that takes it to extend the keys of an attempt.
-    fn extend_everywhere(
-        &mut self,
-        cx: &mut Cx,
-        id: AttemptId,
-        purpose: Purpose,
-    ) -> Option<RoundId> {
-        let attempt = self.attempts.get(id)?;
         let (ttl, life) = (attempt.ttl.span(), attempt.claim.life.span());
         let barred = cx.masters.barred(cx.now, life);
         let warms_up = |session: &Session| session.warming_up(cx.now).is_some();
         let warming = NodeSet::places(&cx.masters.sessions, warms_up);
         let extension = Extension::new(cx.masters.settings.membership, cx.now, ttl, warming);
         let kind = RoundKind::Extend { attempt: id, extension, purpose: Some(purpose) };
-        let mut round = self.new_round(cx, kind, cx.masters.settings.round_timeout(ttl));
-        let attempt = self.attempts.get(id)?;
+        let timeout = cx.masters.settings.round_timeout(ttl);
+        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
         let claim = &attempt.claim;
         let command = claim.extend(&mut cx.masters.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();
@@ -111,56 +76,103 @@ impl Locks {
                 Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
             }
         }
-        self.open_round(cx, round_id, round);
-        Some(round_id)
+        self.rounds.open(cx, round_id, round);
+        self.judge_extension(cx, waiters, round_id);
     }
 
     /// Judges the round by the answers so far.
     pub(crate) fn judge_extension(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
-        let Some(round) = self.rounds.get(id) else { return };
+        let Some(round) = self.rounds.get_mut(id) else { return };
         let is_complete = round.is_complete();
         let RoundKind::Extend { attempt: attempt_id, purpose, .. } = round.kind else { return };
-        let attempt = self.attempts.get(attempt_id).filter(|attempt| attempt.awaits(purpose));
+        let attempt = self.attempts.get_mut(attempt_id).filter(|attempt| attempt.awaits(purpose));
         let Some(attempt) = attempt else {
             // Released, lost or cancelled in the meantime: no answer counts any more.
             self.close_round(cx, id);
             if let Some(purpose) = purpose {
-                self.answer_not_extended(cx, attempt_id, purpose, NotExtended::Lost);
+                purpose.answer_not_extended(cx, attempt_id, NotExtended::Lost);
             }
             return;
         };
-        let outcome = self.outcome(cx, round, attempt);
-        if let Some(progress) = outcome {
+        // What was won goes on: the masters that have not answered may lack the key. A renewal ends with its
+        // answers, as those before it did.
+        let mut goes_on = true;
+        if let Some(progress) = round.outcome(cx, attempt) {
             if let Some(Purpose::Renew(asker)) = purpose {
                 let votes = || round.reports(cx.masters.names());
                 let took = cx.now.since(round.started);
                 cx.events.extension(attempt_id, asker, progress, took, votes);
+            } else if purpose.is_some() {
+                goes_on = matches!(progress, Progress::Extended(_));
             }
-            match progress {
-                Progress::Extended(deadline) => self.extension_won(cx, waiters, id, deadline),
-                Progress::Lost => self.extension_lost(cx, waiters, id),
-                Progress::Unconfirmed | Progress::Pending => {
-                    self.extension_unconfirmed(cx, waiters, id)
+            if let Some(adoption) = attempt.adoption() {
+                self.adopting.remove(&adoption.request);
+            }
+            let remains = match (progress, round.decide_extension()) {
+                (Progress::Extended(deadline), Some(purpose)) => {
+                    attempt.extension_won(cx, waiters, attempt_id, round, purpose, deadline)
                 }
+                (Progress::Lost, purpose) => {
+                    attempt.extension_lost(cx, waiters, attempt_id, round, purpose)
+                }
+                (Progress::Unconfirmed | Progress::Pending, Some(purpose)) => {
+                    attempt.extension_unconfirmed(cx, waiters, attempt_id, round, purpose)
+                }
+                (_, None) => true,
+            };
+            if !remains {
+                self.attempts.free(attempt_id);
+                goes_on = false;
             }
         }
-        // What was won goes on: the masters that have not answered may lack the key. A renewal ends with its
-        // answers, as those before it did.
-        let goes_on = match purpose {
-            None | Some(Purpose::Renew(_)) => true,
-            Some(_) => outcome.is_none_or(|progress| matches!(progress, Progress::Extended(_))),
-        };
         if is_complete || !goes_on {
             self.close_round(cx, id);
         }
     }
+}
 
-    /// Returns how the round has ended, once it has. It has not while no quorum is possible but answers are
+/// Returns an attempt whose keys may be extended for this purpose. If they may not, the caller is answered.
+fn extendable<'a>(
+    attempts: &'a mut Table<Attempt>,
+    cx: &mut Cx,
+    waiters: &mut Waiters,
+    id: AttemptId,
+    purpose: Purpose,
+) -> Option<&'a mut Attempt> {
+    let attempt = attempts.get_mut(id);
+    if attempt.as_ref().is_some_and(|attempt| attempt.may_extend(cx.now, purpose)) {
+        return attempt;
+    }
+    if let Purpose::Renew(asker) = purpose {
+        // Before the loss, after which the driver no longer knows the lock.
+        cx.events.extension(id, asker, Progress::Lost, Duration::ZERO, Vec::new);
+    }
+    if let Some(attempt) = attempt {
+        attempt.lapse_if_due(cx, waiters, id);
+    }
+    purpose.answer_not_extended(cx, id, NotExtended::Lost);
+    None
+}
+
+/// Closes the rounds that extend a hold which is to be a reader's: they ask for a writer.
+fn close_extensions(rounds: &mut Table<Round>, cx: &mut Cx, id: AttemptId) {
+    for round in rounds.ids(|round| round.kind.extends(id)) {
+        if let Some(round) = rounds.take(cx, round)
+            && let RoundKind::Extend { purpose: Some(purpose), .. } = round.kind
+        {
+            let reports = round.reports(cx.masters.names());
+            purpose.answer_not_extended(cx, id, NotExtended::Unconfirmed(reports));
+        }
+    }
+}
+
+impl Round {
+    /// Returns how an extension has ended, once it has. It has not while no quorum is possible but answers are
     /// outstanding. One of them may show that the hold is lost, and the reader of the report needs to know
     /// which nodes held the key.
-    fn outcome(&self, cx: &mut Cx, round: &Round, attempt: &Attempt) -> Option<Progress> {
-        let RoundKind::Extend { extension, purpose, .. } = &round.kind else { return None };
-        let (drift, is_complete) = (cx.masters.settings.drift, round.is_complete());
+    fn outcome(&self, cx: &Cx, attempt: &Attempt) -> Option<Progress> {
+        let RoundKind::Extend { extension, purpose, .. } = &self.kind else { return None };
+        let (drift, is_complete) = (cx.masters.settings.drift, self.is_complete());
         let progress = match attempt.hold() {
             Some(hold) => extension.progress(hold.deadline, cx.now, drift),
             None => extension.adopted(attempt.claim.unsettled, cx.now, drift),
@@ -171,7 +183,7 @@ impl Locks {
                 Progress::Extended(_) | Progress::Unconfirmed | Progress::Pending,
                 Some(Purpose::Detach(_)),
             ) if !is_complete => None,
-            (_, Some(Purpose::Detach(_))) => detachable(cx, round, attempt),
+            (_, Some(Purpose::Detach(_))) => detachable(cx, self, attempt),
             (Progress::Lost, _) | (Progress::Extended(_), Some(_)) => Some(progress),
             (Progress::Extended(_), None) => None,
             (Progress::Unconfirmed | Progress::Pending, _) => {
@@ -179,138 +191,148 @@ impl Locks {
             }
         }
     }
+}
 
-    /// Handles an extension that was won: the hold has until `deadline`.
+impl Attempt {
+    fn may_extend(&self, now: Instant, purpose: Purpose) -> bool {
+        match purpose {
+            Purpose::Adopt => self.awaits(Some(purpose)),
+            Purpose::Downgrade(_) if !self.may_downgrade() => false,
+            _ => self.held().is_some_and(|hold| now < hold.deadline),
+        }
+    }
+
+    /// Handles an extension that was won: the hold has until `deadline`. Returns `false` if it is none here.
     fn extension_won(
         &mut self,
         cx: &mut Cx,
         waiters: &mut Waiters,
-        round: RoundId,
+        id: AttemptId,
+        round: &Round,
+        purpose: Purpose,
         deadline: Instant,
-    ) {
-        let Some(won) = self.rounds.get_mut(round) else { return };
-        let started = won.started;
-        let RoundKind::Extend { attempt: id, purpose, extension } = &mut won.kind else { return };
-        let (id, lacking) = (*id, extension.lacking());
-        if let Some(attempt) = self.attempts.get(id) {
-            // A deadline that this round does not move rests on a later one, which was won before it.
-            if attempt.hold().is_none_or(|hold| hold.deadline < deadline) {
-                cx.check_deadline(deadline, started, attempt.ttl.span());
-            }
+    ) -> bool {
+        let started = round.started;
+        // A deadline that this round does not move rests on a later one, which was won before it.
+        if self.hold().is_none_or(|hold| hold.deadline < deadline) {
+            cx.check_deadline(deadline, started, self.ttl.span());
         }
-        match purpose.take() {
-            None => {}
-            Some(Purpose::Renew(asker)) => self.renewed(cx, id, asker, deadline),
-            Some(Purpose::Detach(request)) => return self.detach(cx, waiters, request, round, id),
-            Some(Purpose::Adopt) if !self.adopt(cx, waiters, id, started, deadline) => {
-                return self.close_round(cx, round);
+        match purpose {
+            Purpose::Renew(asker) => self.renewed(cx, id, asker, deadline),
+            Purpose::Detach(request) => {
+                self.detach(cx, waiters, request, id, round);
+                return false;
             }
-            Some(Purpose::Adopt) => {}
-            Some(Purpose::Downgrade(request)) => {
-                self.become_reader(cx, waiters, request, id, deadline)
-            }
+            Purpose::Adopt if !self.adopt(cx, waiters, id, started, deadline) => return false,
+            Purpose::Adopt => {}
+            Purpose::Downgrade(request) => self.become_reader(cx, waiters, request, id, deadline),
         }
-        self.keep_after(cx, started, id);
-        self.notify_if_due(cx, waiters, id);
-        lacking.iter().for_each(|node| self.top_up(cx, id, node));
+        self.keep_after(cx, id, started);
+        self.notify_if_due(cx, waiters);
+        if let RoundKind::Extend { extension, .. } = &round.kind {
+            extension.lacking().iter().for_each(|node| self.top_up(cx, id, node));
+        }
+        true
     }
 
-    /// Handles an extension that has found the hold lost.
-    fn extension_lost(&mut self, cx: &mut Cx, waiters: &mut Waiters, round: RoundId) {
-        let Some(lost) = self.rounds.get_mut(round) else { return };
-        let RoundKind::Extend { attempt: id, purpose, .. } = &mut lost.kind else { return };
-        let (id, purpose) = (*id, purpose.take());
-        let reports = lost.reports(cx.masters.names());
-        let Some(hold) = self.attempts.get(id).and_then(Attempt::hold) else {
-            return self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::QuorumGone(reports)));
+    /// Handles an extension that has found the hold lost. Returns `false` if it was not one yet.
+    fn extension_lost(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        round: &Round,
+        purpose: Option<Purpose>,
+    ) -> bool {
+        let gone = LossReason::QuorumGone(round.reports(cx.masters.names()));
+        let Some(hold) = self.hold() else {
+            self.refuse(cx, waiters, id, NotAdopted::Lost(gone));
+            return false;
         };
-        let reason = match cx.now >= hold.deadline {
-            true => LossReason::Lapsed,
-            false => LossReason::QuorumGone(reports),
-        };
+        let reason = if cx.now >= hold.deadline { LossReason::Lapsed } else { gone };
         self.settle_change(cx, waiters, id);
-        self.lose_hold(cx, waiters, id, reason);
+        self.lose(cx, waiters, id, reason);
         if let Some(purpose) = purpose {
-            self.answer_not_extended(cx, id, purpose, NotExtended::Lost);
+            purpose.answer_not_extended(cx, id, NotExtended::Lost);
         }
+        true
     }
 
-    /// Handles an extension that too few masters have confirmed: the hold is what it was.
-    fn extension_unconfirmed(&mut self, cx: &mut Cx, waiters: &mut Waiters, round: RoundId) {
-        let Some(open) = self.rounds.get(round) else { return };
-        let RoundKind::Extend { attempt: id, purpose, .. } = open.kind else { return };
-        let may_have_extended = open.may_have_extended();
-        let reports = || open.reports(cx.masters.names());
-        let Some(purpose) = purpose else { return };
-        let reports = match purpose {
-            Purpose::Renew(Asker::Keeper) => return self.keep_again(cx, id),
-            Purpose::Renew(Asker::Caller(_)) => reports(),
-            Purpose::Adopt => {
-                let why = NotAdopted::Unconfirmed(reports());
-                return self.refuse(cx, waiters, id, why);
+    /// Handles an extension that too few masters have confirmed: the hold is what it was. Returns `false` if it
+    /// was not one yet.
+    fn extension_unconfirmed(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        round: &Round,
+        purpose: Purpose,
+    ) -> bool {
+        let reports = round.reports(cx.masters.names());
+        match (purpose, self.hold().copied()) {
+            (Purpose::Renew(Asker::Caller(_)), _) => {}
+            (Purpose::Renew(Asker::Keeper), _) => self.keep_again(cx, id),
+            (Purpose::Adopt, _) => {
+                self.refuse(cx, waiters, id, NotAdopted::Unconfirmed(reports));
+                return false;
             }
             // It is a reader's with its old deadline. The masters that have not heard of it make it a reader's
             // when it is extended, and readers are notified then.
-            Purpose::Downgrade(request) if may_have_extended => {
-                let hold = self.attempts.get(id).and_then(Attempt::hold).copied();
-                let Some(old) = hold else { return };
+            (Purpose::Downgrade(request), Some(old)) if round.may_have_extended() => {
                 self.become_reader(cx, waiters, request, id, old.deadline);
-                return self.keep_again(cx, id);
-            }
-            Purpose::Detach(_) | Purpose::Downgrade(_) => {
-                let reports = reports();
-                self.undo_change(id);
                 self.keep_again(cx, id);
-                reports
+                return true;
             }
-        };
-        self.answer_not_extended(cx, id, purpose, NotExtended::Unconfirmed(reports));
+            (Purpose::Detach(_) | Purpose::Downgrade(_), _) => {
+                self.undo_change();
+                self.keep_again(cx, id);
+            }
+        }
+        purpose.answer_not_extended(cx, id, NotExtended::Unconfirmed(reports));
+        true
     }
 
     /// Moves the deadline of a hold, and answers its caller.
     fn renewed(&mut self, cx: &mut Cx, id: AttemptId, asker: Asker, deadline: Instant) {
-        let Some(old) = self.attempts.get(id).and_then(Attempt::held).copied() else { return };
-        let extended = self.prolong(cx, id, deadline);
-        if extended.is_last && old.deadline < extended.deadline {
-            cx.events.last_extension(id, extended.deadline.since(cx.now));
+        if let Some(hold) = self.held_mut() {
+            let old = hold.deadline;
+            let extended = hold.prolong(cx, id, deadline);
+            if extended.is_last && old < extended.deadline {
+                cx.events.last_extension(id, extended.deadline.since(cx.now));
+            }
+            let request = match asker {
+                Asker::Caller(request) => Some(request),
+                Asker::Keeper => None,
+            };
+            cx.events.push(Event::Extended { request, attempt: id, result: Ok(extended) });
         }
-        let request = match asker {
-            Asker::Caller(request) => Some(request),
-            Asker::Keeper => None,
-        };
-        cx.events.push(Event::Extended { request, attempt: id, result: Ok(extended) });
     }
+}
 
-    /// Moves the deadline of a hold to `deadline`, but never back, and not past the end of its keep-alive,
-    /// whether the caller or the keeper asked.
+impl Hold {
+    /// Moves the deadline to `deadline`, but never back, and not past the end of the keep-alive, whether the
+    /// caller or the keeper asked.
     pub(crate) fn prolong(&mut self, cx: &mut Cx, id: AttemptId, deadline: Instant) -> Extended {
-        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else {
-            return Extended { deadline, is_last: false };
-        };
-        let capped = hold.keeper.map_or(deadline, |keeper| keeper.cap(deadline));
-        let deadline = capped.max(hold.deadline);
-        cx.timers.cancel(hold.deadline, Timer::Deadline(id));
+        let capped = self.keeper.map_or(deadline, |keeper| keeper.cap(deadline));
+        let deadline = capped.max(self.deadline);
+        cx.timers.cancel(self.deadline, Timer::Deadline(id));
         cx.timers.set(deadline, Timer::Deadline(id));
-        hold.deadline = deadline;
-        Extended { deadline, is_last: hold.keeper.is_some_and(|keeper| keeper.is_last(deadline)) }
+        self.deadline = deadline;
+        Extended { deadline, is_last: self.keeper.is_some_and(|keeper| keeper.is_last(deadline)) }
     }
+}
 
+impl Purpose {
     /// Reports to the caller of an extension why the hold is not what it asked for. The keeper needs no
     /// report, and an adoption has answers of its own.
-    pub(crate) fn answer_not_extended(
-        &mut self,
-        cx: &mut Cx,
-        attempt: AttemptId,
-        purpose: Purpose,
-        why: NotExtended,
-    ) {
-        cx.events.push(match purpose {
-            Purpose::Renew(Asker::Keeper) | Purpose::Adopt => return,
-            Purpose::Renew(Asker::Caller(request)) => {
+    fn answer_not_extended(self, cx: &mut Cx, attempt: AttemptId, why: NotExtended) {
+        cx.events.push(match self {
+            Self::Renew(Asker::Keeper) | Self::Adopt => return,
+            Self::Renew(Asker::Caller(request)) => {
                 Event::Extended { request: Some(request), attempt, result: Err(why) }
             }
-            Purpose::Detach(request) => Event::Detached { request, attempt, result: Err(why) },
-            Purpose::Downgrade(request) => Event::Downgraded { request, attempt, result: Err(why) },
+            Self::Detach(request) => Event::Detached { request, attempt, result: Err(why) },
+            Self::Downgrade(request) => Event::Downgraded { request, attempt, result: Err(why) },
         });
     }
 }

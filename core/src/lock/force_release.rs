@@ -30,7 +30,7 @@ impl Locks {
 
     /// Reports the result once all nodes are done: each that is reached has to have its key deleted.
     pub(crate) fn judge_force_release(&mut self, cx: &mut Cx, id: RoundId) {
-        let Some(round) = self.take_complete(cx, id) else { return };
+        let Some(round) = self.rounds.take_complete(cx, id) else { return };
         if let RoundKind::ForceRelease { request, tally } = &round.kind {
             let reports = round.reports(cx.masters.names());
             let won = tally.verdict() == Verdict::Won;

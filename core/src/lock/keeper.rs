@@ -4,7 +4,7 @@
 //! from its table. It never acquires again: it only begins extension rounds, and none before a caller has the
 //! guard: the future that has won may not be polled for as long as its program likes.
 
-use super::{Asker, Attempt, Locks, Purpose};
+use super::{Asker, Attempt, Hold, Locks, Purpose};
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Timer};
 use crate::waiting::Waiters;
@@ -12,7 +12,7 @@ use crate::waiting::Waiters;
 impl Locks {
     /// Begins the keeper's extension, which is due.
     pub(crate) fn keep(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
+        let Some(hold) = self.held_mut(id) else { return };
         hold.extend_at = None;
         if hold.waits_for_guard {
             cx.events.push(Event::Keep { attempt: id });
@@ -23,44 +23,53 @@ impl Locks {
 
     /// Extends a hold only once its caller has picked it up.
     pub(crate) fn await_guard(&mut self, id: AttemptId) {
-        if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) {
+        if let Some(hold) = self.held_mut(id) {
             hold.waits_for_guard = hold.keeper.is_some();
         }
     }
 
     /// Extends a hold that its caller has picked up: at once if that has been due.
     pub(crate) fn picked_up(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
-        if std::mem::take(&mut hold.waits_for_guard) && hold.extend_at.is_none() {
+        if let Some(hold) = self.held_mut(id)
+            && std::mem::take(&mut hold.waits_for_guard)
+            && hold.extend_at.is_none()
+        {
             self.keep(cx, waiters, id);
         }
     }
 
+    fn held_mut(&mut self, id: AttemptId) -> Option<&mut Hold> {
+        self.attempts.get_mut(id)?.held_mut()
+    }
+}
+
+impl Attempt {
     /// Schedules the next extension, after a round that began at `started` has won or extended the
     /// hold.
-    pub(crate) fn keep_after(&mut self, cx: &mut Cx, started: Instant, id: AttemptId) {
-        let Some(attempt) = self.attempts.get(id) else { return };
-        let Some((keeper, hold)) = attempt.held().and_then(|hold| Some((hold.keeper?, hold)))
-        else {
-            return;
-        };
-        let place = attempt.claim.token.place();
-        let at = keeper.next(started, attempt.ttl.span(), hold.deadline, place);
-        self.keep_at(cx, id, at);
+    pub(crate) fn keep_after(&mut self, cx: &mut Cx, id: AttemptId, started: Instant) {
+        let (ttl, place) = (self.ttl.span(), self.claim.token.place());
+        if let Some(hold) = self.held_mut()
+            && let Some(keeper) = hold.keeper
+        {
+            let at = keeper.next(started, ttl, hold.deadline, place);
+            hold.keep_at(cx, id, at);
+        }
     }
 
     /// Schedules the next extension, after a round of the keeper's that was neither won nor lost.
     pub(crate) fn keep_again(&mut self, cx: &mut Cx, id: AttemptId) {
-        let Some(hold) = self.attempts.get(id).and_then(Attempt::held) else { return };
-        if let Some(keeper) = hold.keeper {
+        if let Some(hold) = self.held_mut()
+            && let Some(keeper) = hold.keeper
+        {
             let at = keeper.retry(cx.now, hold.deadline);
-            self.keep_at(cx, id, Some(at));
+            hold.keep_at(cx, id, Some(at));
         }
     }
+}
 
+impl Hold {
     fn keep_at(&mut self, cx: &mut Cx, id: AttemptId, at: Option<Instant>) {
-        let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut) else { return };
-        if let Some(old) = std::mem::replace(&mut hold.extend_at, at) {
+        if let Some(old) = std::mem::replace(&mut self.extend_at, at) {
             cx.timers.cancel(old, Timer::Keep(id));
         }
         if let Some(at) = at {

@@ -4,7 +4,7 @@
 //! moment, the others are asked, and have a timeout of their own to answer. A node that is slow, down or
 //! far away decides nothing alone, and delays nothing by more than that moment.
 
-use super::{Locks, RoundKind};
+use super::{Locks, Round, RoundKind};
 use crate::master::{Part, PendingReply};
 use crate::quorum::{Instant, NodeSet};
 use crate::report::{Answer, Refusal};
@@ -24,12 +24,12 @@ pub(crate) struct HeldBack {
 impl Locks {
     /// Judges the answer of the node that was asked first.
     pub(crate) fn judge_first(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
-        let Some(round) = self.rounds.get(id) else { return };
-        let ends = round.held_back.as_ref().is_some_and(|held_back| cx.now >= held_back.ends_at);
-        match round.first_answer() {
-            None | Some(Answer::Outstanding) => {}
+        match self.rounds.get(id).and_then(Round::first_answer) {
+            None | Some((Answer::Outstanding, _)) => {}
             // At the end of a wait, that is not a verdict: all nodes are asked.
-            Some(Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. })) if !ends => {
+            Some((Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }), ends_at))
+                if cx.now < ends_at =>
+            {
                 self.lose(cx, waiters, id, false);
             }
             Some(_) => self.ask_the_others(cx, waiters, id),
@@ -39,16 +39,13 @@ impl Locks {
     /// Asks the other nodes, after the first has not refused or has not answered in time. They have
     /// a timeout of their own.
     pub(crate) fn ask_the_others(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
-        let Some(round) = self.rounds.get(id) else { return };
-        let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
-        let attempt = self.attempts.get(attempt_id);
-        let Some(claim) = attempt.map(|attempt| &attempt.claim) else { return };
-        let barred = cx.masters.barred(cx.now, claim.life.span());
-        let looks = claim.looks() && waiters.asks_remaining(cx, request);
-        let look = looks.then(|| wire::look(claim.keys.first()));
         let Some(round) = self.rounds.get_mut(id) else { return };
-        let Some(held_back) = round.held_back.take() else { return };
+        let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
         let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
+        let Some(held_back) = round.held_back.take() else { return };
+        let barred = cx.masters.barred(cx.now, attempt.claim.life.span());
+        let looks = attempt.claim.looks() && waiters.asks_remaining(cx, request);
+        let look = looks.then(|| wire::look(attempt.claim.keys.first()));
         cx.timers.cancel(round.timeout_at, Timer::Round(id));
         round.timeout_at = cx.now.after(cx.masters.settings.round_timeout(attempt.ttl.span()));
         cx.timers.set(round.timeout_at, Timer::Round(id));

@@ -3,7 +3,7 @@
 
 use super::adopt::Adoption;
 use super::downgrade::Downgrade;
-use super::{Attempt, Hold, Locks, Stage};
+use super::{Attempt, Hold, Stage};
 use crate::shared::{AttemptId, Cx, RequestId, Timer, Timers};
 use crate::waiting::Waiters;
 
@@ -46,32 +46,31 @@ impl Change {
     }
 }
 
-impl Locks {
+impl Attempt {
     /// Makes a hold that was to change what it was before.
-    pub(crate) fn undo_change(&mut self, id: AttemptId) {
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let Stage::Changing(change) = &mut attempt.stage else { return };
-        let hold = match &mut **change {
-            Change::Detach(hold) => *hold,
-            Change::Downgrade(downgrade) => downgrade.undo(&mut attempt.claim),
-            Change::Adopt(_) => return,
-        };
-        attempt.stage = Stage::Held(hold);
+    pub(crate) fn undo_change(&mut self) {
+        if let Stage::Changing(change) = &mut self.stage
+            && let Change::Downgrade(downgrade) = &mut **change
+        {
+            downgrade.undo(&mut self.claim);
+        }
+        self.end_change();
     }
 
     /// Makes a hold that was to leave what it was before, and one that was to become a reader's a reader's.
     pub(crate) fn settle_change(&mut self, cx: &Cx, waiters: &mut Waiters, id: AttemptId) {
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        let Stage::Changing(change) = &attempt.stage else { return };
-        let Some(hold) = change.hold().copied() else { return };
-        if attempt.downgrading() {
-            waiters.left(cx, &attempt.claim.keys, id, Some(attempt.began));
+        if self.downgrading() {
+            waiters.left(cx, &self.claim.keys, id, Some(self.began));
         }
-        attempt.stage = Stage::Held(hold);
+        self.end_change();
     }
-}
 
-impl Attempt {
+    fn end_change(&mut self) {
+        if let Some(hold) = self.hold() {
+            self.stage = Stage::Held(*hold);
+        }
+    }
+
     /// Returns the hold, which its keeper no longer extends.
     pub(crate) fn take_from_keeper(&self, timers: &mut Timers, id: AttemptId) -> Option<Hold> {
         let mut hold = *self.held()?;

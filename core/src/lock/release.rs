@@ -1,6 +1,6 @@
 //! The end of a held lock: loss and release.
 
-use super::{Attempt, Locks, RoundKind, Stage};
+use super::{Attempt, Locks, Round, RoundKind, Stage};
 use crate::master::{Debt, Deleted, Deletion};
 use crate::quorum::{NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
@@ -15,15 +15,11 @@ impl Locks {
     // Loss.
 
     pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        let hold = self.attempts.get(id).and_then(Attempt::hold);
-        if hold.is_some_and(|hold| cx.now >= hold.deadline) {
-            self.settle_change(cx, waiters, id);
-            self.lose_hold(cx, waiters, id, LossReason::Lapsed);
+        if let Some(attempt) = self.attempts.get_mut(id) {
+            attempt.lapse_if_due(cx, waiters, id);
         }
     }
 
-    /// Marks a hold as lost for good. The keys stay until the guard is gone. A holder that works on
-    /// without noticing is then not exposed to the next holder any earlier than necessary.
     pub(crate) fn lose_hold(
         &mut self,
         cx: &mut Cx,
@@ -31,13 +27,9 @@ impl Locks {
         id: AttemptId,
         reason: LossReason,
     ) {
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        if attempt.held().is_none() {
-            return;
+        if let Some(attempt) = self.attempts.get_mut(id) {
+            attempt.lose(cx, waiters, id, reason);
         }
-        disarm(cx, waiters, id, attempt);
-        attempt.stage = Stage::Lost(reason.clone());
-        cx.events.push(Event::Lost { attempt: id, reason });
     }
 
     // Release.
@@ -51,38 +43,30 @@ impl Locks {
         id: AttemptId,
         in_time: bool,
     ) {
+        let Some(mut attempt) = self.attempts.remove(id) else {
+            return answer_lost(cx, request, LossReason::Released);
+        };
         if !in_time {
-            self.lapse_if_due(cx, waiters, id);
+            attempt.lapse_if_due(cx, waiters, id);
         }
         // It may have been promised to a caller that is gone.
-        let _is_idle = self.recall(cx, waiters, id);
-        let Some(attempt) = self.attempts.remove(id) else {
-            if let Some(request) = request {
-                let release = Release::Lost(LossReason::Released);
-                cx.events.push(Event::Released { request, release });
-            }
-            return;
-        };
-        disarm(cx, waiters, id, &attempt);
+        let _is_idle = attempt.recall(cx, waiters, id);
+        attempt.disarm(cx, waiters, id);
         let stays = attempt.loss().is_some() && attempt.is_delayed() || attempt.stays(cx.now);
         let life = if stays { attempt.claim.life.span() } else { Duration::ZERO };
         cx.masters.keep(cx.now, &attempt.claim, life);
         let counts = |reason: &&LossReason| !(in_time && **reason == LossReason::Lapsed);
         let lost = attempt.loss().filter(counts).cloned();
         match (request, lost) {
-            // Whatever was still under way when the lock was lost has the lock-delay to arrive in.
-            (request, Some(reason)) if attempt.is_delayed() => {
-                if let Some(request) = request {
-                    let release = Release::Lost(reason);
-                    cx.events.push(Event::Released { request, release });
-                }
-            }
-            (None, _) => self.give_back(cx, waiters, attempt, None),
-            (Some(request), Some(reason)) => {
-                self.give_back(cx, waiters, attempt, None);
-                cx.events.push(Event::Released { request, release: Release::Lost(reason) });
-            }
             (Some(request), None) => self.confirm_release(cx, waiters, request, attempt),
+            (None, None) => attempt.give_back(cx, waiters, None),
+            (request, Some(reason)) => {
+                // Whatever was still under way when the lock was lost has the lock-delay to arrive in.
+                if !attempt.is_delayed() {
+                    attempt.give_back(cx, waiters, None);
+                }
+                answer_lost(cx, request, reason);
+            }
         }
     }
 
@@ -97,7 +81,7 @@ impl Locks {
         let deadline = attempt.held().map(|hold| hold.deadline);
         let kind = RoundKind::Release { request, tally, deadline, gone: NodeSet::EMPTY };
         let timeout = cx.masters.settings.round_timeout(attempt.ttl.span());
-        let mut round = self.new_round(cx, kind, timeout);
+        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
         for (node, session) in cx.masters.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
                 round.record(node, Answer::Vacant, cx.now);
@@ -110,8 +94,8 @@ impl Locks {
             }
         }
         let id: RoundId = self.rounds.reserve();
-        self.open_round(cx, id, round);
-        self.give_back(cx, waiters, attempt, Some(id));
+        self.rounds.open(cx, id, round);
+        attempt.give_back(cx, waiters, Some(id));
         self.judge_release(cx, id);
     }
 
@@ -138,39 +122,83 @@ impl Locks {
     /// Leaves the key until it expires: it is neither extended nor deleted.
     pub(crate) fn forget(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         if let Some(attempt) = self.attempts.remove(id) {
-            disarm(cx, waiters, id, &attempt);
+            attempt.disarm(cx, waiters, id);
             cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+        }
+    }
+
+    /// Repeats a release that `node` has not done. Waiters elsewhere may have been notified by
+    /// another node before, and may have tried while the key still existed here. They are notified
+    /// again, after this release.
+    pub(crate) fn release_again(&mut self, cx: &mut Cx, node: usize, debt: Debt) {
+        let deletion = debt.deletion.clone();
+        let tells_itself = debt.tells.is_some();
+        cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
+        let claim = deletion.what.claim();
+        if deletion.notifies && !tells_itself {
+            cx.masters.tell_all_of(cx.now, &claim.keys);
+        }
+    }
+}
+
+impl Attempt {
+    pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        if self.hold().is_some_and(|hold| cx.now >= hold.deadline) {
+            self.settle_change(cx, waiters, id);
+            self.lose(cx, waiters, id, LossReason::Lapsed);
+        }
+    }
+
+    /// Marks a hold as lost for good. The keys stay until the guard is gone. A holder that works on
+    /// without noticing is then not exposed to the next holder any earlier than necessary.
+    pub(crate) fn lose(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        reason: LossReason,
+    ) {
+        if self.held().is_some() {
+            self.disarm(cx, waiters, id);
+            self.stage = Stage::Lost(reason.clone());
+            cx.events.push(Event::Lost { attempt: id, reason });
+        }
+    }
+
+    /// Cancels the timers of a hold that is over, and frees its places. Nothing is left to do if this
+    /// was done when it was lost.
+    pub(crate) fn disarm(&self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        if matches!(self.stage, Stage::Asked | Stage::Lost(_)) {
+            return;
+        }
+        if let Some(hold) = self.hold() {
+            hold.cancel_timers(&mut cx.timers, id);
+        }
+        if let Some(idle) = self.idle() {
+            cx.timers.cancel(idle.until, Timer::Idle(id));
+        }
+        if self.has_places() {
+            let began = (!self.stays(cx.now)).then_some(self.began);
+            waiters.left(cx, &self.claim.keys, id, began);
         }
     }
 
     /// Gives back a lock, or what was set of it: to the next acquire in this process, or to the
     /// waiters that are notified.
-    pub(crate) fn give_back(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        attempt: Attempt,
-        round: Option<RoundId>,
-    ) {
-        if attempt.stays(cx.now) {
+    pub(crate) fn give_back(self, cx: &mut Cx, waiters: &mut Waiters, round: Option<RoundId>) {
+        let announce = match self.stays(cx.now) {
             // They are not free: no waiter is called.
-            return self.owe(cx, attempt, round, &Announce::NOTHING);
-        }
-        let announce = waiters.freed(cx, &attempt.claim.keys, attempt.has_places());
-        self.owe(cx, attempt, round, &announce);
+            true => Announce::NOTHING,
+            false => waiters.freed(cx, &self.claim.keys, self.has_places()),
+        };
+        self.owe(cx, round, &announce);
     }
 
     /// Records the deletion as a debt of every node where the key may exist.
-    pub(crate) fn owe(
-        &mut self,
-        cx: &mut Cx,
-        attempt: Attempt,
-        round: Option<RoundId>,
-        announce: &Announce,
-    ) {
+    pub(crate) fn owe(self, cx: &mut Cx, round: Option<RoundId>, announce: &Announce) {
         let Announce { tellers, calls, by_hash } = announce;
-        let stays = attempt.stays(cx.now);
-        let Attempt { claim, touched, refused, began, staying, .. } = attempt;
+        let stays = self.stays(cx.now);
+        let Self { claim, touched, refused, began, staying, .. } = self;
         let (keys, ttl) = (claim.keys.clone(), claim.life.span());
         let what = match staying.filter(|_| stays) {
             Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
@@ -187,18 +215,12 @@ impl Locks {
             cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         }
     }
+}
 
-    /// Repeats a release that `node` has not done. Waiters elsewhere may have been notified by
-    /// another node before, and may have tried while the key still existed here. They are notified
-    /// again, after this release.
-    pub(crate) fn release_again(&mut self, cx: &mut Cx, node: usize, debt: Debt) {
-        let deletion = debt.deletion.clone();
-        let tells_itself = debt.tells.is_some();
-        cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
-        let claim = deletion.what.claim();
-        if deletion.notifies && !tells_itself {
-            cx.masters.tell_all_of(cx.now, &claim.keys);
-        }
+/// Answers the caller of a release, if there is one, whose lock was lost before.
+fn answer_lost(cx: &mut Cx, request: Option<RequestId>, reason: LossReason) {
+    if let Some(request) = request {
+        cx.events.push(Event::Released { request, release: Release::Lost(reason) });
     }
 }
 
@@ -246,24 +268,6 @@ impl Tellers {
                 Keys::several(announced.map(|(_, key)| key.clone()))
             }
         }
-    }
-}
-
-/// Cancels the timers of a hold that is over, and frees its places. Nothing is left to do if this
-/// was done when it was lost.
-pub(crate) fn disarm(cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, attempt: &Attempt) {
-    if matches!(attempt.stage, Stage::Asked | Stage::Lost(_)) {
-        return;
-    }
-    if let Some(hold) = attempt.hold() {
-        hold.cancel_timers(&mut cx.timers, id);
-    }
-    if let Some(idle) = attempt.idle() {
-        cx.timers.cancel(idle.until, Timer::Idle(id));
-    }
-    if attempt.has_places() {
-        let began = (!attempt.stays(cx.now)).then_some(attempt.began);
-        waiters.left(cx, &attempt.claim.keys, id, began);
     }
 }
 

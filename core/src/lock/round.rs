@@ -13,7 +13,7 @@ use crate::questions::Question;
 use crate::questions::remaining::Holders;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
-use crate::shared::{AttemptId, Cx, Invariant, RequestId, RoundId, Timer};
+use crate::shared::{AttemptId, Cx, Invariant, RequestId, RoundId, Table, Timer};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,10 +65,6 @@ pub(crate) struct Round {
     is_uncounted: bool,
     /// The nodes that have not answered.
     outstanding: NodeSet,
-    /// The nodes that have answered nil: what they were asked has set nothing.
-    set_nothing: NodeSet,
-    /// The nodes that have refused since another has a key there.
-    pub(crate) refused: NodeSet,
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
     lives: Vec<Option<Duration>>,
     /// The holders of such keys, as the nodes have named them.
@@ -76,11 +72,6 @@ pub(crate) struct Round {
 }
 
 impl Locks {
-    pub(crate) fn new_round(&mut self, cx: &Cx, kind: RoundKind, timeout: Duration) -> Round {
-        let room = self.rooms.pop().unwrap_or_default();
-        Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), room)
-    }
-
     /// Sends these commands to each node that is `asked` and takes them, and lets the round run. Any other node is done.
     pub(crate) fn ask_each(
         &mut self,
@@ -89,7 +80,8 @@ impl Locks {
         commands: &[Vec<u8>],
         asked: impl Fn(usize, &Session) -> bool,
     ) -> RoundId {
-        let mut round = self.new_round(cx, kind, cx.masters.settings.operation_timeout);
+        let timeout = cx.masters.settings.operation_timeout;
+        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
         let id: RoundId = self.rounds.reserve();
         let len = commands.iter().map(Vec::len).sum();
         for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
@@ -101,44 +93,56 @@ impl Locks {
                 commands.iter().for_each(|command| session.push(PendingReply::Vote(id), command));
             }
         }
-        self.open_round(cx, id, round);
+        self.rounds.open(cx, id, round);
         id
     }
 
-    /// Lets a round run, whose commands have left: until it is closed, or its time is over.
-    pub(crate) fn open_round(&mut self, cx: &mut Cx, id: RoundId, round: Round) {
-        cx.timers.set(round.timeout_at, Timer::Round(id));
-        self.rounds.insert(id, round);
-    }
-
     pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        cx.timers.cancel(round.timeout_at, Timer::Round(id));
-        round.leave_window(cx);
-        if self.rooms.len() < MOST_ROOMS {
-            self.rooms.push(std::mem::take(&mut round.answers));
+        if let Some(round) = self.rounds.get_mut(id) {
+            round.end(cx, id);
+            if self.rooms.len() < MOST_ROOMS {
+                self.rooms.push(std::mem::take(&mut round.answers));
+            }
+            self.rounds.free(id);
         }
-        self.rounds.free(id);
+    }
+}
+
+impl Table<Round> {
+    /// Lets a round run, whose commands have left: until it is closed, or its time is over.
+    pub(crate) fn open(&mut self, cx: &mut Cx, id: RoundId, round: Round) {
+        cx.timers.set(round.timeout_at, Timer::Round(id));
+        self.insert(id, round);
     }
 
     /// Closes a round, and returns it to report the answers.
-    pub(crate) fn take_round(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
-        let mut round = self.rounds.remove(id)?;
-        round.leave_window(cx);
-        cx.timers.cancel(round.timeout_at, Timer::Round(id));
+    pub(crate) fn take(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
+        let mut round = self.remove(id)?;
+        round.end(cx, id);
         Some(round)
     }
 
     /// Does the same once all nodes are done.
     pub(crate) fn take_complete(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
-        self.rounds.get(id).filter(|round| round.is_complete())?;
-        self.take_round(cx, id)
+        self.get(id).filter(|round| round.is_complete())?;
+        self.take(cx, id)
     }
 }
 
 impl Round {
+    /// Creates a round that begins now.
+    pub(crate) fn begin(
+        cx: &Cx,
+        rooms: &mut Vec<Answers>,
+        kind: RoundKind,
+        timeout: Duration,
+    ) -> Self {
+        let room = rooms.pop().unwrap_or_default();
+        Self::new(kind, cx.now, timeout, cx.masters.sessions.len(), room)
+    }
+
     /// Creates a round in the room that the `answers` of an earlier one have left.
-    pub(crate) fn new(
+    fn new(
         kind: RoundKind,
         started: Instant,
         timeout: Duration,
@@ -147,22 +151,24 @@ impl Round {
     ) -> Self {
         answers.clear();
         answers.resize(nodes, (Answer::Outstanding, started));
-        let (timeout_at, outstanding) = (started.after(timeout), NodeSet::first(nodes));
-        let (lives, named) = (Vec::new(), Holders::default());
         Self {
             kind,
             started,
-            timeout_at,
+            timeout_at: started.after(timeout),
             held_back: None,
             is_counted: false,
             answers,
             is_uncounted: false,
-            outstanding,
-            set_nothing: NodeSet::EMPTY,
-            refused: NodeSet::EMPTY,
-            lives,
-            named,
+            outstanding: NodeSet::first(nodes),
+            lives: Vec::new(),
+            named: Holders::default(),
         }
+    }
+
+    /// Ends a round that leaves the table.
+    fn end(&mut self, cx: &mut Cx, id: RoundId) {
+        self.leave_window(cx);
+        cx.timers.cancel(self.timeout_at, Timer::Round(id));
     }
 
     /// Lets another round begin in its place.
@@ -236,9 +242,6 @@ impl Round {
             }
             RoundKind::Question(_) => {}
         }
-        if matches!(answer, Answer::Refused(Refusal::Held { .. })) {
-            self.refused.insert(node);
-        }
         if let Some(left) = self.life(node) {
             answer.note_remaining(left);
         }
@@ -247,17 +250,18 @@ impl Round {
         }
     }
 
-    /// Notes that `node` has answered nil to what it was asked. An answer that comes once it was given up
-    /// changes nothing here either.
-    pub(crate) fn note_nil(&mut self, node: usize) {
-        if self.outstanding.contains(node) {
-            self.set_nothing.insert(node);
-        }
+    /// Returns the nodes that have refused since another has a key there.
+    pub(crate) fn refused(&self) -> NodeSet {
+        let held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
+        NodeSet::places(&self.answers, |(answer, _)| held(answer))
     }
 
-    /// Returns the nodes that have answered nil.
-    pub(crate) const fn set_nothing(&self) -> NodeSet {
-        self.set_nothing
+    /// Ends what an extension is for, and returns it: what comes in from then on is a straggler.
+    pub(crate) const fn decide_extension(&mut self) -> Option<Purpose> {
+        match &mut self.kind {
+            RoundKind::Extend { purpose, .. } => purpose.take(),
+            _ => None,
+        }
     }
 
     /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
@@ -276,8 +280,8 @@ impl Round {
 
     /// Returns the holder that most of the nodes have named that have refused us.
     pub(crate) fn named(&self) -> Obstacle {
-        let held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
-        self.named.most(|node| self.answers.get(node).is_some_and(|(answer, _)| held(answer)))
+        let refused = self.refused();
+        self.named.most(|node| refused.contains(node))
     }
 
     /// Returns whether any node has reported the value of a key.
@@ -318,10 +322,12 @@ impl Round {
         self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
     }
 
-    /// Returns the answer of the node that is asked first, while the others have not been asked.
-    pub(crate) fn first_answer(&self) -> Option<&Answer> {
-        let (answer, _) = self.answers.get(self.held_back.as_ref()?.first)?;
-        Some(answer)
+    /// Returns the answer of the node that is asked first, while the others have not been asked, and when the
+    /// wait ends.
+    pub(crate) fn first_answer(&self) -> Option<(&Answer, Instant)> {
+        let held_back = self.held_back.as_ref()?;
+        let (answer, _) = self.answers.get(held_back.first)?;
+        Some((answer, held_back.ends_at))
     }
 
     /// Returns the nodes that have replied to an extension, whatever they replied. All that was sent

@@ -39,9 +39,9 @@ impl Locks {
         in_time: bool,
     ) -> bool {
         let may_stay = in_time && !cx.masters.departs();
-        let is_warm = |attempt: &&Attempt| may_stay && attempt.warm > Nanos::ZERO;
-        let Some(attempt) = self.attempts.get(id).filter(is_warm) else { return false };
-        let Some(hold) = attempt.held().copied() else { return false };
+        let is_warm = |attempt: &&mut Attempt| may_stay && attempt.warm > Nanos::ZERO;
+        let Some(attempt) = self.attempts.get_mut(id).filter(is_warm) else { return false };
+        let Some(&hold) = attempt.held() else { return false };
         let passes_until = attempt.passes_until(hold.deadline, &cx.masters.settings);
         if cx.now >= passes_until || !attempt.has_number_left() {
             waiters.notify_others(&attempt.claim.keys);
@@ -52,89 +52,27 @@ impl Locks {
             NextHolder::Elsewhere => false,
             NextHolder::NoClient if self.unpaid.has(cx.now, attempt.claim.keys.first()) => false,
             NextHolder::NoClient => {
-                self.leave(cx, waiters, id, (hold, passes_until));
-                self.put_on_shelf(cx, id);
+                attempt.leave(cx, waiters, id, hold);
+                attempt.put_on_shelf(cx, id);
                 true
             }
         }
     }
 
-    /// Leaves a hold idle from now on.
-    fn leave(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        (hold, passes_until): (Hold, Instant),
-    ) {
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        hold.cancel_timers(&mut cx.timers, id);
-        let (deadline, since) = (hold.deadline, cx.now);
-        let until = idle_until(passes_until, since, attempt.warm);
-        attempt.stage = Stage::Idle(Idle { deadline, passes_until, since, until });
-        cx.timers.set(until, Timer::Idle(id));
-        waiters.left_idle(&attempt.claim.keys, id);
-    }
-
-    /// Lets callers of this process take a hold that is idle.
-    fn put_on_shelf(&self, cx: &Cx, id: AttemptId) {
-        if let Some((key, hold, since)) = self.idle_hold(id) {
-            cx.shelf.put(key, hold, since);
-        }
-    }
-
-    /// Returns what a caller of this process has to know of a hold that is idle, and since when it is; `None` if no
-    /// caller may take it by itself.
-    fn idle_hold(&self, id: AttemptId) -> Option<(&Arc<str>, IdleHold, Instant)> {
-        let attempt = self.attempts.get(id).filter(|attempt| attempt.may_be_lent())?;
-        let &Idle { deadline, passes_until, since, .. } = attempt.idle()?;
-        let (ttl, label, warm) = (attempt.ttl, attempt.claim.label.clone(), attempt.warm);
-        let terms = WarmTerms { ttl, label, warm };
-        let hold = IdleHold { attempt: id, terms, deadline, passes_until };
-        Some((attempt.claim.keys.first(), hold, since))
-    }
-
-    /// Takes a hold from the shelf. Returns `false` if a guard has it: then it is held. Otherwise it is idle, and
-    /// to be released at its time.
+    /// Takes a hold from the shelf, as [`Attempt::recall`] does.
     pub(crate) fn recall(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) -> bool {
-        let Some(attempt) = self.attempts.get_mut(id) else { return false };
-        let (keys, warm) = (&attempt.claim.keys, attempt.warm);
-        let Stage::Idle(idle) = &mut attempt.stage else { return false };
-        let Some(Recalled { idle_since, taken }) = cx.shelf.recall(keys.first(), id) else {
-            return true;
-        };
-        attempt.reuses = attempt.reuses.saturating_add(taken);
-        cx.timers.cancel(idle.until, Timer::Idle(id));
-        match idle_since {
-            Some(since) => {
-                (idle.since, idle.until) = (since, idle_until(idle.passes_until, since, warm));
-                cx.timers.set(idle.until, Timer::Idle(id));
-                true
-            }
-            None => {
-                let deadline = idle.deadline;
-                cx.timers.set(deadline, Timer::Deadline(id));
-                waiters.occupy_idle(keys, id);
-                attempt.stage = Stage::Held(Hold {
-                    deadline,
-                    keeper: None,
-                    extend_at: None,
-                    notify: false,
-                    waits_for_guard: false,
-                });
-                false
-            }
-        }
+        self.attempts.get_mut(id).is_some_and(|attempt| attempt.recall(cx, waiters, id))
     }
 
     /// Releases a hold that has been idle for its time. A guard may have had it since it was set.
     pub(crate) fn end_idle(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        if self.recall(cx, waiters, id) {
-            let is_due = |idle: &Idle| cx.now >= idle.until;
-            if self.attempts.get(id).and_then(Attempt::idle).is_some_and(is_due) {
+        if let Some(attempt) = self.attempts.get_mut(id)
+            && attempt.recall(cx, waiters, id)
+        {
+            if attempt.was_idle_long_enough(cx.now) {
                 let _is_idle = self.release_idle(cx, waiters, id, IdleEnd::Unused);
             } else {
-                self.put_on_shelf(cx, id);
+                attempt.put_on_shelf(cx, id);
             }
         }
     }
@@ -169,34 +107,21 @@ impl Locks {
         id: AttemptId,
         reason: IdleEnd,
     ) -> bool {
-        let is_idle = self.recall(cx, waiters, id);
+        let Some(attempt) = self.attempts.get_mut(id) else { return false };
+        let is_idle = attempt.recall(cx, waiters, id);
         if is_idle {
-            if reason == IdleEnd::Asked {
-                self.pause_unless_paid(cx, id);
+            let (key, guards) = (attempt.claim.keys.first(), attempt.reuses);
+            // It is not kept warm for a while if a client elsewhere asks for it too soon.
+            if reason == IdleEnd::Asked && self.unpaid.asked(cx.now, key, guards) {
+                cx.events.pauses_warm();
             }
-            self.observe_idle_end(cx, id, reason);
+            // A timer may be late.
+            let reason =
+                if attempt.was_idle_long_enough(cx.now) { IdleEnd::Unused } else { reason };
+            cx.events.idle_released(key, reason);
             self.begin_release(cx, waiters, None, id, true);
         }
         is_idle
-    }
-
-    /// Does not keep the lock of an idle hold warm for a while if a client elsewhere asks for it too soon.
-    fn pause_unless_paid(&mut self, cx: &mut Cx, id: AttemptId) {
-        let Some(attempt) = self.attempts.get(id) else { return };
-        if self.unpaid.asked(cx.now, attempt.claim.keys.first(), attempt.reuses) {
-            cx.events.pauses_warm();
-        }
-    }
-
-    /// Shows observers why a hold is about to be released, if it is idle.
-    fn observe_idle_end(&self, cx: &mut Cx, id: AttemptId, reason: IdleEnd) {
-        let Some(attempt) = self.attempts.get(id) else { return };
-        if let Some(idle) = attempt.idle() {
-            // A timer may be late.
-            let is_over = cx.now >= idle.until;
-            let reason = if is_over { IdleEnd::Unused } else { reason };
-            cx.events.idle_released(attempt.claim.keys.first(), reason);
-        }
     }
 
     /// Releases all that is idle.
@@ -218,8 +143,8 @@ impl Locks {
     ) -> bool {
         let Some(acquire) = waiters.request(request) else { return false };
         // A timer may be late, and very late after the process was stopped.
-        let is_over = |attempt: &Attempt| attempt.idle().is_some_and(|idle| cx.now >= idle.until);
-        let suits = |attempt: &Attempt| attempt.suits(acquire) && !is_over(attempt);
+        let suits =
+            |attempt: &Attempt| attempt.suits(acquire) && !attempt.was_idle_long_enough(cx.now);
         if !self.attempts.get(id).is_some_and(suits) {
             return false;
         }
@@ -238,53 +163,102 @@ impl Locks {
         cx.events.reused(request);
         let won = waiters.won_without_masters(cx, request, &attempt.claim.keys);
         let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(cx.now));
-        attempt.stage = Stage::Held(Hold {
-            deadline,
-            keeper,
-            extend_at: None,
-            notify: false,
-            waits_for_guard: false,
-        });
         (attempt.warm, attempt.hears_asks) = (won.warm, false);
         attempt.reuses = attempt.reuses.saturating_add(1);
         if let Some(ballot) = &mut attempt.claim.ballot {
             ballot.take_next();
         }
-        let (asked, has_keeper) = (attempt.began, keeper.is_some());
+        let (hold, asked) = (Hold::until(deadline, keeper), attempt.began);
         let id: AttemptId = self.attempts.reserve();
+        attempt.begin_hold(cx, waiters, request, id, hold, asked);
+        if keeper.is_none() && !self.unpaid.has(cx.now, attempt.claim.keys.first()) {
+            attempt.lend(cx, waiters, id, hold);
+        }
         self.attempts.insert(id, attempt);
-        self.begin_hold(cx, waiters, request, id, asked);
-        if !has_keeper {
-            self.lend(cx, waiters, id);
-        }
         true
-    }
-
-    /// Leaves it to the guard of a hold to put that on the shelf, unless a client waits for it.
-    fn lend(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        let Some(attempt) = self.attempts.get(id) else { return };
-        let Some(hold) = attempt.held().copied() else { return };
-        let passes_until = attempt.passes_until(hold.deadline, &cx.masters.settings);
-        if attempt.warm > Nanos::ZERO
-            && attempt.may_be_lent()
-            && !self.unpaid.has(cx.now, attempt.claim.keys.first())
-            && cx.shelf.lends()
-            && matches!(waiters.next_holder(&attempt.claim.keys), NextHolder::NoClient)
-        {
-            self.leave(cx, waiters, id, (hold, passes_until));
-            let Some((key, hold, _)) = self.idle_hold(id) else { return };
-            cx.shelf.promise(key, hold);
-        }
     }
 }
 
 impl Attempt {
+    /// Leaves a hold idle from now on.
+    fn leave(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, hold: Hold) {
+        hold.cancel_timers(&mut cx.timers, id);
+        let (deadline, since) = (hold.deadline, cx.now);
+        let passes_until = self.passes_until(deadline, &cx.masters.settings);
+        let until = idle_until(passes_until, since, self.warm);
+        self.stage = Stage::Idle(Idle { deadline, passes_until, since, until });
+        cx.timers.set(until, Timer::Idle(id));
+        waiters.left_idle(&self.claim.keys, id);
+    }
+
+    /// Lets callers of this process take a hold that is idle.
+    fn put_on_shelf(&self, cx: &Cx, id: AttemptId) {
+        if let Some(shelf) = &cx.shelf
+            && let Some((key, hold, since)) = self.idle_hold(id)
+        {
+            shelf.put(key, hold, since);
+        }
+    }
+
+    /// Leaves it to the guard of a hold to put that on the shelf, unless a client waits for it.
+    fn lend(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, hold: Hold) {
+        if self.warm > Nanos::ZERO
+            && self.may_be_lent()
+            && matches!(waiters.next_holder(&self.claim.keys), NextHolder::NoClient)
+            && let Some(shelf) = cx.shelf.clone()
+        {
+            self.leave(cx, waiters, id, hold);
+            if let Some((key, hold, _)) = self.idle_hold(id) {
+                shelf.promise(key, hold);
+            }
+        }
+    }
+
+    /// Returns what a caller of this process has to know of a hold that is idle, and since when it is; `None` if no
+    /// caller may take it by itself.
+    fn idle_hold(&self, id: AttemptId) -> Option<(&Arc<str>, IdleHold, Instant)> {
+        let &Idle { deadline, passes_until, since, .. } =
+            self.idle().filter(|_| self.may_be_lent())?;
+        let terms = WarmTerms { ttl: self.ttl, label: self.claim.label.clone(), warm: self.warm };
+        let hold = IdleHold { attempt: id, terms, deadline, passes_until };
+        Some((self.claim.keys.first(), hold, since))
+    }
+
+    /// Takes a hold from the shelf. Returns `false` if a guard has it: then it is held. Otherwise it is idle, and
+    /// to be released at its time.
+    pub(crate) fn recall(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) -> bool {
+        let Stage::Idle(idle) = &mut self.stage else { return false };
+        let key = self.claim.keys.first();
+        let recalled = cx.shelf.as_ref().and_then(|shelf| shelf.recall(key, id));
+        let Some(Recalled { idle_since, taken }) = recalled else { return true };
+        self.reuses = self.reuses.saturating_add(taken);
+        cx.timers.cancel(idle.until, Timer::Idle(id));
+        match idle_since {
+            Some(since) => {
+                (idle.since, idle.until) = (since, idle_until(idle.passes_until, since, self.warm));
+                cx.timers.set(idle.until, Timer::Idle(id));
+            }
+            None => {
+                let deadline = idle.deadline;
+                cx.timers.set(deadline, Timer::Deadline(id));
+                waiters.occupy_idle(&self.claim.keys, id);
+                self.stage = Stage::Held(Hold::until(deadline, None));
+            }
+        }
+        idle_since.is_some()
+    }
+
     /// Returns the hold that no guard has.
     pub(crate) const fn idle(&self) -> Option<&Idle> {
         match &self.stage {
             Stage::Idle(idle) => Some(idle),
             _ => None,
         }
+    }
+
+    /// Returns whether the hold was to be idle until `now` or earlier.
+    fn was_idle_long_enough(&self, now: Instant) -> bool {
+        self.idle().is_some_and(|idle| now >= idle.until)
     }
 
     /// Returns until when the hold may go to another guard without the masters.

@@ -26,10 +26,8 @@ impl Locks {
 
     /// Listens for clients elsewhere that ask for this hold.
     pub(crate) fn hear_asks(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        let Some(attempt) = self.attempts.get_mut(id) else { return };
-        attempt.hears_asks = true;
-        if cx.masters.settings.wake_ups {
-            waiters.open_mailbox(cx, &attempt.claim.keys);
+        if let Some(attempt) = self.attempts.get_mut(id) {
+            attempt.hear_asks(cx, waiters);
         }
     }
 
@@ -37,6 +35,16 @@ impl Locks {
     pub(crate) fn hear_asks_anew(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
         for id in self.attempts.ids(|attempt| attempt.hears_asks) {
             self.hear_asks(cx, waiters, id);
+        }
+    }
+}
+
+impl Attempt {
+    /// Listens for clients elsewhere that ask for this hold.
+    pub(crate) fn hear_asks(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
+        self.hears_asks = true;
+        if cx.masters.settings.wake_ups {
+            waiters.open_mailbox(cx, &self.claim.keys);
         }
     }
 }

@@ -74,7 +74,7 @@ impl Locks {
         if !round.is_complete() && !question.is_answered(membership) {
             return;
         }
-        let Some(round) = self.take_round(cx, id) else { return };
+        let Some(round) = self.rounds.take(cx, id) else { return };
         let reports = round.reports(cx.masters.names());
         if let RoundKind::Question(question) = round.kind {
             cx.events.push(question.result(membership, reports));

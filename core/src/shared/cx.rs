@@ -15,8 +15,8 @@ pub(crate) struct Cx {
     /// For callers and observers.
     pub(crate) events: Events,
     pub(crate) timers: Timers,
-    /// Where holds are that no guard has.
-    pub(crate) shelf: Arc<dyn Shelves>,
+    /// Where holds are that no guard has. Without it, what is idle stays with the coordinator.
+    pub(crate) shelf: Option<Arc<dyn Shelves>>,
 }
 
 impl Cx {

@@ -72,9 +72,6 @@ pub trait Shelves: Send + Sync {
     /// Puts a hold there that no guard has since then.
     fn put(&self, key: &Arc<str>, hold: IdleHold, since: Instant);
 
-    /// Returns whether callers take anything from there.
-    fn lends(&self) -> bool;
-
     /// Notes that the coordinator has given a hold to a guard that the shell creates next, and that the guard
     /// may give it back there.
     fn promise(&self, key: &Arc<str>, hold: IdleHold);
@@ -84,27 +81,6 @@ pub trait Shelves: Send + Sync {
 
     /// Takes a hold from there. `None` if it is not there.
     fn recall(&self, key: &str, attempt: AttemptId) -> Option<Recalled>;
-}
-
-/// No shelf: what is idle stays with the coordinator.
-pub(crate) struct NoShelf;
-
-impl Shelves for NoShelf {
-    fn put(&self, _: &Arc<str>, _: IdleHold, _: Instant) {}
-
-    fn lends(&self) -> bool {
-        false
-    }
-
-    fn promise(&self, _: &Arc<str>, _: IdleHold) {}
-
-    fn is_in_use(&self, _: &str, _: AttemptId) -> bool {
-        false
-    }
-
-    fn recall(&self, _: &str, _: AttemptId) -> Option<Recalled> {
-        None
-    }
 }
 
 /// A hold on the shelf. `L` is what its guard shares with the shell.
@@ -269,10 +245,6 @@ impl<L: Clone> Shelf<L> {
 impl<L: Clone + Send + Sync> Shelves for Shelf<L> {
     fn put(&self, key: &Arc<str>, hold: IdleHold, since: Instant) {
         self.insert(key, hold, Turns::idle(since));
-    }
-
-    fn lends(&self) -> bool {
-        true
     }
 
     fn promise(&self, key: &Arc<str>, hold: IdleHold) {
