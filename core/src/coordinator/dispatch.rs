@@ -1,7 +1,7 @@
 //! The masters' answers, and what the coordinator does with them.
 
 use super::Coordinator;
-use crate::lock::{Round, RoundKind, acquire, extend, force_release};
+use crate::lock::{Round, RoundKind, acquire, extend};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
 use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
@@ -57,7 +57,7 @@ impl Coordinator {
 
     /// Handles the reply to a command of a round.
     fn replied(&mut self, id: RoundId, node: usize, reply: &Reply) {
-        let Self { cx, locks, .. } = self;
+        let Self { cx, locks, waiters } = self;
         let kind = locks.rounds.get(id).map(|round| &round.kind);
         if reply.is_noscript() {
             // For the next round, not for this one: a second round trip could arrive after the
@@ -72,28 +72,21 @@ impl Coordinator {
             scripts.iter().for_each(|script| cx.masters.sessions[node].reload(script));
         }
         let answer = match kind {
-            Some(RoundKind::Acquire { .. }) => {
-                self.learn(id, node, reply);
+            Some(RoundKind::Acquire { request, .. }) => {
+                // A refusal may say a fence and a clock beside that.
+                if let Reply::Array(parts) = reply
+                    && let Some(clock_us) = cx.masters.learn_fence(parts)
+                {
+                    waiters.learn_clock(cx, *request, node, clock_us);
+                }
                 acquire::answer(reply)
             }
             Some(RoundKind::Extend { .. }) => extend::answer(reply),
             Some(RoundKind::Question(_)) => return locks.hear(cx, id, node, reply),
-            Some(RoundKind::ForceRelease { .. }) => force_release::deleted(reply),
             // The answers of a release come from the ledger.
             Some(RoundKind::Release { .. }) | None => return,
         };
         self.answered(id, node, answer);
-    }
-
-    /// Learns what a refusal says beside that: a fence and a clock.
-    fn learn(&mut self, id: RoundId, node: usize, reply: &Reply) {
-        let Reply::Array(parts) = reply else { return };
-        let Self { cx, locks, waiters } = self;
-        let clock_us = cx.masters.learn_fence(parts);
-        let request = locks.rounds.get(id).and_then(|round| round.kind.acquirer());
-        if let (Some(clock_us), Some(request)) = (clock_us, request) {
-            waiters.learn_clock(cx, request, node, clock_us);
-        }
     }
 
     /// Handles a command of a round whose connection is gone.
@@ -155,7 +148,6 @@ impl Coordinator {
             Some(RoundKind::Acquire { .. }) => locks.judge_acquire(cx, waiters, id),
             Some(RoundKind::Extend { .. }) => locks.judge_extension(cx, waiters, id),
             Some(RoundKind::Release { .. }) => locks.judge_release(cx, id),
-            Some(RoundKind::ForceRelease { .. }) => locks.judge_force_release(cx, id),
             Some(RoundKind::Question(_)) => locks.judge_question(cx, id),
             None => {}
         }

@@ -1,7 +1,7 @@
 //! What callers ask for, through the driver.
 
 use super::Coordinator;
-use crate::lock::{Asker, DetachedLock, NotAdopted, Purpose};
+use crate::lock::{DetachedLock, NotAdopted, Purpose};
 use crate::questions::{Beside, Mark};
 use crate::quorum::Instant;
 use crate::report::LossReason;
@@ -28,7 +28,7 @@ impl Coordinator {
     }
 
     pub fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
-        self.extend(now, attempt, Purpose::Renew(Asker::Caller(request)));
+        self.extend(now, attempt, Purpose::Renew(Some(request)));
     }
 
     /// Detaches a hold. It is held until the answer to `request`, and over from then on, unless the
@@ -151,7 +151,9 @@ impl Coordinator {
     /// lost.
     pub fn handle_lapsed(&mut self, now: Instant, attempt: AttemptId) {
         self.cx.now = now;
-        self.locks.lose_hold(&mut self.cx, &mut self.waiters, attempt, LossReason::Lapsed);
+        if let Some(hold) = self.locks.attempts.get_mut(attempt) {
+            hold.lose(&mut self.cx, &mut self.waiters, attempt, LossReason::Lapsed);
+        }
         self.serve();
     }
 

@@ -68,7 +68,8 @@ impl Locks {
         lock: DetachedLock,
     ) {
         let change = Change::Adopt(Adoption { request, keep_alive: lock.keep_alive });
-        let attempt = self.detached_attempt(cx, lock, Stage::Changing(Box::new(change)));
+        let mut attempt = Attempt::detached(cx, lock);
+        attempt.stage = Stage::Changing(Box::new(change));
         let id: AttemptId = self.attempts.reserve();
         waiters.occupy(&attempt.claim.keys, id);
         self.attempts.insert(id, attempt);
@@ -85,44 +86,17 @@ impl Locks {
         lock: DetachedLock,
         adopting: Option<RequestId>,
     ) {
-        if !adopting.is_some_and(|request| self.cancel_adopt(cx, waiters, request)) {
-            let attempt = self.detached_attempt(cx, lock, Stage::Asked);
-            attempt.give_back(cx, waiters, None);
-        }
-    }
-
-    /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
-    fn detached_attempt(&mut self, cx: &mut Cx, lock: DetachedLock, stage: Stage) -> Attempt {
-        let DetachedLock { keys, token, label, fenced, ttl, life, at_least, unsettled, .. } = lock;
-        let ballot = fenced.map(|DetachedFences { fences, number, greatest }| {
-            cx.masters.ballots.learn_fence(greatest.get());
-            Box::new(Ballot { greatest: greatest.get(), ..cx.masters.ballot(fences, number.get()) })
-        });
-        let unsettled = NodeSet::places(cx.masters.names(), |name| unsettled.contains(name));
-        // Ours does not follow this token, even if there is none.
-        let label = Some(Label::of_holder(label.as_deref().unwrap_or_default()).into());
-        let at_least = at_least.map(|span| AtLeast::new(span, cx.masters.settings.drift));
-        let staying = Staying::of_adopted(at_least, life);
-        let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
-        let claim = Claim { keys, token, life, ballot, label, unsettled };
-        let touched = NodeSet::first(cx.masters.sessions.len());
-        Attempt { touched, stage, ..Attempt::new(cx.now, claim, ttl, staying) }
+        let adoption = adopting.and_then(|request| self.end_adoption(cx, waiters, request));
+        let attempt = adoption.unwrap_or_else(|| Attempt::detached(cx, lock));
+        attempt.give_back(cx, waiters, None);
     }
 
     /// Cancels the adoption of a caller that is gone. It has taken the value with it, so the lock is
-    /// in no other hands, and is released. Returns `false` if there is no such adoption.
-    pub(crate) fn cancel_adopt(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-    ) -> bool {
-        let attempt = self.end_adoption(cx, waiters, request);
-        let is_cancelled = attempt.is_some();
-        if let Some(attempt) = attempt {
+    /// in no other hands, and is released.
+    pub(crate) fn cancel_adopt(&mut self, cx: &mut Cx, waiters: &mut Waiters, request: RequestId) {
+        if let Some(attempt) = self.end_adoption(cx, waiters, request) {
             attempt.give_back(cx, waiters, None);
         }
-        is_cancelled
     }
 
     /// Ends all adoptions, for a shutdown. Their callers get their values back.
@@ -149,6 +123,25 @@ impl Locks {
 }
 
 impl Attempt {
+    /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
+    fn detached(cx: &mut Cx, lock: DetachedLock) -> Self {
+        let DetachedLock { keys, token, label, fenced, ttl, life, at_least, unsettled, .. } = lock;
+        let ballot = fenced.map(|DetachedFences { fences, number, greatest }| {
+            cx.masters.ballots.learn_fence(greatest.get());
+            Box::new(Ballot { greatest: greatest.get(), ..cx.masters.ballot(fences, number.get()) })
+        });
+        let unsettled = NodeSet::places(cx.masters.names(), |name| unsettled.contains(name));
+        // Ours does not follow this token, even if there is none.
+        let label = Some(Label::of_holder(label.as_deref().unwrap_or_default()).into());
+        let at_least = at_least.map(|span| AtLeast::new(span, cx.masters.settings.drift));
+        // Counted again from the adoption, what is left is longer by the time that the value was on its way.
+        let staying = Staying::of(at_least, life);
+        let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
+        let claim = Claim { keys, token, life, ballot, label, unsettled };
+        let touched = NodeSet::first(cx.masters.sessions.len());
+        Self { touched, ..Self::new(cx.now, claim, ttl, staying) }
+    }
+
     /// Turns the adoption into a hold, after a round that began at `started` was won. Returns `false` if its
     /// keep-alive is over.
     pub(crate) fn adopt(

@@ -84,8 +84,9 @@ impl Locks {
         acquire: AcquireRequest,
         asking: Asking,
     ) -> Option<Begun> {
-        let (life, staying, warm) = (acquire.life(), Staying::of(&acquire), acquire.warm());
-        let AcquireRequest { keys, fences, ttl, label, .. } = acquire;
+        let (life, warm) = (acquire.life(), acquire.warm());
+        let AcquireRequest { keys, fences, ttl, lock_delay, label, at_least, .. } = acquire;
+        let staying = Staying::of(at_least.as_deref().copied(), ttl.saturating_add(lock_delay));
         let barred = cx.masters.barred(cx.now, life.span());
         let is_warm = warm > Nanos::ZERO;
         let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences, is_warm));
@@ -149,14 +150,6 @@ impl Hold {
     pub(crate) const fn until(deadline: Instant, keeper: Option<Keeper>) -> Self {
         Self { deadline, keeper, extend_at: None, notify: false, waits_for_guard: false }
     }
-
-    /// Cancels the timers of a hold that is over, or that its guard has given back.
-    pub(crate) fn cancel_timers(&self, timers: &mut Timers, id: AttemptId) {
-        timers.cancel(self.deadline, Timer::Deadline(id));
-        if let Some(at) = self.extend_at {
-            timers.cancel(at, Timer::Keep(id));
-        }
-    }
 }
 
 impl Attempt {
@@ -193,6 +186,17 @@ impl Attempt {
         match &mut self.stage {
             Stage::Held(hold) => Some(hold),
             _ => None,
+        }
+    }
+
+    /// Cancels the timers of a hold that is over, or that another guard is to have.
+    pub(crate) fn cancel_timers(&self, timers: &mut Timers, id: AttemptId) {
+        if let Some(hold) = self.hold() {
+            timers.cancel(hold.deadline, Timer::Deadline(id));
+            hold.extend_at.into_iter().for_each(|at| timers.cancel(at, Timer::Keep(id)));
+        }
+        if let Some(idle) = self.idle() {
+            timers.cancel(idle.until, Timer::Idle(id));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The extension: one round for a hold, and what its outcome means for each purpose.
 
 use super::detach::detachable;
-use super::{Asker, Attempt, Hold, Locks, NotAdopted, Purpose, Round, RoundKind};
+use super::{Attempt, Hold, Locks, NotAdopted, Purpose, Round, RoundKind};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::master::{Session, barrier};
@@ -9,7 +9,9 @@ use crate::quorum::{Extension, Instant, NodeSet, Progress, Report};
 #[cfg(any(test, feature = "testing"))]
 use crate::report::Refusal;
 use crate::report::{Answer, LossReason, UnknownCause};
-use crate::shared::{AttemptId, Cx, Event, Extended, NotExtended, RoundId, Table, Timer};
+use crate::shared::{
+    AttemptId, Cx, Event, Extended, NotExtended, RequestId, RoundId, Table, Timer,
+};
 use crate::waiting::Waiters;
 use crate::wire::Reply;
 use std::time::Duration;
@@ -98,10 +100,10 @@ impl Locks {
         // answers, as those before it did.
         let mut goes_on = true;
         if let Some(progress) = round.outcome(cx, attempt) {
-            if let Some(Purpose::Renew(asker)) = purpose {
+            if let Some(Purpose::Renew(request)) = purpose {
                 let votes = || round.reports(cx.masters.names());
                 let took = cx.now.since(round.started);
-                cx.events.extension(attempt_id, asker, progress, took, votes);
+                cx.events.extension(attempt_id, request, progress, took, votes);
             } else if purpose.is_some() {
                 goes_on = matches!(progress, Progress::Extended(_));
             }
@@ -143,9 +145,9 @@ fn extendable<'a>(
     if attempt.as_ref().is_some_and(|attempt| attempt.may_extend(cx.now, purpose)) {
         return attempt;
     }
-    if let Purpose::Renew(asker) = purpose {
+    if let Purpose::Renew(request) = purpose {
         // Before the loss, after which the driver no longer knows the lock.
-        cx.events.extension(id, asker, Progress::Lost, Duration::ZERO, Vec::new);
+        cx.events.extension(id, request, Progress::Lost, Duration::ZERO, Vec::new);
     }
     if let Some(attempt) = attempt {
         attempt.lapse_if_due(cx, waiters, id);
@@ -156,7 +158,9 @@ fn extendable<'a>(
 
 /// Closes the rounds that extend a hold which is to be a reader's: they ask for a writer.
 fn close_extensions(rounds: &mut Table<Round>, cx: &mut Cx, id: AttemptId) {
-    for round in rounds.ids(|round| round.kind.extends(id)) {
+    let extends =
+        |kind: &RoundKind| matches!(kind, RoundKind::Extend { attempt, .. } if *attempt == id);
+    for round in rounds.ids(|round| extends(&round.kind)) {
         if let Some(round) = rounds.take(cx, round)
             && let RoundKind::Extend { purpose: Some(purpose), .. } = round.kind
         {
@@ -218,7 +222,7 @@ impl Attempt {
             cx.check_deadline(deadline, started, self.ttl.span());
         }
         match purpose {
-            Purpose::Renew(asker) => self.renewed(cx, id, asker, deadline),
+            Purpose::Renew(request) => self.renewed(cx, id, request, deadline),
             Purpose::Detach(request) => {
                 self.detach(cx, waiters, request, id, round);
                 return false;
@@ -270,8 +274,8 @@ impl Attempt {
     ) -> bool {
         let reports = round.reports(cx.masters.names());
         match (purpose, self.hold().copied()) {
-            (Purpose::Renew(Asker::Caller(_)), _) => {}
-            (Purpose::Renew(Asker::Keeper), _) => self.keep_again(cx, id),
+            (Purpose::Renew(Some(_)), _) => {}
+            (Purpose::Renew(None), _) => self.keep_again(cx, id),
             (Purpose::Adopt, _) => {
                 self.refuse(cx, waiters, id, NotAdopted::Unconfirmed(reports));
                 return false;
@@ -293,17 +297,19 @@ impl Attempt {
     }
 
     /// Moves the deadline of a hold, and answers its caller.
-    fn renewed(&mut self, cx: &mut Cx, id: AttemptId, asker: Asker, deadline: Instant) {
+    fn renewed(
+        &mut self,
+        cx: &mut Cx,
+        id: AttemptId,
+        request: Option<RequestId>,
+        deadline: Instant,
+    ) {
         if let Some(hold) = self.held_mut() {
             let old = hold.deadline;
             let extended = hold.prolong(cx, id, deadline);
             if extended.is_last && old < extended.deadline {
                 cx.events.last_extension(id, extended.deadline.since(cx.now));
             }
-            let request = match asker {
-                Asker::Caller(request) => Some(request),
-                Asker::Keeper => None,
-            };
             cx.events.push(Event::Extended { request, attempt: id, result: Ok(extended) });
         }
     }
@@ -327,10 +333,8 @@ impl Purpose {
     /// report, and an adoption has answers of its own.
     fn answer_not_extended(self, cx: &mut Cx, attempt: AttemptId, why: NotExtended) {
         cx.events.push(match self {
-            Self::Renew(Asker::Keeper) | Self::Adopt => return,
-            Self::Renew(Asker::Caller(request)) => {
-                Event::Extended { request: Some(request), attempt, result: Err(why) }
-            }
+            Self::Renew(None) | Self::Adopt => return,
+            Self::Renew(request) => Event::Extended { request, attempt, result: Err(why) },
             Self::Detach(request) => Event::Detached { request, attempt, result: Err(why) },
             Self::Downgrade(request) => Event::Downgraded { request, attempt, result: Err(why) },
         });

@@ -4,7 +4,7 @@
 //! from its table. It never acquires again: it only begins extension rounds, and none before a caller has the
 //! guard: the future that has won may not be polled for as long as its program likes.
 
-use super::{Asker, Attempt, Hold, Locks, Purpose};
+use super::{Attempt, Hold, Locks, Purpose};
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Timer};
 use crate::waiting::Waiters;
@@ -17,7 +17,7 @@ impl Locks {
         if hold.waits_for_guard {
             cx.events.push(Event::Keep { attempt: id });
         } else if cx.now < hold.deadline {
-            self.begin_extend(cx, waiters, id, Purpose::Renew(Asker::Keeper));
+            self.begin_extend(cx, waiters, id, Purpose::Renew(None));
         }
     }
 

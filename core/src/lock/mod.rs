@@ -7,7 +7,7 @@ pub(crate) mod attempt;
 mod detach;
 pub(crate) mod downgrade;
 pub(crate) mod extend;
-pub(crate) mod force_release;
+mod force_release;
 mod keeper;
 mod probe;
 pub(crate) mod purpose;
@@ -22,7 +22,7 @@ pub use adopt::{Adopted, NotAdopted};
 pub use detach::{DetachedFences, DetachedLock};
 
 pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
-pub(crate) use purpose::{Asker, Change, Purpose};
+pub(crate) use purpose::{Change, Purpose};
 pub(crate) use round::{Answers, Round, RoundKind};
 
 use crate::shared::{AttemptId, RequestId, Table};

@@ -10,21 +10,15 @@ use crate::waiting::Waiters;
 /// The purpose of an extension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It moves the deadline, and may be one of several that are under way.
-    Renew(Asker),
+    /// It moves the deadline, and may be one of several that are under way. Without a request, the keeper has
+    /// asked for it.
+    Renew(Option<RequestId>),
     /// The last one of a hold that is given to another process.
     Detach(RequestId),
     /// The first one of a hold that another process has given us.
     Adopt,
     /// A writer becomes a reader.
     Downgrade(RequestId),
-}
-
-/// The origin of an extension that moves the deadline.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asker {
-    Caller(RequestId),
-    Keeper,
 }
 
 /// What the extension under way makes of a hold. Nothing else acts on the hold meanwhile.

@@ -4,7 +4,7 @@ use super::{Attempt, Locks, Round, RoundKind, Stage};
 use crate::master::{Debt, Deleted, Deletion};
 use crate::quorum::{NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
-use crate::shared::{AttemptId, Cx, Event, Keys, Release, RequestId, RoundId, Timer};
+use crate::shared::{AttemptId, Cx, Event, Keys, Release, RequestId, RoundId};
 use crate::waiting::Waiters;
 use crate::wire::Way;
 use crate::wire::waitlist::Says;
@@ -17,18 +17,6 @@ impl Locks {
     pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         if let Some(attempt) = self.attempts.get_mut(id) {
             attempt.lapse_if_due(cx, waiters, id);
-        }
-    }
-
-    pub(crate) fn lose_hold(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        reason: LossReason,
-    ) {
-        if let Some(attempt) = self.attempts.get_mut(id) {
-            attempt.lose(cx, waiters, id, reason);
         }
     }
 
@@ -171,12 +159,7 @@ impl Attempt {
         if matches!(self.stage, Stage::Asked | Stage::Lost(_)) {
             return;
         }
-        if let Some(hold) = self.hold() {
-            hold.cancel_timers(&mut cx.timers, id);
-        }
-        if let Some(idle) = self.idle() {
-            cx.timers.cancel(idle.until, Timer::Idle(id));
-        }
+        self.cancel_timers(&mut cx.timers, id);
         if self.has_places() {
             let began = (!self.stays(cx.now)).then_some(self.began);
             waiters.left(cx, &self.claim.keys, id, began);

@@ -4,7 +4,7 @@
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
 use super::probe::HeldBack;
-use super::{Locks, Purpose, acquire, extend, force_release, release};
+use super::{Locks, Purpose, acquire, extend, release};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::master::{PendingReply, Session};
@@ -28,25 +28,8 @@ pub(crate) enum RoundKind {
     Extend { attempt: AttemptId, extension: Extension, purpose: Option<Purpose> },
     /// Our key has not expired at any node before the `deadline`. It was `gone` before that at these nodes.
     Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
-    /// The deletion of a key, whichever client holds it.
-    ForceRelease { request: RequestId, tally: Tally },
     /// What decides nothing.
     Question(Box<dyn Question>),
-}
-
-impl RoundKind {
-    /// Returns the request of an acquire.
-    pub(crate) const fn acquirer(&self) -> Option<RequestId> {
-        match self {
-            Self::Acquire { request, .. } => Some(*request),
-            _ => None,
-        }
-    }
-
-    /// Returns whether it extends this hold.
-    pub(crate) fn extends(&self, id: AttemptId) -> bool {
-        matches!(self, Self::Extend { attempt, .. } if *attempt == id)
-    }
 }
 
 /// Each node's answer, and when it came.
@@ -120,12 +103,6 @@ impl Table<Round> {
         let mut round = self.remove(id)?;
         round.end(cx, id);
         Some(round)
-    }
-
-    /// Does the same once all nodes are done.
-    pub(crate) fn take_complete(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
-        self.get(id).filter(|round| round.is_complete())?;
-        self.take(cx, id)
     }
 }
 
@@ -236,9 +213,6 @@ impl Round {
                 if vote == Vote::Refused && deadline.is_some_and(|deadline| now < deadline) {
                     gone.insert(node);
                 }
-            }
-            RoundKind::ForceRelease { tally, .. } => {
-                _ = tally.record(node, force_release::vote(&answer));
             }
             RoundKind::Question(_) => {}
         }
@@ -387,7 +361,8 @@ mod tests {
     fn the_first_answer_of_a_node_is_its_only_one() {
         let began = Instant::from_nanos(0);
         let tally = Tally::new(Membership::of(1).expect("one is a membership"));
-        let kind = RoundKind::ForceRelease { request: RequestId(1), tally };
+        let (request, attempt) = (RequestId(1), AttemptId::NONE);
+        let kind = RoundKind::Acquire { request, attempt, tally };
         let mut round = Round::new(kind, began, Duration::from_secs(1), 1, Vec::new());
         round.record(0, Answer::Vacant, began);
         round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));

@@ -3,7 +3,7 @@
 use super::{Attempt, Locks};
 use crate::master::Kept;
 use crate::quorum::Instant;
-use crate::shared::{AcquireRequest, AtLeast, AttemptId};
+use crate::shared::{AtLeast, AttemptId};
 use crate::wire::{Claim, Millis};
 use std::time::Duration;
 
@@ -18,15 +18,7 @@ pub(crate) struct Staying {
 
 impl Staying {
     /// Boxed, since few attempts have one.
-    pub(crate) fn of(acquire: &AcquireRequest) -> Option<Box<Self>> {
-        let at_least = **acquire.at_least.as_ref()?;
-        let renewed = acquire.ttl.saturating_add(acquire.lock_delay);
-        Some(Box::new(Self { at_least, renewed, ended_well: false }))
-    }
-
-    /// What is left for a lock that was detached. Counted again from its adoption, it is longer by
-    /// the time that the value was on its way.
-    pub(crate) fn of_adopted(at_least: Option<AtLeast>, renewed: Millis) -> Option<Box<Self>> {
+    pub(crate) fn of(at_least: Option<AtLeast>, renewed: Millis) -> Option<Box<Self>> {
         at_least.map(|at_least| Box::new(Self { at_least, renewed, ended_well: false }))
     }
 

@@ -149,15 +149,10 @@ impl Locks {
             return false;
         }
         let Some(mut attempt) = self.attempts.remove(id) else { return false };
+        attempt.cancel_timers(&mut cx.timers, id);
         let deadline = match attempt.stage {
-            Stage::Held(hold) => {
-                hold.cancel_timers(&mut cx.timers, id);
-                hold.deadline
-            }
-            Stage::Idle(idle) => {
-                cx.timers.cancel(idle.until, Timer::Idle(id));
-                idle.deadline
-            }
+            Stage::Held(hold) => hold.deadline,
+            Stage::Idle(idle) => idle.deadline,
             _ => cx.now,
         };
         cx.events.reused(request);
@@ -182,7 +177,7 @@ impl Locks {
 impl Attempt {
     /// Leaves a hold idle from now on.
     fn leave(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, hold: Hold) {
-        hold.cancel_timers(&mut cx.timers, id);
+        self.cancel_timers(&mut cx.timers, id);
         let (deadline, since) = (hold.deadline, cx.now);
         let passes_until = self.passes_until(deadline, &cx.masters.settings);
         let until = idle_until(passes_until, since, self.warm);

@@ -40,7 +40,7 @@ pub(crate) trait Question: Send {
 
 impl Locks {
     /// Sends these commands to the nodes that are `asked` and take them; the result is an event.
-    fn ask(
+    pub(crate) fn ask(
         &mut self,
         cx: &mut Cx,
         question: impl Question + 'static,

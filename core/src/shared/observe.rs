@@ -2,7 +2,6 @@
 //! decision depends on them.
 
 use super::{AttemptId, Event, FailureKind, RequestId};
-use crate::lock::Asker;
 use crate::obstacle::Obstacle;
 use crate::quorum::Progress;
 use crate::report::NodeReport;
@@ -159,11 +158,11 @@ impl Events {
         });
     }
 
-    /// Shows observers a decided extension.
+    /// Shows observers a decided extension, which the keeper has asked for if there is no `request`.
     pub(crate) fn extension(
         &mut self,
         attempt: AttemptId,
-        asker: Asker,
+        request: Option<RequestId>,
         progress: Progress,
         took: Duration,
         votes: impl FnOnce() -> Vec<NodeReport>,
@@ -172,7 +171,7 @@ impl Events {
             // Rare, and a warning: every node's answer is always worth its cost.
             let is_extended = matches!(progress, Progress::Extended(_));
             let votes = if is_extended { Vec::new() } else { votes() };
-            let by_keeper = asker == Asker::Keeper;
+            let by_keeper = request.is_none();
             Observation::Extension { attempt, by_keeper, progress, took, votes }
         });
     }
