@@ -73,7 +73,7 @@ impl Coordinator {
         }
         let answer = match kind {
             Some(RoundKind::Acquire { request, .. }) => {
-                // A refusal may say a fence and a clock beside that.
+                // A refusal may report a fence and a clock, too.
                 if let Reply::Array(parts) = reply
                     && let Some(clock_us) = cx.masters.learn_fence(parts)
                 {

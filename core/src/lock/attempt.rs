@@ -4,7 +4,7 @@ use super::probe::HeldBack;
 use super::staying::Staying;
 use super::warm::Idle;
 use super::{Change, Locks, Round, RoundKind};
-use crate::master::{Part, PendingReply};
+use crate::master::PendingReply;
 use crate::quorum::{Instant, Keeper, Nanos, NodeSet, Tally};
 use crate::report::{Answer, LossReason};
 use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId, Timer, Timers};
@@ -100,18 +100,17 @@ impl Locks {
         let tally = Tally::new(cx.masters.settings.membership);
         let kind = RoundKind::Acquire { request, attempt: attempt_id, tally };
         let timeout = cx.masters.settings.round_timeout(ttl.span());
-        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
+        let mut round =
+            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
         let set = attempt.claim.acquire(&mut cx.masters.packer);
 
         let mut takers = NodeSet::EMPTY;
         for (node, session) in cx.masters.sessions.iter().enumerate() {
-            match session.part(set.len(), cx.now, barred.as_ref()) {
-                Part::Vote => takers.insert(node),
-                // Nothing of an attempt that may lose is in the way of the holder there, which needs its
-                // key back before that node votes again. The winner brings its own.
-                Part::Uncounted(reason) | Part::Absent(reason) => {
-                    round.record(node, Answer::Refused(reason), cx.now);
-                }
+            match session.takes_attempt(set.len(), cx.now, barred.as_ref()) {
+                Ok(()) => takers.insert(node),
+                // Where it warms up, nothing of an attempt that may lose is in the way of the holder, which
+                // needs its key back before that node votes again. The winner brings its own.
+                Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
             }
         }
         // A SET that could not win is not sent.
@@ -120,8 +119,8 @@ impl Locks {
             if let Some(first) = first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
                 let others = takers.difference(asked);
-                let patience = cx.masters.settings.patience(ttl.span());
-                round.hold_back(HeldBack { first, others, set: set.to_vec(), ends_at }, patience);
+                round.held_back = Some(HeldBack { first, others, set: set.to_vec(), ends_at });
+                round.timeout_at = round.started.after(cx.masters.settings.patience(ttl.span()));
             }
             // A script's refusal reports the remaining life by itself.
             let looks = attempt.claim.looks() && remaining;

@@ -57,7 +57,8 @@ impl Locks {
         let extension = Extension::new(cx.masters.settings.membership, cx.now, ttl, warming);
         let kind = RoundKind::Extend { attempt: id, extension, purpose: Some(purpose) };
         let timeout = cx.masters.settings.round_timeout(ttl);
-        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
+        let mut round =
+            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
         let claim = &attempt.claim;
         let command = claim.extend(&mut cx.masters.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();
@@ -183,10 +184,7 @@ impl Round {
         };
         match (progress, purpose) {
             // The value is better the more masters have answered.
-            (
-                Progress::Extended(_) | Progress::Unconfirmed | Progress::Pending,
-                Some(Purpose::Detach(_)),
-            ) if !is_complete => None,
+            (_, Some(Purpose::Detach(_))) if !is_complete && progress != Progress::Lost => None,
             (_, Some(Purpose::Detach(_))) => detachable(cx, self, attempt),
             (Progress::Lost, _) | (Progress::Extended(_), Some(_)) => Some(progress),
             (Progress::Extended(_), None) => None,
@@ -206,7 +204,8 @@ impl Attempt {
         }
     }
 
-    /// Handles an extension that was won: the hold has until `deadline`. Returns `false` if it is none here.
+    /// Handles an extension that was won: the hold has until `deadline`. Returns `false` if this client has it
+    /// no longer.
     fn extension_won(
         &mut self,
         cx: &mut Cx,

@@ -5,7 +5,7 @@
 //! far away decides nothing alone, and delays nothing by more than that moment.
 
 use super::{Locks, Round, RoundKind};
-use crate::master::{Part, PendingReply};
+use crate::master::PendingReply;
 use crate::quorum::{Instant, NodeSet};
 use crate::report::{Answer, Refusal};
 use crate::shared::{Cx, RoundId, Timer};
@@ -51,20 +51,17 @@ impl Locks {
         cx.timers.set(round.timeout_at, Timer::Round(id));
         for node in held_back.others.iter() {
             let session = &mut cx.masters.sessions[node];
-            match session.part(held_back.set.len(), cx.now, barred.as_ref()) {
-                Part::Vote => {
+            match session.takes_attempt(held_back.set.len(), cx.now, barred.as_ref()) {
+                Ok(()) => {
                     session.prepare(&attempt.claim);
                     if let Some(look) = &look {
                         session.push(PendingReply::Remaining(request, id, attempt_id), look);
                     }
                     session.push(session.vote(cx.now, id), &held_back.set);
+                    attempt.touched.insert(node);
                 }
-                Part::Uncounted(reason) | Part::Absent(reason) => {
-                    round.record(node, Answer::Refused(reason), cx.now);
-                    continue;
-                }
+                Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
             }
-            attempt.touched.insert(node);
         }
         self.judge_acquire(cx, waiters, id);
     }

@@ -31,15 +31,6 @@ pub(crate) enum Change {
     Adopt(Adoption),
 }
 
-impl Change {
-    const fn hold(&self) -> Option<&Hold> {
-        match self {
-            Self::Detach(hold) | Self::Downgrade(Downgrade { hold, .. }) => Some(hold),
-            Self::Adopt(_) => None,
-        }
-    }
-}
-
 impl Attempt {
     /// Makes a hold that was to change what it was before.
     pub(crate) fn undo_change(&mut self) {
@@ -78,7 +69,10 @@ impl Attempt {
     pub(crate) const fn hold(&self) -> Option<&Hold> {
         match &self.stage {
             Stage::Held(hold) => Some(hold),
-            Stage::Changing(change) => change.hold(),
+            Stage::Changing(change) => match &**change {
+                Change::Detach(hold) | Change::Downgrade(Downgrade { hold, .. }) => Some(hold),
+                Change::Adopt(_) => None,
+            },
             Stage::Asked | Stage::Idle(_) | Stage::Lost(_) => None,
         }
     }

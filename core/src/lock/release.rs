@@ -69,7 +69,8 @@ impl Locks {
         let deadline = attempt.held().map(|hold| hold.deadline);
         let kind = RoundKind::Release { request, tally, deadline, gone: NodeSet::EMPTY };
         let timeout = cx.masters.settings.round_timeout(attempt.ttl.span());
-        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
+        let mut round =
+            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
         for (node, session) in cx.masters.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
                 round.record(node, Answer::Vacant, cx.now);

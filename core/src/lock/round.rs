@@ -51,7 +51,7 @@ pub(crate) struct Round {
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
     lives: Vec<Option<Duration>>,
     /// The holders of such keys, as the nodes have named them.
-    named: Holders,
+    pub(crate) named: Holders,
 }
 
 impl Locks {
@@ -64,7 +64,8 @@ impl Locks {
         asked: impl Fn(usize, &Session) -> bool,
     ) -> RoundId {
         let timeout = cx.masters.settings.operation_timeout;
-        let mut round = Round::begin(cx, &mut self.rooms, kind, timeout);
+        let mut round =
+            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
         let id: RoundId = self.rounds.reserve();
         let len = commands.iter().map(Vec::len).sum();
         for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
@@ -107,25 +108,15 @@ impl Table<Round> {
 }
 
 impl Round {
-    /// Creates a round that begins now.
-    pub(crate) fn begin(
-        cx: &Cx,
-        rooms: &mut Vec<Answers>,
-        kind: RoundKind,
-        timeout: Duration,
-    ) -> Self {
-        let room = rooms.pop().unwrap_or_default();
-        Self::new(kind, cx.now, timeout, cx.masters.sessions.len(), room)
-    }
-
-    /// Creates a round in the room that the `answers` of an earlier one have left.
-    fn new(
+    /// Creates a round in the room that the answers of an earlier one have left.
+    pub(crate) fn new(
         kind: RoundKind,
         started: Instant,
         timeout: Duration,
         nodes: usize,
-        mut answers: Answers,
+        rooms: &mut Vec<Answers>,
     ) -> Self {
+        let mut answers = rooms.pop().unwrap_or_default();
         answers.clear();
         answers.resize(nodes, (Answer::Outstanding, started));
         Self {
@@ -247,11 +238,6 @@ impl Round {
         }
     }
 
-    /// Notes the value of the key on `node`, if it has reported it.
-    pub(crate) fn note_value(&mut self, node: usize, value: Option<&str>) {
-        self.named.note(node, value);
-    }
-
     /// Returns the holder that most of the nodes have named that have refused us.
     pub(crate) fn named(&self) -> Obstacle {
         let refused = self.refused();
@@ -277,12 +263,6 @@ impl Round {
     /// Returns whether a node has refused a ballot: another ballot would have been enough.
     pub(crate) fn refuses_ballots(&self) -> bool {
         self.answers.iter().any(|(answer, _)| answer.refuses_ballot())
-    }
-
-    /// Asks one node first, and waits for it alone while `patience` lasts.
-    pub(crate) fn hold_back(&mut self, others: HeldBack, patience: Duration) {
-        self.held_back = Some(others);
-        self.timeout_at = self.started.after(patience);
     }
 
     /// Returns the nodes that were warming up when the round began.
@@ -363,7 +343,7 @@ mod tests {
         let tally = Tally::new(Membership::of(1).expect("one is a membership"));
         let (request, attempt) = (RequestId(1), AttemptId::NONE);
         let kind = RoundKind::Acquire { request, attempt, tally };
-        let mut round = Round::new(kind, began, Duration::from_secs(1), 1, Vec::new());
+        let mut round = Round::new(kind, began, Duration::from_secs(1), 1, &mut Vec::new());
         round.record(0, Answer::Vacant, began);
         round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));
         round.record(1, Answer::Granted, began); // There is no such node.

@@ -23,7 +23,7 @@ pub use restart_guard::RestartGuard;
 #[cfg(any(test, feature = "testing"))]
 pub use session::Judged;
 pub use session::{Epoch, Persistence, Role, ServerFacts};
-pub(crate) use session::{Incoming, Part, PendingReply, Session, Stranded, Wake};
+pub(crate) use session::{Incoming, PendingReply, Session, Stranded, Wake};
 #[cfg(any(test, feature = "testing"))]
 pub use taken_back::Rule;
 

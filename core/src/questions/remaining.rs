@@ -97,7 +97,7 @@ impl Locks {
         if let Some(round) = self.rounds.get_mut(round).filter(|_| reported.is_there) {
             let life = reported.life.map(|life| life.max(LEAST));
             life.into_iter().for_each(|life| round.note_remaining(node, life));
-            round.note_value(node, reported.value);
+            round.named.note(node, reported.value);
         }
         true
     }

@@ -46,9 +46,6 @@ impl Unpaid {
 
     /// Returns whether the lock is not kept warm now.
     pub(crate) fn has(&mut self, now: Instant, key: &str) -> bool {
-        if self.0.is_empty() {
-            return false;
-        }
         let pauses = self.0.get(key).is_some_and(|until| now < *until);
         if !pauses {
             self.0.remove(key);

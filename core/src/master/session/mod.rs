@@ -30,7 +30,6 @@ pub(crate) use room::{LARGEST_LEDGER, LARGEST_QUEUE};
 #[cfg(any(test, feature = "testing"))]
 pub use seen::Judged;
 pub use server_facts::{Persistence, Role, ServerFacts};
-pub(crate) use standing::Part;
 
 use super::agreement::Report;
 use super::ledger::Ledger;

@@ -8,15 +8,6 @@ use crate::report::Refusal;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The part of a node in an attempt.
-pub(crate) enum Part {
-    Vote,
-    /// The SET counts for nothing, but the key will be there when the master votes again.
-    Uncounted(Refusal),
-    /// Nothing is sent.
-    Absent(Refusal),
-}
-
 impl Session {
     /// Judges again, from what the server has reported, from when it votes.
     ///
@@ -101,13 +92,18 @@ impl Session {
         )))
     }
 
-    /// Returns the part that a SET of `len` bytes sent now would have. If we are `barred`, it has
-    /// none anywhere.
-    pub(crate) fn part(&self, len: usize, now: Instant, barred: Option<&Arc<str>>) -> Part {
-        match (self.takes(len, now, barred), self.warming_up(now)) {
-            (Ok(()), None) => Part::Vote,
-            (Ok(()), Some(remaining)) => Part::Uncounted(Refusal::WarmingUp { remaining }),
-            (Err(reason), _) => Part::Absent(reason),
+    /// Checks whether a SET of `len` bytes is sent now: nowhere if we are `barred`, and not where its vote would
+    /// not count yet.
+    pub(crate) fn takes_attempt(
+        &self,
+        len: usize,
+        now: Instant,
+        barred: Option<&Arc<str>>,
+    ) -> Result<(), Refusal> {
+        self.takes(len, now, barred)?;
+        match self.warming_up(now) {
+            Some(remaining) => Err(Refusal::WarmingUp { remaining }),
+            None => Ok(()),
         }
     }
 
