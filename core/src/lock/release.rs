@@ -75,11 +75,8 @@ impl Locks {
             if !attempt.touched.contains(node) {
                 round.record(node, Answer::Vacant, cx.now);
             } else if let Some(fault) = session.fault() {
-                round.record(
-                    node,
-                    Answer::Unknown(UnknownCause::Down(fault.cause.clone())),
-                    cx.now,
-                );
+                let cause = UnknownCause::Down(fault.cause.clone());
+                round.record(node, Answer::Unknown(cause), cx.now);
             }
         }
         let id: RoundId = self.rounds.reserve();
