@@ -36,7 +36,7 @@ impl Coordinator {
             Incoming::NotDone(debt) => {
                 // A rollback notifies no waiter.
                 if !debt.deletion.notifies {
-                    waiters.meet_own(&debt.deletion.what.claim().keys);
+                    waiters.meet_own(&debt.deletion.claim.keys);
                 }
                 locks.release_again(cx, node, debt);
             }

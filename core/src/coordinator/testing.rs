@@ -57,7 +57,7 @@ impl Coordinator {
     /// nothing of them can arrive there any more.
     pub fn debts(&self, node: usize) -> impl Iterator<Item = ([u8; Token::DIGITS], bool)> {
         let debts = self.cx.masters.sessions[node].all_debts();
-        debts.map(|debt| (debt.deletion.what.claim().token.digits(), debt.is_certain()))
+        debts.map(|debt| (debt.deletion.claim.token.digits(), debt.is_certain()))
     }
 
     /// Returns whether the keys of a token may exist at a master, as far as its attempt knows.

@@ -1,7 +1,7 @@
 //! The end of a held lock: loss and release.
 
 use super::{Attempt, Locks, Round, RoundKind, Stage};
-use crate::master::{Debt, Deleted, Deletion};
+use crate::master::{Debt, Deletion};
 use crate::quorum::{NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, Keys, Release, RequestId, RoundId};
@@ -120,9 +120,8 @@ impl Locks {
         let deletion = debt.deletion.clone();
         let tells_itself = debt.tells.is_some();
         cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
-        let claim = deletion.what.claim();
         if deletion.notifies && !tells_itself {
-            cx.masters.tell_all_of(cx.now, &claim.keys);
+            cx.masters.tell_all_of(cx.now, &deletion.claim.keys);
         }
     }
 }
@@ -180,13 +179,10 @@ impl Attempt {
         let Announce { tellers, calls, by_hash } = announce;
         let stays = self.stays(cx.now);
         let Self { claim, touched, refused, began, staying, .. } = self;
-        let (keys, ttl) = (claim.keys.clone(), claim.life.span());
-        let what = match staying.filter(|_| stays) {
-            Some(staying) => Deleted::Kept(Box::new(staying.keep(claim, began))),
-            None => Deleted::Claim(claim),
-        };
-        let notifies = tellers.are_any();
-        let deletion = Arc::new(Deletion { what, ttl, notifies, calls: *calls, round, began });
+        let keys = claim.keys.clone();
+        let at_least = staying.filter(|_| stays).map(|staying| staying.at_least.into());
+        let (notifies, calls) = (tellers.are_any(), *calls);
+        let deletion = Arc::new(Deletion { claim, at_least, notifies, calls, round, began });
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (tellers.keys_of(node, &keys), *by_hash);

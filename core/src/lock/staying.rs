@@ -1,15 +1,14 @@
 //! What an attempt knows of the time that its keys stay after work that has ended well.
 
 use super::{Attempt, Locks};
-use crate::master::Kept;
 use crate::quorum::Instant;
 use crate::shared::{AtLeast, AttemptId};
-use crate::wire::{Claim, Millis};
+use crate::wire::Millis;
 use std::time::Duration;
 
 /// What an attempt knows of the time that its keys stay.
 pub(crate) struct Staying {
-    at_least: AtLeast,
+    pub(super) at_least: AtLeast,
     /// How long the keys live after an extension.
     renewed: Millis,
     /// The work has ended well.
@@ -20,11 +19,6 @@ impl Staying {
     /// Boxed, since few attempts have one.
     pub(crate) fn of(at_least: Option<AtLeast>, renewed: Millis) -> Option<Box<Self>> {
         at_least.map(|at_least| Box::new(Self { at_least, renewed, ended_well: false }))
-    }
-
-    /// Returns the keys of this attempt, which stay.
-    pub(crate) fn keep(self, claim: Claim, began: Instant) -> Kept {
-        Kept { claim, at_least: self.at_least, began }
     }
 }
 

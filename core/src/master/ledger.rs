@@ -17,9 +17,11 @@ use std::time::Duration;
 /// it is sent, in the way that its server then knows.
 #[derive(Debug)]
 pub(crate) struct Deletion {
-    pub(crate) what: Deleted,
-    /// The life of the key that it deletes.
-    pub(crate) ttl: Duration,
+    /// The keys that an attempt has set.
+    pub(crate) claim: Claim,
+    /// Present if the keys are of work that has ended well. Until that time is over, their life is
+    /// shortened, and they are marked. So it takes the same script to delete them. Boxed: it is rare.
+    pub(crate) at_least: Option<Box<AtLeast>>,
     /// Waiters in other processes are notified, for each key at one master.
     pub(crate) notifies: bool,
     /// Waiters may stand in a list, of which the next is called.
@@ -30,39 +32,16 @@ pub(crate) struct Deletion {
     pub(crate) began: Instant,
 }
 
-/// The target of a deletion.
-#[derive(Debug)]
-pub(crate) enum Deleted {
-    /// The keys that an attempt has set.
-    Claim(Claim),
-    /// The same, once they need not stay any longer. Until then their life is shortened, and they are
-    /// marked. So it takes the same script to delete them.
-    Kept(Box<Kept>),
-}
-
-impl Deleted {
-    /// Returns the keys.
-    pub(crate) fn claim(&self) -> &Claim {
-        match self {
-            Self::Claim(claim) => claim,
-            Self::Kept(kept) => &kept.claim,
-        }
+impl Deletion {
+    /// Returns how long keys that stay have yet to live: nothing once they may be deleted.
+    pub(crate) fn left(&self, now: Instant) -> Option<Millis> {
+        let at_least = self.at_least.as_ref()?;
+        Some(at_least.left(self.began, now).unwrap_or(Duration::ZERO.into()))
     }
-}
 
-/// The keys of work that has ended well.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    pub(crate) claim: Claim,
-    pub(crate) at_least: AtLeast,
-    /// The start of the attempt that won.
-    pub(crate) began: Instant,
-}
-
-impl Kept {
-    /// Returns how long the keys have yet to live; nothing if they may be deleted.
-    pub(crate) fn left(&self, now: Instant) -> Millis {
-        self.at_least.left(self.began, now).unwrap_or(Duration::ZERO.into())
+    /// Returns the life of the keys that it deletes.
+    pub(crate) const fn ttl(&self) -> Duration {
+        self.claim.life.span()
     }
 }
 
@@ -111,7 +90,7 @@ impl Debt {
     /// after ours. An attempt that began after the predecessor was replaced has no SET there.
     pub(crate) fn repeat_while_unkillable(&mut self, since: Option<Instant>) {
         let since = since.filter(|since| self.deletion.began <= *since);
-        self.repeat_until = since.map(|since| since.after(self.deletion.ttl));
+        self.repeat_until = since.map(|since| since.after(self.deletion.ttl()));
     }
 }
 
@@ -129,7 +108,7 @@ impl Ledger {
 
     /// Returns the longest life of a key that is being deleted.
     pub(crate) fn longest_life(&self) -> Duration {
-        self.owed.iter().map(|debt| debt.deletion.ttl).max().unwrap_or_default()
+        self.owed.iter().map(|debt| debt.deletion.ttl()).max().unwrap_or_default()
     }
 
     /// Returns when there is something to send again, while the connection is open.
@@ -162,7 +141,7 @@ impl Ledger {
     pub(crate) fn refused(&mut self, mut debt: Debt, now: Instant, settings: &Settings) {
         (debt.may_have_run, debt.by_hash) = (true, false);
         let certain_from = *debt.certain_from.get_or_insert(now);
-        let ttl = debt.deletion.ttl;
+        let ttl = debt.deletion.ttl();
         if now.since(certain_from) <= ttl.saturating_add(settings.drift.of(ttl)) {
             self.retry(debt, now, settings.operation_timeout);
         }

@@ -18,7 +18,7 @@ mod voting;
 
 pub use agreement::{Agreement, Introduction, SharedSettings};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
-pub(crate) use ledger::{Debt, Deleted, Deletion, Kept};
+pub(crate) use ledger::{Debt, Deletion};
 pub use restart_guard::RestartGuard;
 #[cfg(any(test, feature = "testing"))]
 pub use session::Judged;

@@ -1,7 +1,7 @@
 //! Debts: owed until an integer answers, or nothing can be left to delete.
 
 use super::{open, play};
-use crate::master::ledger::{Debt, Deleted, Deletion};
+use crate::master::ledger::{Debt, Deletion};
 use crate::master::session::LARGEST_LEDGER;
 use crate::quorum::{Instant, NodeSet};
 use crate::shared::Keys;
@@ -233,8 +233,8 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
     };
     let deletion = Arc::new(Deletion {
         calls: false,
-        what: Deleted::Claim(claim),
-        ttl: Duration::from_secs(1),
+        claim,
+        at_least: None,
         notifies: false,
         round: None,
         began: Instant::from_nanos(0),

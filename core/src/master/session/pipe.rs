@@ -210,7 +210,7 @@ impl Pipe {
     /// Returns the longest life of a key whose deletion has no answer.
     pub(super) fn longest_life(&self) -> Duration {
         let life = |due: &Due| match &due.pending {
-            PendingReply::Deletion(debt, _) => Some(debt.deletion.ttl),
+            PendingReply::Deletion(debt, _) => Some(debt.deletion.ttl()),
             _ => None,
         };
         self.due.iter().filter_map(life).max().unwrap_or_default()

@@ -2,7 +2,7 @@
 //! integer answers.
 
 use crate::lock::release;
-use crate::master::{Debt, Deleted, Incoming, PendingReply, Session};
+use crate::master::{Debt, Incoming, PendingReply, Session};
 use crate::quorum::Instant;
 use crate::shared::Keys;
 use crate::wire::{Claim, Native, Packer, ReleaseScript, Reply, Way};
@@ -32,10 +32,10 @@ impl Known {
 
     /// Returns the cheapest way that may work.
     fn way(&self, debt: &Debt) -> Way {
-        let claim = debt.deletion.what.claim();
+        let claim = &debt.deletion.claim;
         let is_plain = |_: &Native| claim.release_script() == ReleaseScript::Plain;
         match self.native.filter(is_plain) {
-            _ if matches!(debt.deletion.what, Deleted::Kept(_)) => Way::Shorten,
+            _ if debt.deletion.at_least.is_some() => Way::Shorten,
             Some(native) => Way::Native(native),
             None if debt.by_hash && !self.denies_hashes && self.knows(claim) => Way::Hash,
             _ => Way::Full,
@@ -44,7 +44,7 @@ impl Known {
 
     /// Learns from an answer whether the way that was used works.
     fn learn(&mut self, debt: &Debt, way: Way, reply: &Reply) {
-        let script = debt.deletion.what.claim().release_script();
+        let script = debt.deletion.claim.release_script();
         match (way, reply) {
             (_, other) if other.is_wrong_type() => {}
             (Way::Native(_), Reply::Error(_)) => self.native = None,
@@ -65,12 +65,11 @@ impl Session {
         debt.repeat_while_unkillable(self.unkillable_since);
         let (deletion, mut tells, says) = (debt.deletion.clone(), debt.tells.clone(), debt.says);
         let way = self.known.way(&debt);
-        let claim = deletion.what.claim();
-        let command = match &deletion.what {
-            Deleted::Kept(kept) => claim.shorten(packer, kept.left(now)),
-            Deleted::Claim(_) => {
+        let command = match deletion.left(now) {
+            Some(left) => deletion.claim.shorten(packer, left),
+            None => {
                 let channels = tells.as_ref().map(|_| &*self.channels);
-                let (command, announces) = claim.give_back(packer, way, channels);
+                let (command, announces) = deletion.claim.give_back(packer, way, channels);
                 tells = tells.filter(|_| !announces);
                 command
             }
@@ -162,5 +161,5 @@ impl Session {
 /// Returns whether a master has nothing of a claim if something of another type has the name of a key.
 /// The script that deletes several keys goes on with the others; the one that shortens them does not.
 fn is_nowhere(debt: &Debt, way: Way) -> bool {
-    debt.deletion.what.claim().keys.len() == 1 || way != Way::Shorten
+    debt.deletion.claim.keys.len() == 1 || way != Way::Shorten
 }
