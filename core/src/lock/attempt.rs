@@ -106,10 +106,8 @@ impl Locks {
 
         let mut takers = NodeSet::EMPTY;
         for (node, session) in cx.masters.sessions.iter().enumerate() {
-            match session.takes_attempt(set.len(), cx.now, barred.as_ref()) {
+            match session.takes(set.len(), cx.now, barred.as_ref()) {
                 Ok(()) => takers.insert(node),
-                // Where it warms up, nothing of an attempt that may lose is in the way of the holder, which
-                // needs its key back before that node votes again. The winner brings its own.
                 Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
             }
         }

@@ -51,7 +51,7 @@ impl Locks {
         cx.timers.set(round.timeout_at, Timer::Round(id));
         for node in held_back.others.iter() {
             let session = &mut cx.masters.sessions[node];
-            match session.takes_attempt(held_back.set.len(), cx.now, barred.as_ref()) {
+            match session.takes(held_back.set.len(), cx.now, barred.as_ref()) {
                 Ok(()) => {
                     session.prepare(&attempt.claim);
                     if let Some(look) = &look {

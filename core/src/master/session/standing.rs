@@ -92,22 +92,10 @@ impl Session {
         )))
     }
 
-    /// Checks whether a SET of `len` bytes is sent now: nowhere if we are `barred`, and not where its vote would
-    /// not count yet.
-    pub(crate) fn takes_attempt(
-        &self,
-        len: usize,
-        now: Instant,
-        barred: Option<&Arc<str>>,
-    ) -> Result<(), Refusal> {
-        self.takes(len, now, barred)?;
-        match self.warming_up(now) {
-            Some(remaining) => Err(Refusal::WarmingUp { remaining }),
-            None => Ok(()),
-        }
-    }
-
-    /// Checks whether a SET would be sent now.
+    /// Checks whether a SET of `len` bytes would be sent now, and its vote would count. If we are
+    /// `barred`, none is sent anywhere. Nothing of an attempt that may lose is in the way of the holder
+    /// where a master warms up: it needs its key back before that master votes again. The winner brings
+    /// its own.
     pub(crate) fn takes(
         &self,
         len: usize,
@@ -118,7 +106,8 @@ impl Session {
         if self.is_behind(now, len) {
             return Err(Refusal::QueueFull);
         }
-        self.may_ask(now, barred)
+        self.may_ask(now, barred)?;
+        self.warming_up(now).map_or(Ok(()), |remaining| Err(Refusal::WarmingUp { remaining }))
     }
 
     /// Checks whether a command would be sent now for a hold of which the keys live for `life`. No number of other
