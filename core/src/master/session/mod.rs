@@ -277,13 +277,14 @@ impl Session {
         self.state = State::Down(redial);
         self.fault = Some(fault);
         let mut stranded = Vec::new();
-        for unanswered in std::mem::replace(&mut self.pipe, Pipe::new(now)).into_unanswered() {
-            match unanswered.pending {
+        let pipe = std::mem::replace(&mut self.pipe, Pipe::new(now));
+        for (pending, may_have_left) in pipe.into_unanswered() {
+            match pending {
                 PendingReply::Vote(round) | PendingReply::Conditional(round) => {
-                    stranded.push(Stranded { round, may_have_left: unanswered.may_have_left });
+                    stranded.push(Stranded { round, may_have_left });
                 }
                 PendingReply::Deletion(mut debt, _) => {
-                    debt.may_have_run |= unanswered.may_have_left;
+                    debt.may_have_run |= may_have_left;
                     self.owe(now, debt);
                 }
                 _ => {}

@@ -79,13 +79,6 @@ struct Due {
     written_at: Option<Instant>,
 }
 
-/// A command that will never be answered.
-pub(super) struct Unanswered {
-    pub(super) pending: PendingReply,
-    /// Whether any byte of it may have left the process.
-    pub(super) may_have_left: bool,
-}
-
 pub(super) struct Pipe {
     out: BytesMut,
     /// The most bytes that it has held since it was created.
@@ -232,11 +225,10 @@ impl Pipe {
         })
     }
 
-    /// Returns the commands that will never be answered: the connection is gone.
-    pub(super) fn into_unanswered(self) -> impl Iterator<Item = Unanswered> {
+    /// Returns the commands that will never be answered, since the connection is gone, and whether any
+    /// byte of each may have left the process.
+    pub(super) fn into_unanswered(self) -> impl Iterator<Item = (PendingReply, bool)> {
         let written = self.written;
-        self.due
-            .into_iter()
-            .map(move |due| Unanswered { pending: due.pending, may_have_left: due.start < written })
+        self.due.into_iter().map(move |due| (due.pending, due.start < written))
     }
 }
