@@ -4,7 +4,7 @@
 //! queued keeps its order, and the provider is asked again. Whether the server then cuts the connection is
 //! its own decision, and costs no more than any other connection that is lost.
 
-use super::{Session, State};
+use super::Session;
 use crate::master::{Incoming, PendingReply};
 use crate::quorum::Instant;
 use crate::wire::{self, Credentials, Login, Reply};
@@ -16,38 +16,20 @@ use std::time::Duration;
 const RETRY: Duration = Duration::from_secs(1);
 
 /// The renewal of one connection's credentials.
+#[derive(Default)]
 pub(super) struct Renewal {
-    /// When the provider is to be asked; never while it is being asked.
-    due: Instant,
+    /// When the provider is to be asked; `None` while it is being asked.
+    pub(super) due: Option<Instant>,
     /// The identities that the server was shown and has not judged, in their order.
     shown: VecDeque<Login>,
     /// Why there are no newer credentials than those in use. It outlives the connection.
     problem: Option<Arc<str>>,
 }
 
-impl Default for Renewal {
-    fn default() -> Self {
-        Self { due: Instant::NEVER, shown: VecDeque::new(), problem: None }
-    }
-}
-
 impl Renewal {
-    pub(super) const fn due_at(&self) -> Instant {
-        self.due
-    }
-
-    /// Returns whether the provider is to be asked now, which then happens once.
-    pub(super) fn take_due(&mut self, now: Instant) -> bool {
-        let is_due = self.due <= now;
-        if is_due {
-            self.due = Instant::NEVER;
-        }
-        is_due
-    }
-
     /// Begins another connection, whose credentials come with it.
     pub(super) fn end(&mut self) {
-        self.due = Instant::NEVER;
+        self.due = None;
         self.shown.clear();
     }
 }
@@ -61,7 +43,7 @@ impl Session {
             Err(cause) => return self.not_renewed(now, cause),
         };
         let login = self.login.with(&given);
-        self.renewal.due = given.renewal.after().map_or(Instant::NEVER, |span| now.after(span));
+        self.renewal.due = given.renewal.after().map(|span| now.after(span));
         if !self.has_connection() {
             self.renewal.problem = None;
             self.login = login;
@@ -89,7 +71,7 @@ impl Session {
     fn not_renewed(&mut self, now: Instant, cause: Arc<str>) {
         self.renewal.problem = Some(cause);
         if self.has_connection() {
-            self.renewal.due = now.after(RETRY);
+            self.renewal.due = Some(now.after(RETRY));
         }
     }
 
@@ -99,8 +81,8 @@ impl Session {
         self.renewal.problem.as_ref()
     }
 
-    /// Returns whether the provider is to be asked now.
+    /// Returns whether the provider is to be asked now, which then happens once.
     pub(super) fn is_to_renew(&mut self, now: Instant) -> bool {
-        matches!(self.state, State::Open { .. }) && self.renewal.take_due(now)
+        self.is_open() && self.renewal.due.take_if(|due| *due <= now).is_some()
     }
 }

@@ -20,9 +20,8 @@ impl Session {
             State::Open { heartbeat_at } => {
                 let votes = self.warming.then_some(self.votes_from);
                 // Each session is asked at each turn of the driver: chained iterators cost more.
-                let others = [self.ledger.retry_at(), self.silent_until(), votes];
-                let own = heartbeat_at.min(self.renewal.due_at());
-                others.into_iter().flatten().fold(own, Instant::min)
+                let others = [self.ledger.retry_at(), self.silent_until(), votes, self.renewal.due];
+                others.into_iter().flatten().fold(heartbeat_at, Instant::min)
             }
         };
         self.report().map_or(of_the_state, |report| of_the_state.min(report.until))
@@ -109,10 +108,8 @@ impl Session {
     /// Returns until when the server may owe an answer in silence.
     fn silent_until(&self) -> Option<Instant> {
         let since = self.pipe.silent_since()?;
-        Some(
-            since
-                .after(self.settings.operation_timeout.saturating_mul(TIMEOUTS_BEFORE_REPLACEMENT)),
-        )
+        let longest = self.settings.operation_timeout.saturating_mul(TIMEOUTS_BEFORE_REPLACEMENT);
+        Some(since.after(longest))
     }
 }
 
