@@ -22,7 +22,7 @@ pub enum Admission {
 /// One unfit master costs its vote, as one that is down does. Otherwise a password that was rotated
 /// at one of five masters would keep every new process from its locks. The same holds for a master with
 /// a note of a client that the other masters keep away: a client that runs goes on without that master.
-pub const fn admit(
+pub fn admit(
     membership: Membership,
     unfit: NodeSet,
     disagreeing: NodeSet,

@@ -124,20 +124,13 @@ impl Membership {
 
     /// Returns whether these masters are a quorum: a majority of each list. If two memberships have
     /// a list in common, any two of their quorums share a master of it.
-    pub const fn is_quorum(self, nodes: NodeSet) -> bool {
-        nodes.holds_majority(self.list)
-            && match self.also {
-                Some(also) => nodes.holds_majority(also),
-                None => true,
-            }
+    pub fn is_quorum(self, nodes: NodeSet) -> bool {
+        self.lists().all(|list| nodes.holds_majority(list))
     }
 
     /// Returns whether a quorum can still come together without these masters.
-    pub const fn can_spare(self, nodes: NodeSet) -> bool {
-        let members = match self.also {
-            Some(also) => self.list.union(also),
-            None => self.list,
-        };
+    pub fn can_spare(self, nodes: NodeSet) -> bool {
+        let members = self.lists().fold(NodeSet::EMPTY, NodeSet::union);
         self.is_quorum(members.difference(nodes))
     }
 

@@ -52,7 +52,7 @@ impl Tally {
     /// Returns the verdict, as early as it can be decided: won with the quorum-th grant, lost as
     /// soon as the masters that have not refused are too few. So a tie of an even number ends at
     /// once.
-    pub const fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Verdict {
         if self.membership.is_quorum(self.granted) {
             Verdict::Won
         } else if self.membership.can_spare(self.against) {
