@@ -70,15 +70,17 @@ impl Ballots {
         Self { window, offset_us: None, ceiling: GREATEST, learned: 0, proposed: 0 }
     }
 
-    /// Returns the next ballot, at `wall_us` on our wall clock. It is above the nodes' time, the
-    /// greatest fence learned and the greatest ballot proposed.
+    /// Returns the next ballot alone.
+    #[cfg(test)]
     pub fn propose(&mut self, wall_us: u64) -> u64 {
         *self.propose_block(wall_us, 1).start()
     }
 
-    /// Returns a block of numbers that begins with the next ballot. It has as many as wanted, at least one,
-    /// but ends within the half of the window that is ahead. So a client that asks for many at a high rate
-    /// gets shorter blocks, and proposes nothing that masters refuse for their clocks.
+    /// Returns a block of numbers that begins with the next ballot, at `wall_us` on our wall clock. That is
+    /// above the nodes' time, the greatest fence learned and the greatest ballot proposed. The block has as
+    /// many as wanted, at least one, but ends within the half of the window that is ahead. So a client that
+    /// asks for many at a high rate gets shorter blocks, and proposes nothing that masters refuse for their
+    /// clocks.
     pub fn propose_block(&mut self, wall_us: u64, wanted: u64) -> RangeInclusive<u64> {
         self.look(wall_us);
         let clock = self.nodes_clock(wall_us);

@@ -140,6 +140,7 @@ impl Extension {
 
     /// Returns the masters that have reported *vacant*. This includes those that are warming up, so that
     /// they are topped up, and have the key when they vote again.
+    #[cfg(test)]
     pub const fn vacant(&self) -> NodeSet {
         self.vacant
     }
