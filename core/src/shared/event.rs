@@ -179,46 +179,35 @@ impl FailureKind {
     /// even if the lock is held. It is a disagreement instead if the disagreement alone would have
     /// been enough to prevent a quorum.
     pub(crate) fn of(membership: Membership, reports: &[NodeReport], named: Obstacle) -> Self {
-        let nodes =
-            |wanted: fn(&Answer) -> bool| NodeSet::places(reports, |report| wanted(&report.answer));
-        let held = nodes(|answer| {
-            matches!(
-                answer,
-                Answer::Refused(
-                    Refusal::Held { .. }
-                        | Refusal::Wanted { .. }
-                        | Refusal::Behind { .. }
-                        | Refusal::Stale
-                )
-            )
-        });
-        let able =
-            nodes(|answer| matches!(answer, Answer::Granted | Answer::Outstanding)).union(held);
+        use Refusal::{Barred, Behind, Disagreement, Held, Stale, Wanted};
+        let refused = |with: fn(&Refusal) -> bool| {
+            let is_refused = |answer: &Answer| matches!(answer, Answer::Refused(why) if with(why));
+            NodeSet::places(reports, |report| is_refused(&report.answer))
+        };
+        let held =
+            refused(|why| matches!(why, Held { .. } | Wanted { .. } | Behind { .. } | Stale));
+        let is_able =
+            |report: &NodeReport| matches!(report.answer, Answer::Granted | Answer::Outstanding);
+        let able = NodeSet::places(reports, is_able).union(held);
         if held != NodeSet::EMPTY && membership.is_quorum(able) {
             return Self::Contended(Obstacle::of(membership, reports, named));
         }
-        let disagreeing = nodes(|answer| {
-            matches!(answer, Answer::Refused(Refusal::Disagreement(_) | Refusal::Barred { .. }))
-        });
+        let disagreeing = refused(|why| matches!(why, Disagreement(_) | Barred { .. }));
         if membership.can_spare(disagreeing) {
             return Self::NoQuorum;
         }
         let disagrees = |report: &NodeReport| match &report.answer {
-            Answer::Refused(Refusal::Disagreement(cause)) => Some(cause.clone()),
+            Answer::Refused(Disagreement(cause)) => Some(cause.clone()),
             _ => None,
         };
         let barred = |report: &NodeReport| {
-            match &report.answer {
-            Answer::Refused(reason @ Refusal::Barred { by }) => Some(
-                format!(
-                    "{reason}: stop that client, which `quorumlock doctor` shows with its list at {}, or \
-                     name both lists with joint_with",
-                    OneLine(by)
-                )
-                .into(),
-            ),
-            _ => None,
-        }
+            let Answer::Refused(reason @ Barred { by }) = &report.answer else { return None };
+            let cause = format!(
+                "{reason}: stop that client, which `quorumlock doctor` shows with its list at \
+                 {}, or name both lists with joint_with",
+                OneLine(by)
+            );
+            Some(cause.into())
         };
         let cause = reports.iter().find_map(disagrees).or_else(|| reports.iter().find_map(barred));
         cause.map_or(Self::NoQuorum, Self::Disagreement)
