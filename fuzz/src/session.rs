@@ -315,7 +315,7 @@ impl Play {
             | Event::InTheWay { .. }
             | Event::Keep { .. }
             | Event::Looked { .. } => {}
-            Event::Broken(invariant) => panic!("broken: {invariant}"),
+            Event::Broken(invariant) => panic!("broken: {}", invariant.as_str()),
             Event::Lost { attempt, .. } => drop(self.holds.remove(&attempt)),
             Event::NotAcquired { request, .. }
             | Event::NoRandomness { request }

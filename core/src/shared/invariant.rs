@@ -4,8 +4,6 @@
 //! ([`Event::Broken`](super::Event::Broken)), its holds are lost, and its keys expire. That a debt is settled once needs no
 //! check: whoever settles it owns it.
 
-use std::fmt;
-
 /// What does not hold, although it must.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Invariant {
@@ -26,11 +24,5 @@ impl Invariant {
             Self::Deadline => "a deadline is later than the end of its key",
             Self::OpenRound => "a round has ended twice",
         }
-    }
-}
-
-impl fmt::Display for Invariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

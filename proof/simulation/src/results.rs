@@ -88,7 +88,9 @@ impl World {
             | Event::InTheWay { .. }
             | Event::Keep { .. }
             | Event::Looked { .. } => {}
-            Event::Broken(invariant) => self.find(Err(format!("broken: {invariant}"))),
+            Event::Broken(invariant) => {
+                self.find(Err(format!("broken: {}", invariant.as_str())));
+            }
             Event::Wanted { attempt } => self.wanted(place, attempt),
             Event::Lost { attempt, reason } => {
                 self.match_lost(place, attempt, &reason);

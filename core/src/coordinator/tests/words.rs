@@ -157,7 +157,7 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             Ok(reports) => format!("forced {}: {}", request.0, answers(reports)),
             Err(reports) => format!("not forced {}: {}", request.0, answers(reports)),
         },
-        Event::Broken(invariant) => format!("broken: {invariant}"),
+        Event::Broken(invariant) => format!("broken: {}", invariant.as_str()),
         Event::Lost { attempt, reason } => {
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
             format!("lost {}: {}", request.expect("a hold"), loss(reason))
