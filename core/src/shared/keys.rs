@@ -18,21 +18,15 @@ pub struct Several {
     more: More,
 }
 
-/// What belongs to keys besides their names.
+/// What belongs to keys besides their names: where and how a client announces that they are free, if not on
+/// their own channels; the slots of which any one will do; or the other keys of readers and writers.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum More {
     Nothing,
-    Announced(Announcement),
+    Announced { channel: Arc<str>, message: Arc<str> },
     AnyOf(Arc<Slots>),
     Read(ReadWrite),
     Write(ReadWrite),
-}
-
-/// Where and how a client announces that a key is free, if not on the key's own channel.
-#[derive(PartialEq, Eq, Debug)]
-pub(crate) struct Announcement {
-    channel: Arc<str>,
-    message: Arc<str>,
 }
 
 /// The keys beside the one of a resource that is read and written under a lock.
@@ -51,7 +45,7 @@ impl Keys {
 
     /// Returns one key, whose release is announced as `message` on `channel`, which others may share.
     pub fn announced_on(key: Arc<str>, channel: Arc<str>, message: Arc<str>) -> Self {
-        Self::with(key, More::Announced(Announcement { channel, message }))
+        Self::with(key, More::Announced { channel, message })
     }
 
     /// Returns one key, which is locked by readers and writers: by this one as a reader.
@@ -96,7 +90,10 @@ impl Keys {
 
     /// Returns the channel of the semaphore of which this key is a slot, and its number, as announced there.
     pub(crate) fn as_slot(&self) -> Option<(&Arc<str>, &str)> {
-        self.announcement().map(|Announcement { channel, message }| (channel, &**message))
+        match self.more() {
+            More::Announced { channel, message } => Some((channel, message)),
+            _ => None,
+        }
     }
 
     /// Returns each key by itself, with what belongs to it.
@@ -104,13 +101,6 @@ impl Keys {
         let alone = (self.len() == 1).then(|| self.clone());
         let of_several = self.iter().filter(|_| self.len() > 1).cloned().map(Self::one);
         alone.into_iter().chain(of_several)
-    }
-
-    fn announcement(&self) -> Option<&Announcement> {
-        match self.more() {
-            More::Announced(announcement) => Some(announcement),
-            _ => None,
-        }
     }
 
     /// Returns the keys beside this one, if a reader locks it.
@@ -163,14 +153,14 @@ impl Keys {
 
     /// Returns what is published once the keys are free: channels, and what is said there.
     pub(crate) fn messages(&self) -> impl Iterator<Item = (&Arc<str>, &str)> {
-        let shared = self.announcement();
+        let shared = self.as_slot();
         let own = self.iter().filter(move |_| shared.is_none()).map(|key| (key, ""));
-        shared.map(|all| (&all.channel, &*all.message)).into_iter().chain(own)
+        shared.into_iter().chain(own)
     }
 
     /// Returns each key with the channel of the messages about it.
     pub(crate) fn channels(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
-        let shared = self.announcement().map(|Announcement { channel, .. }| channel);
+        let shared = self.as_slot().map(|(channel, _)| channel);
         self.iter().map(move |key| (key, shared.unwrap_or(key)))
     }
 

@@ -24,7 +24,7 @@ enum Policy {
 impl Policy {
     fn of(keys: &Keys) -> Self {
         match keys.more() {
-            More::Nothing | More::Announced(_) => Self::Alone,
+            More::Nothing | More::Announced { .. } => Self::Alone,
             More::AnyOf(_) => Self::Permit,
             More::Read(_) => Self::Reader,
             More::Write(_) => Self::Writer,
