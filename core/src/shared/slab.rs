@@ -77,10 +77,6 @@ impl<T> Slab<T> {
         slots.filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten().flatten()
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.slots() - self.vacant.len()
     }
@@ -134,6 +130,6 @@ mod tests {
         let slots: Vec<u32> = (0..2 * KEPT * CHUNK).map(|number| slab.insert(number)).collect();
         assert_eq!(slab.remove(slots[0]), Some(0));
         assert!(slots[1..].iter().all(|slot| slab.get(*slot).is_some()));
-        assert_eq!(slab.iter().count(), slots.len() - 1);
+        assert_eq!(slab.entries().count(), slots.len() - 1);
     }
 }

@@ -68,7 +68,7 @@ impl<T> Table<T> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().filter_map(|slot| slot.entry.as_ref())
+        self.slots.entries().filter_map(|(_, slot)| slot.entry.as_ref())
     }
 
     /// Returns the ids of all entries that are `wanted`.
