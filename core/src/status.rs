@@ -7,7 +7,7 @@ mod masters;
 use crate::escape::OneLine;
 use crate::pace::readiness::quorum_in;
 use crate::quorum::Membership;
-use crate::report::{Quorum, Span};
+use crate::report::{Quorum, Refusal, Span};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,15 +177,12 @@ impl Status {
         &self.nodes
     }
 
-    fn voting(&self) -> usize {
-        let votes = |node: &&NodeStatus| node.standing == NodeStanding::Voting;
-        self.nodes.iter().filter(votes).count()
-    }
-
     /// Formats how many may vote and how many are needed, without the standing of each.
     pub fn count(&self) -> String {
         let Self { nodes, membership, .. } = self;
-        format!("{} of {} masters may vote, {membership} needed", self.voting(), nodes.len())
+        let votes = |node: &&NodeStatus| node.standing == NodeStanding::Voting;
+        let voting = nodes.iter().filter(votes).count();
+        format!("{voting} of {} masters may vote, {membership} needed", nodes.len())
     }
 }
 
@@ -202,12 +199,8 @@ impl fmt::Display for NodeStanding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Voting => f.write_str("voting"),
-            Self::WarmingUp { remaining } => {
-                write!(f, "warming up (may vote in {})", Span(*remaining))
-            }
-            Self::Barred { by } => {
-                write!(f, "not asked (another client of {} could win)", OneLine(by))
-            }
+            Self::WarmingUp { remaining } => Refusal::WarmingUp { remaining: *remaining }.fmt(f),
+            Self::Barred { by } => Refusal::Barred { by: by.clone() }.fmt(f),
             Self::Unconfirmed => f.write_str("unconfirmed (being asked)"),
             Self::Unfit(cause) => write!(f, "unfit ({})", OneLine(cause)),
             Self::Rejected(cause) => write!(f, "rejected ({})", OneLine(cause)),

@@ -74,8 +74,8 @@ impl Folded {
 /// Returns the words, with the least and the greatest span.
 fn words(group: &[Said]) -> String {
     let spans = || group.iter().filter_map(|answer| answer.span);
-    let [least, most] = [spans().min(), spans().max()].map(|span| span.map(Span));
-    let [least, most] = [least, most].map(|span| span.map(|span| span.to_string()));
+    let [least, most] =
+        [spans().min(), spans().max()].map(|span| span.map(|span| Span(span).to_string()));
     let (before, behind) = group.first().map(Said::frame).unwrap_or_default();
     match (least, most) {
         (Some(least), Some(most)) if least != most => format!("{before}{least} to {most}{behind}"),
