@@ -83,6 +83,25 @@ pub struct Packer {
 }
 
 impl Packer {
+    pub fn new(label: Option<Arc<str>>) -> Self {
+        let hash = |script| Sha1::from(script).digest().to_string();
+        Self {
+            room: Vec::new(),
+            label,
+            release_room: Vec::new(),
+            released: None,
+            acquire: hash(ACQUIRE),
+            extend: hash(EXTEND),
+            release: hash(RELEASE),
+            release_all: hash(RELEASE_ALL),
+            acquire_read: hash(ACQUIRE_READ),
+            extend_read: hash(EXTEND_READ),
+            release_read: hash(RELEASE_READ),
+            wait: hash(WAIT),
+            call: hash(CALL),
+        }
+    }
+
     /// Notifies waiters for `key` that it is free, or what `message` says of it. They may be
     /// notified in vain.
     pub fn publish(&mut self, channels: &str, key: &str, message: &str) -> &[u8] {
@@ -144,27 +163,6 @@ impl Way {
         match self {
             Self::Hash => command.arg("EVALSHA").arg(hash),
             Self::Native(_) | Self::Full | Self::Shorten => command.arg("EVAL").arg(source),
-        }
-    }
-}
-
-impl Packer {
-    pub fn new(label: Option<Arc<str>>) -> Self {
-        let hash = |script| Sha1::from(script).digest().to_string();
-        Self {
-            room: Vec::new(),
-            label,
-            release_room: Vec::new(),
-            released: None,
-            acquire: hash(ACQUIRE),
-            extend: hash(EXTEND),
-            release: hash(RELEASE),
-            release_all: hash(RELEASE_ALL),
-            acquire_read: hash(ACQUIRE_READ),
-            extend_read: hash(EXTEND_READ),
-            release_read: hash(RELEASE_READ),
-            wait: hash(WAIT),
-            call: hash(CALL),
         }
     }
 }

@@ -11,7 +11,6 @@ mod token;
 pub(crate) mod waitlist;
 
 pub use claim::{Ballot, Claim, Native, Packer, Way};
-pub use layout::ReleaseScript;
 pub use login::{Credentials, Login, Renewal};
 pub use notice::NOTIFY;
 pub use replies::Replies;

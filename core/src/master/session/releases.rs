@@ -5,7 +5,7 @@ use crate::lock::release;
 use crate::master::{Debt, Incoming, PendingReply, Session};
 use crate::quorum::Instant;
 use crate::shared::Keys;
-use crate::wire::{Claim, Native, Packer, ReleaseScript, Reply, Way};
+use crate::wire::{Native, Packer, Reply, Way};
 use std::sync::Arc;
 
 /// The ways in which the server can release, as far as this connection has shown.
@@ -14,7 +14,7 @@ pub(super) struct Known {
     /// It has a command for single keys.
     pub(super) native: Option<Native>,
     /// The scripts that the server has run in full, and so knows by their hashes.
-    ran: Vec<ReleaseScript>,
+    ran: Vec<&'static str>,
     /// The scripts that were loaded for claims that call them by their hashes.
     pub(super) loaded: Vec<&'static str>,
     /// Our user may not call anything by its hash.
@@ -26,18 +26,14 @@ pub(super) struct Known {
 }
 
 impl Known {
-    fn knows(&self, claim: &Claim) -> bool {
-        self.ran.contains(&claim.release_script())
-    }
-
     /// Returns the cheapest way that may work.
     fn way(&self, debt: &Debt) -> Way {
         let claim = &debt.deletion.claim;
-        let is_plain = |_: &Native| claim.release_script() == ReleaseScript::Plain;
-        match self.native.filter(is_plain) {
+        let may_know = debt.by_hash && !self.denies_hashes;
+        match self.native.filter(|_| claim.acquires_by_set()) {
             _ if debt.deletion.at_least.is_some() => Way::Shorten,
             Some(native) => Way::Native(native),
-            None if debt.by_hash && !self.denies_hashes && self.knows(claim) => Way::Hash,
+            None if may_know && self.ran.contains(&claim.release_script()) => Way::Hash,
             _ => Way::Full,
         }
     }

@@ -6,7 +6,9 @@ mod plain;
 mod reader;
 mod several;
 
-use super::{ACQUIRE_READ, Claim, EXTEND_READ, Millis, Packer, Way};
+use super::{
+    ACQUIRE_READ, Claim, EXTEND_READ, Millis, Packer, RELEASE, RELEASE_ALL, RELEASE_READ, Way,
+};
 use crate::shared::ReadWrite;
 
 /// What stands under the keys of a claim.
@@ -20,26 +22,13 @@ enum Layout<'a> {
     Reader(&'a ReadWrite),
 }
 
-/// The script that releases a claim, as far as it matters whether a server knows it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReleaseScript {
-    Plain,
-    Several,
-    Reader,
-}
-
 impl Claim {
     fn layout(&self) -> Layout<'_> {
         match self.keys.as_reader() {
             Some(beside) => Layout::Reader(beside),
-            None if self.is_one_without_a_fence() => Layout::Plain,
+            None if self.ballot.is_none() && self.keys.len() == 1 => Layout::Plain,
             None => Layout::Several,
         }
-    }
-
-    /// Returns whether a single key is locked, with or without others beside it, and no fence is set.
-    fn is_one_without_a_fence(&self) -> bool {
-        self.ballot.is_none() && self.keys.len() == 1
     }
 
     /// Returns the scripts that the commands of this claim call by their hashes, besides those that every
@@ -92,11 +81,11 @@ impl Claim {
     }
 
     /// Returns the script that releases this claim.
-    pub fn release_script(&self) -> ReleaseScript {
+    pub fn release_script(&self) -> &'static str {
         match self.layout() {
-            Layout::Plain => ReleaseScript::Plain,
-            Layout::Reader(_) => ReleaseScript::Reader,
-            Layout::Several => ReleaseScript::Several,
+            Layout::Plain => RELEASE,
+            Layout::Reader(_) => RELEASE_READ,
+            Layout::Several => RELEASE_ALL,
         }
     }
 

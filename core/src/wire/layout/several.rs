@@ -1,7 +1,7 @@
 //! The token under each of several keys, or beside a fence; and what is the same for a single one.
 
 use crate::wire::resp::Command;
-use crate::wire::{Claim, Millis, Packer, RELEASE, RELEASE_ALL, Way};
+use crate::wire::{Claim, Millis, Packer, Way};
 
 /// Packs an acquire, or the top-up of what `was_won`.
 pub(super) fn acquire<'a>(
@@ -36,20 +36,17 @@ pub(super) fn release<'a>(claim: &Claim, packer: &'a mut Packer, way: Way) -> &'
     if released.replace((claim.token, way)) == Some((claim.token, way)) {
         return room;
     }
-    let is_plain = claim.is_one_without_a_fence();
+    let is_plain = claim.acquires_by_set();
     if let Way::Native(native) = way
         && is_plain
     {
         let command = native.call(room, claim.keys.first());
         return claim.sign(command, label.as_deref()).done();
     }
-    let (script, hash) = match is_plain {
-        true => (RELEASE, release),
-        false => (RELEASE_ALL, release_all),
-    };
+    let hash = if is_plain { release } else { release_all };
     let more = if claim.ballot.is_some() { 3 } else { 0 };
     let command = Command::new(room, 3 + claim.named() + 1 + more);
-    let command = way.call(command, hash, script);
+    let command = way.call(command, hash, claim.release_script());
     let command = claim.sign(claim.name(command), label.as_deref());
     claim.raise_fence(command)
 }
