@@ -131,19 +131,14 @@ impl Session {
         }
         let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
         let outcome = match reply {
-            Reply::Int(deleted) => {
-                self.ledger.answered(debt, now, self.settings.operation_timeout);
-                Ok(*deleted > 0)
-            }
-            other if other.is_wrong_type() && is_nowhere(&debt, way) => {
-                self.ledger.answered(debt, now, self.settings.operation_timeout);
-                Ok(false)
-            }
-            other => {
-                self.ledger.refused(debt, now, &self.settings);
-                Err(other.unexpected())
-            }
+            Reply::Int(deleted) => Ok(*deleted > 0),
+            other if other.is_wrong_type() && is_nowhere(&debt, way) => Ok(false),
+            other => Err(other.unexpected()),
         };
+        match outcome {
+            Ok(_) => self.ledger.answered(debt, now, self.settings.operation_timeout),
+            Err(_) => self.ledger.refused(debt, now, &self.settings),
+        }
         match round {
             // It is unknown whether this client or another deleted the key: no vote.
             Some(round) if !(may_have_run && outcome == Ok(false)) => {
