@@ -99,9 +99,8 @@ impl Coordinator {
     // The network.
 
     pub fn handle_connected(&mut self, now: Instant, node: usize, epoch: Epoch) {
-        let masters = &mut self.cx.masters;
-        if masters.is_current(node, epoch) {
-            masters.sessions[node].connected(now);
+        if let Some(session) = self.cx.masters.current(node, epoch) {
+            session.connected(now);
         }
     }
 
@@ -114,16 +113,15 @@ impl Coordinator {
         epoch: Epoch,
         given: Result<wire::Credentials, Arc<str>>,
     ) {
-        let masters = &mut self.cx.masters;
-        if masters.is_current(node, epoch) {
-            masters.sessions[node].learn_credentials(now, given);
+        if let Some(session) = self.cx.masters.current(node, epoch) {
+            session.learn_credentials(now, given);
         }
     }
 
     /// Handles the end of a connection, or that there is none.
     pub fn handle_closed(&mut self, now: Instant, node: usize, epoch: Epoch, cause: &str) {
         self.cx.now = now;
-        if self.cx.masters.is_current(node, epoch) {
+        if self.cx.masters.current(node, epoch).is_some() {
             self.break_session(node, Fault::down(cause));
             self.serve();
         }
@@ -132,7 +130,7 @@ impl Coordinator {
     /// Handles a dial that met a master which answers, and cannot be used as configured.
     pub fn handle_rejected(&mut self, now: Instant, node: usize, epoch: Epoch, cause: &str) {
         self.cx.now = now;
-        if self.cx.masters.is_current(node, epoch) {
+        if self.cx.masters.current(node, epoch).is_some() {
             self.break_session(node, Fault::rejected(cause));
             self.serve();
         }
@@ -141,10 +139,8 @@ impl Coordinator {
     /// Handles bytes that `node` has sent.
     pub fn handle_bytes(&mut self, now: Instant, node: usize, epoch: Epoch, bytes: &[u8]) {
         self.cx.now = now;
-        if !self.cx.masters.is_current(node, epoch) {
-            return;
-        }
-        self.cx.masters.sessions[node].receive(bytes);
+        let Some(session) = self.cx.masters.current(node, epoch) else { return };
+        session.receive(bytes);
         while let Some(incoming) = self.cx.masters.sessions[node].next_incoming(now) {
             self.handle_incoming(node, incoming);
         }
@@ -155,8 +151,8 @@ impl Coordinator {
     /// Notes that the stream has taken `len` bytes of [`Coordinator::transmit`]: they may have
     /// left.
     pub fn handle_written(&mut self, now: Instant, node: usize, epoch: Epoch, len: usize) {
-        if self.cx.masters.is_current(node, epoch) {
-            self.cx.masters.sessions[node].written(now, len);
+        if let Some(session) = self.cx.masters.current(node, epoch) {
+            session.written(now, len);
         }
     }
 

@@ -124,9 +124,10 @@ impl Masters {
         self.debts() == 0 && !self.sessions.iter().any(Session::may_yet_withdraw)
     }
 
+    /// Returns the session of `node`, if an event of this connection still means anything.
     #[inline]
-    pub(crate) fn is_current(&self, node: usize, epoch: Epoch) -> bool {
-        self.sessions.get(node).is_some_and(|session| session.is_current(epoch))
+    pub(crate) fn current(&mut self, node: usize, epoch: Epoch) -> Option<&mut Session> {
+        self.sessions.get_mut(node).filter(|session| session.is_current(epoch))
     }
 
     /// Returns whether a round that asks for votes may begin: neither do so many others wait for theirs, nor
