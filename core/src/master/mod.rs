@@ -202,11 +202,8 @@ impl Masters {
         let session = &self.sessions[node];
         let identity = session.identity()?;
         let by_itself = identity.unfit().map(Fault::unfit);
-        let fault = by_itself.or_else(|| session.distrust());
-        if let Some(fault) = fault.or_else(|| self.twin(node)) {
-            return Some(fault);
-        }
-        identity.unconfirmed.clone()
+        let fault = by_itself.or_else(|| session.distrust()).or_else(|| self.twin(node));
+        fault.or_else(|| identity.unconfirmed.clone())
     }
 
     /// Returns a fault if another address leads to the same server.

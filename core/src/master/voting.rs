@@ -15,16 +15,14 @@ impl Masters {
         let unfit =
             NodeSet::places(&self.sessions, |session| session.fault().is_some_and(is_unfit));
         // A client that only looks disagrees with no client.
-        if self.settings.agreement.is_look() {
-            let membership = self.settings.membership;
-            return admit(membership, unfit, NodeSet::EMPTY, false, strict);
-        }
-        let fit = || self.sessions.iter().filter(|session| session.fault().is_none());
-        let ours = self.settings.agreement.numbers();
-        let at_odds = fit().filter_map(Session::report).any(|report| report.theirs != ours)
-            || self.barred(now, Duration::ZERO).is_some();
-        let disagrees = |session: &Session| session.fault().is_none() && session.report().is_some();
+        let looks = self.settings.agreement.is_look();
+        let disagrees =
+            |session: &Session| !looks && session.fault().is_none() && session.report().is_some();
         let disagreeing = NodeSet::places(&self.sessions, disagrees);
+        let ours = self.settings.agreement.numbers();
+        let mut reports = disagreeing.iter().filter_map(|node| self.sessions[node].report());
+        let at_odds = reports.any(|report| report.theirs != ours)
+            || !looks && self.barred(now, Duration::ZERO).is_some();
         admit(self.settings.membership, unfit, disagreeing, at_odds, strict)
     }
 
