@@ -168,7 +168,7 @@ impl Coordinator {
             return;
         }
         let session = &mut masters.sessions[node];
-        session.judge_standing(*now);
+        session.judge_standing(*now, masters.quarantine);
         if session.is_open() {
             session.take_back(*now);
             self.waiters.unsubscribe_unwanted(&mut self.cx, node);

@@ -36,7 +36,7 @@ impl Coordinator {
 
     /// Returns what is known of when a master votes.
     pub fn judged(&self, node: usize) -> Judged {
-        self.cx.masters.sessions[node].judged()
+        self.cx.masters.sessions[node].judged(self.cx.masters.quarantine)
     }
 
     /// Returns whether the vote counts that the command asks for which ends here among all bytes of

@@ -154,8 +154,6 @@ pub(crate) struct Session {
     /// The time at which the server may have started, unless its memory is trusted. It outlives the
     /// connection.
     start: Option<Start>,
-    /// How long a server that has started does not vote.
-    quarantine: Duration,
     /// A vote of this master that was asked for before this instant does not count.
     votes_from: Instant,
     /// `votes_from` is still ahead, as far as was last reported.
@@ -206,7 +204,6 @@ impl Session {
             predecessor: None,
             unkillable_since: None,
             start: None,
-            quarantine: settings.quarantine,
             settings,
             votes_from: Instant::default(),
             warming: false,

@@ -17,12 +17,12 @@ pub struct Judged {
 }
 
 impl Session {
-    pub(crate) fn judged(&self) -> Judged {
+    pub(crate) fn judged(&self, quarantine: Duration) -> Judged {
         Judged {
             is_open: self.is_open(),
             uptime: self.identity.uptime,
             votes_from: self.votes_from,
-            quarantine: self.quarantine,
+            quarantine,
         }
     }
 

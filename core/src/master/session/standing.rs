@@ -13,8 +13,8 @@ impl Session {
     ///
     /// This is never earlier than was judged before: the uptime follows the server's wall clock,
     /// which may be set forward. A clock that was set back does not count against a process that
-    /// was first met long enough ago.
-    pub(crate) fn judge_standing(&mut self, now: Instant) {
+    /// was first met long enough ago. A server that has started does not vote for `quarantine`.
+    pub(crate) fn judge_standing(&mut self, now: Instant, quarantine: Duration) {
         if self.is_trusted() {
             return self.meet(now);
         }
@@ -36,7 +36,7 @@ impl Session {
         let replaced = if self.is_new() { just_now } else { reported };
         self.start = self.start.max(Some(reported)).max(Some(replaced));
         self.meet(now);
-        self.wait_for(now, self.quarantine);
+        self.wait_for(now, quarantine);
     }
 
     /// Remembers the server process, if it differs from the last one. One that does not identify itself has no
@@ -63,7 +63,6 @@ impl Session {
 
     /// Sets how long a server that has started does not vote.
     pub(crate) fn wait_for(&mut self, now: Instant, quarantine: Duration) {
-        self.quarantine = quarantine;
         self.votes_from = self.start.map(|start| start.votes_from(quarantine)).unwrap_or_default();
         self.warming = self.votes_from > now;
     }
