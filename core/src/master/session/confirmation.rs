@@ -43,12 +43,7 @@ impl Confirmation {
         self.noted
     }
 
-    /// Returns how long the latest two answers took that were some time apart on this connection.
-    pub(super) fn trips(&self) -> Option<Trips> {
-        Some([self.trips[0]?, self.trips[1]?])
-    }
-
-    /// Returns the shorter of the two, or the only one.
+    /// Returns how long the shorter of the latest two answers took that were some time apart, or the only one.
     pub(super) fn trip(&self) -> Option<Duration> {
         self.trips.into_iter().flatten().min()
     }
@@ -72,7 +67,7 @@ impl Session {
         self.confirmation.asked = Some(now);
         self.confirmation.unanswered += 1;
         if !self.settings.agreement.is_look() {
-            self.departure.noted();
+            self.departure.may_have_noted = true;
         }
         let of = Introduction {
             client: &self.client,
@@ -248,6 +243,12 @@ impl Session {
         let asked = if self.is_brief { agreed } else { noted };
         let asked = asked.filter(|_| self.may_vote(now));
         asked.is_some_and(|asked| agreement::shields(asked, now, life, quarantine, drift))
+    }
+
+    /// Returns how long the server's latest two answers took, if that is known.
+    pub(crate) fn trips(&self) -> Option<Trips> {
+        let [first, second] = self.confirmation.trips;
+        Some([first?, second?])
     }
 
     /// Returns the master's report on clients with different settings.

@@ -10,13 +10,13 @@ pub(super) struct Departure {
     /// When the last of what this client has sent may be over, once it sends nothing more.
     leaves: Option<Instant>,
     /// This client may have noted something.
-    may_have_noted: bool,
+    pub(super) may_have_noted: bool,
     /// Until when the note lasts that was taken back last, on this connection.
     taken_back: Option<Instant>,
     /// The command that takes it back has no answer yet.
     is_awaited: bool,
     /// A connection is sought for the sake of the note alone: this master has no vote, so it had none.
-    seeks: bool,
+    pub(super) seeks: bool,
     /// Until when the note was to last for which one was sought last.
     sought: Option<Instant>,
     /// Why the connection is of no use once the note is taken back.
@@ -29,16 +29,8 @@ impl Departure {
         self.leaves.is_some()
     }
 
-    pub(super) const fn noted(&mut self) {
-        self.may_have_noted = true;
-    }
-
     pub(super) fn connected(&mut self) {
         (self.taken_back, self.is_awaited, self.seeks, self.then) = (None, false, false, None);
-    }
-
-    pub(super) const fn closed(&mut self) {
-        self.seeks = false;
     }
 
     /// Handles the answer of a master that has taken the note back, or denies it: then the note stays

@@ -263,7 +263,7 @@ impl Session {
     ) -> Vec<Stranded> {
         let is_first = self.is_open() && self.failures == 0 && self.ledger.len() == 0;
         self.absence.closes(now, self.is_open());
-        self.departure.closed();
+        self.departure.seeks = false;
         if self.is_open() {
             self.predecessor = Some(std::mem::take(&mut self.identity));
         }

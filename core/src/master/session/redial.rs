@@ -16,7 +16,7 @@ pub(super) const REDIAL_CAP: Duration = Duration::from_secs(2);
 /// When a master is dialled again.
 #[derive(Clone, Copy)]
 pub(super) struct Redial {
-    at: Instant,
+    pub(super) at: Instant,
     /// The same without the spread.
     unless_spread: Instant,
 }
@@ -24,10 +24,6 @@ pub(super) struct Redial {
 impl Redial {
     pub(super) const fn at(at: Instant) -> Self {
         Self { at, unless_spread: at }
-    }
-
-    pub(super) const fn is_due_at(self) -> Instant {
-        self.at
     }
 }
 

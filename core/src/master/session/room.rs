@@ -18,15 +18,12 @@ pub(crate) const LARGEST_LEDGER: usize = 1 << 16;
 impl Session {
     /// Checks whether a command that is neither a debt nor for a hold would be sent now.
     pub(crate) fn admits(&self, len: usize) -> Result<(), Refusal> {
+        let is_full = self.pipe.due_bytes() + len > LARGEST_QUEUE || self.debts() >= LARGEST_LEDGER;
         match &self.fault {
-            None if self.is_full(len) => Err(Refusal::QueueFull),
+            None if is_full => Err(Refusal::QueueFull),
             None => Ok(()),
             Some(fault) => Err(fault.refusal()),
         }
-    }
-
-    fn is_full(&self, len: usize) -> bool {
-        self.pipe.due_bytes() + len > LARGEST_QUEUE || self.debts() >= LARGEST_LEDGER
     }
 
     /// Returns whether so much is on its way to a master that answers: then it is this client that is too fast, and

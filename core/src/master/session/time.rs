@@ -5,7 +5,6 @@ use crate::master::{Fault, Session, Wake};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{Instant, LONGEST_SILENCE};
 use crate::report::Span;
-use crate::routing::laggards::Trips;
 use crate::shared::Random;
 use crate::wire::Packer;
 use std::time::Duration;
@@ -14,7 +13,7 @@ impl Session {
     /// Returns when this session next has to be woken.
     pub(crate) fn wake_at(&self) -> Instant {
         let of_the_state = match self.state {
-            State::Down(redial) => redial.is_due_at(),
+            State::Down(redial) => redial.at,
             State::Dialing => Instant::NEVER,
             State::Handshake { until } => until,
             State::Open { heartbeat_at } => {
@@ -42,7 +41,7 @@ impl Session {
             return Wake::Renew;
         }
         match self.state {
-            State::Down(redial) if now >= redial.is_due_at() => Wake::Dial,
+            State::Down(redial) if now >= redial.at => Wake::Dial,
             State::Handshake { until } if now >= until => {
                 let within = Span(self.settings.connect_timeout);
                 Wake::Close(Fault::down(format!(
@@ -93,11 +92,6 @@ impl Session {
                 self.beat(now);
             }
         }
-    }
-
-    /// Returns how long the server's latest two answers took, if that is known.
-    pub(crate) fn trips(&self) -> Option<Trips> {
-        self.confirmation.trips()
     }
 
     /// Returns how long the server has owed an answer in silence.
