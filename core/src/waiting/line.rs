@@ -2,7 +2,6 @@
 //! let in as readers. One acquire polls and listens for all. The others send the masters nothing.
 
 use crate::shared::RequestId;
-use crate::waiting::tuning::{LOCKS_IN_A_ROW, PERMITS_IN_A_ROW};
 use std::collections::VecDeque;
 
 /// The requests that wait, in the order in which they came, which is that of their ids.
@@ -95,6 +94,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::waiting::tuning::{LOCKS_IN_A_ROW, PERMITS_IN_A_ROW};
 
     fn line(waiting: impl IntoIterator<Item = u64>) -> Line {
         let mut line = Line::default();
