@@ -59,7 +59,7 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
     output.results([may_stop.to_json()], &text, may_stop.exit())
 }
 
-/// What it does after it has asked the masters.
+/// The next step after it has asked the masters.
 const SCANNING: &str = "looking at the locks";
 
 const ONLY_LOOKS: &str = "this user may not take locks: if it only looks, use --inspect-only\n\n";

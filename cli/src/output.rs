@@ -64,7 +64,7 @@ impl Output {
         {
             use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
             use std::os::fd::AsFd;
-            // Who asks for no events is told of errors and hang-ups alone.
+            // A caller that asks for no events hears of errors and hang-ups alone.
             let stdout = io::stdout();
             let mut asked = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
             !poll(&mut asked, PollTimeout::ZERO).is_ok_and(|gone| gone > 0)

@@ -103,7 +103,8 @@ impl Config {
 pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let patterns = call.arguments[2..].iter().map(|pattern| pattern.to_ascii_lowercase());
     let patterns: Vec<Vec<u8>> = patterns.collect();
-    let is_wanted = |name: &str| patterns.iter().any(|one| glob::matches(one, name.as_bytes()));
+    let is_wanted =
+        |name: &str| patterns.iter().any(|pattern| glob::matches(pattern, name.as_bytes()));
     let wanted = machine.config.0.iter().filter(|(name, _)| is_wanted(name));
     Reply::Map(wanted.flat_map(|(name, value)| [*name, value].map(Reply::bulk)).collect())
 }

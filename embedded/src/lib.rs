@@ -87,7 +87,7 @@ pub struct Machine {
     random: u64,
 }
 
-/// What a restart begins anew.
+/// The state that a restart begins anew.
 #[derive(Default)]
 struct Process {
     run_id: String,

@@ -49,7 +49,7 @@ impl Requests {
     }
 }
 
-/// What is still to be read.
+/// The bytes that are still to be read.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {

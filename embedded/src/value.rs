@@ -12,7 +12,7 @@ pub(super) enum Value {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Members<T>(pub(super) Vec<(Vec<u8>, T)>);
 
-/// What each member of a collection has.
+/// The value of each member of a collection.
 pub(super) trait Collected: Default {
     const EMPTY: Value;
 

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a master has under a key; `None` if it does not say.
+/// The value of a key at a master; `None` if the master does not say.
 type Found<'a> = Option<Option<&'a StoredValue>>;
 
 pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockState {
@@ -59,7 +59,7 @@ fn readers(found: &[Found<'_>], membership: Membership) -> Vec<Holder> {
     }
     let mut readers = Vec::new();
     for value in values {
-        // What the masters would have said if this reader held the lock alone.
+        // The masters' answers if this reader held the lock alone.
         let alone = found.iter().map(|found| {
             found.map(|stored| stored?.readers.iter().find(|reader| reader.value == *value))
         });

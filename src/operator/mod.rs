@@ -6,7 +6,7 @@ pub mod preflight;
 
 use tokio::task::AbortHandle;
 
-/// Ends a task once nobody waits for it any more.
+/// Ends a task once no caller waits for it any more.
 pub(crate) struct AbortOnDrop(AbortHandle);
 
 impl Drop for AbortOnDrop {

@@ -62,9 +62,9 @@ pub(super) struct Ended {
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Running,
-    /// SIGTERM was sent, SIGKILL follows then.
+    /// SIGTERM was sent, and SIGKILL follows at this time.
     Ending(Instant),
-    /// SIGKILL was sent then.
+    /// SIGKILL was sent at this time.
     Killed(Instant),
 }
 

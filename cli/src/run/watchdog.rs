@@ -59,7 +59,7 @@ pub(super) struct Watchdog {
 /// Instead of a group, in the last order.
 const DISMISSED: i32 = -1;
 
-/// What it is told. A pipe takes and gives so few bytes in one piece.
+/// The words of the parent process. A pipe takes and gives so few bytes in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Order {
     /// The group to kill; 0 before there is one, and [`DISMISSED`].

@@ -18,7 +18,7 @@ pub struct Several {
     more: More,
 }
 
-/// What belongs to keys besides their names: where and how a client announces that they are free, if not on
+/// The facts of keys besides their names: where and how a client announces that they are free, if not on
 /// their own channels; the slots of which any one will do; or the other keys of readers and writers.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum More {

@@ -30,7 +30,7 @@ struct Wait<'a> {
     lock: &'a ListedLock,
 }
 
-/// What each client waits for.
+/// The locks that keep each client waiting.
 type Waits<'a> = BTreeMap<Mailbox, Vec<Wait<'a>>>;
 
 impl PossibleDeadlock {

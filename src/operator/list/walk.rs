@@ -209,7 +209,7 @@ impl Walker {
         locks
     }
 
-    /// Finds those that wait for each lock, at all masters: how many listen for its release, and which clients
+    /// Finds the clients that wait for each lock, at all masters: how many listen for its release, and which clients
     /// are in its list.
     async fn find_waiters(&mut self, locks: &mut [ListedLock]) {
         let Walk { options, masters, .. } = &self.walk;
@@ -248,7 +248,7 @@ impl Walker {
         }
     }
 
-    /// Asks all masters at once. One that does not answer is lost.
+    /// Asks all masters at once. A master that does not answer is lost.
     async fn ask_all(
         &mut self,
         name: &str,

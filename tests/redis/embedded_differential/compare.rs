@@ -95,7 +95,7 @@ fn same(words: &[Word], real: &[Vec<u8>], embedded: &[Vec<u8>]) -> bool {
         ("INFO", _) => each(info),
         ("CONFIG", "GET") => each(settings),
         ("REPLICAOF", _) => {
-            each(|real, other| [real, other].iter().all(|it| it.starts_with(b"+OK")))
+            each(|real, other| [real, other].iter().all(|answer| answer.starts_with(b"+OK")))
         }
         ("KEYS" | "SCAN", _) => each(|real, other| sorted(real) == sorted(other)),
         ("UNSUBSCRIBE", "") => unordered(real) == unordered(embedded),
