@@ -129,13 +129,13 @@ impl Callers {
                     return false;
                 }
                 self.telemetry.outlet.given_up(held, in_time);
-                let request = if let Some(reply) = reply {
-                    self.waiting.releasers.insert(request, Releaser { reply, hold, given_up: now });
-                    Some(request)
-                } else {
+                if reply.is_none() {
                     self.telemetry.outlet.released(held, "dropped");
-                    None
-                };
+                }
+                let request = reply.map(|reply| {
+                    self.waiting.releasers.insert(request, Releaser { reply, hold, given_up: now });
+                    request
+                });
                 if ends_well {
                     machine.handle_finish(now, request, attempt, in_time);
                 } else {

@@ -1,5 +1,4 @@
-//! The driver, which moves the bytes: one tokio task that runs the machine of
-//! [`quorumlock_core::coordinator`].
+//! The driver, which moves the bytes: one tokio task that runs a [`Coordinator`].
 //!
 //! Each dial is a task of its own, since a TLS handshake in the loop would stall healthy nodes.
 //! Everything else happens here: one FIFO per node by construction, and no lock.
@@ -396,5 +395,6 @@ impl Drop for Driver {
     }
 }
 
-#[cfg(all(test, feature = "embedded"))]
+#[cfg(test)]
+#[cfg(feature = "embedded")]
 mod tests;
