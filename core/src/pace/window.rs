@@ -77,7 +77,6 @@ impl Window {
     }
 
     /// Returns how many rounds may be open.
-    #[cfg(any(test, feature = "testing"))]
     pub const fn limit(&self) -> usize {
         self.limit
     }

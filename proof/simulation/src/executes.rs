@@ -74,8 +74,12 @@ impl World {
             }
             let (was, is) = (before.value.as_deref(), after.value.as_deref());
             let mut verdict = self.judge_readers(key, by, &before, &after);
-            // Waiters do not hear of what another client deletes.
-            if was.is_some() && is.is_none() && self.setup.announces(self.clients[by].seat) {
+            // Waiters do not hear of what another client deletes, nor of a try that is rolled back.
+            let is_release = |value| self.invariants.given_back.is_release(value);
+            if was.is_some_and(is_release)
+                && is.is_none()
+                && self.setup.announces(self.clients[by].seat)
+            {
                 self.released_at.insert(key, now);
             }
             if was != is {

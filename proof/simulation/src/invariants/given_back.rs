@@ -24,6 +24,13 @@ impl GivenBack {
         self.won.insert(token.to_owned());
     }
 
+    /// Returns whether the deletion of this value is a release: that of a token which was not won is a rollback.
+    pub(crate) fn is_release(&self, value: &str) -> bool {
+        let token = value.split(':').next().unwrap_or(value);
+        let is_token = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+        !is_token || self.won.contains(token)
+    }
+
     /// Checks that a token is given back by a line. `idle` is since when no caller has wanted
     /// anything of this client.
     pub(crate) fn gives_back(
@@ -57,6 +64,12 @@ fn what_is_given_back_late_is_found() {
     given.tries("w", (0, 7), 19 * ms);
     given.won("v");
     assert_eq!(given.gives_back("s", (0, 7), 20 * ms, Some(18 * ms)), Ok(()), "at once");
+    let (tried, won) = ("0123456789abcdef0123456789abcdef", "00000000000000000000000000000000");
+    given.won(won);
+    assert_eq!(
+        [tried, won, "quorumlock:done:x"].map(|value| given.is_release(value)),
+        [false, true, true]
+    );
     assert_eq!(given.gives_back("t", (0, 8), 20 * ms, Some(0)), Ok(()), "on another line");
     assert_eq!(given.gives_back("t", (0, 7), 20 * ms, Some(0)), Ok(()), "again");
     assert_eq!(given.gives_back("w", (0, 7), 20 * ms, Some(0)), Ok(()), "it was written late");
