@@ -45,7 +45,7 @@ def build(m):
              [d0 > S.now, ForAll([n], Implies(S.has(n), d0 < S.ends(n)))], to("now", d0))
     m.action("expire", "a key expires, or is deleted", ["world"], [S.has(n0)], to("has", n0, False))
     m.action("send", "a client sends a command that may set or prolong a key",
-             ["lock/attempt.rs:attempt", "routing/first_node.rs", "lock/extend.rs:extend_everywhere",
+             ["lock/attempt.rs:attempt", "routing/first_node.rs", "lock/extend.rs:send_extension",
               "lock/top_up.rs:top_up"],
              [S.open(n0), m.rule("nothing after", "nothing is sent for a token that was given up", Not(S.over(t0)),
                                  breaks=["send/certain", "send/owed"])],
@@ -62,7 +62,7 @@ def build(m):
              to("current", t0, n0, False), to("touched", t0, n0, False))
     # The client makes use of the answer once its attempt has lost; its connection may be another one by then.
     m.action("set_nothing", "nil answers a SET NX: it has set nothing, and no release is owed for it",
-             ["lock/acquire.rs:roll_back", "lock/round.rs:note_nil"],
+             ["lock/acquire.rs:roll_back", "lock/round.rs:refused"],
              [S.touched(t0, n0), Not(S.over(t0)),
               m.rule("sent once", "no proxy repeats a SET: its first copy would have set the key", Not(there),
                      breaks=["set_nothing/touched"]),

@@ -81,7 +81,7 @@ def build(m):
 
     m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
-             ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("send_set", "a client sends a SET or a top-up; nothing once its last extension has begun",
              ["lock/attempt.rs:attempt", "lock/top_up.rs:top_up", "lock/detach.rs:prepare_detach"],

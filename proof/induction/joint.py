@@ -127,7 +127,7 @@ def build(m):
               ForAll([n, k], shown(n) - shown(k) <= apart)],
              to("now", d0), to("shows", lambda z: shown(z)))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
-             ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes executes the SET of an acquire, now or ever so late, and raises its fence",
              ["acquire.lua", "lock/acquire.rs:answer"],

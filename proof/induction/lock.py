@@ -56,7 +56,7 @@ def build(m):
     m.reads("acquire.lua", "if life then return {0, life, fence, clock} end")
     m.reads("extend.lua", "if redis.call('PTTL', key) < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[2]) end")
     m.reads("release.lua", "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end")
-    m.reads("lock/release.rs", "(request, Some(reason)) if attempt.is_delayed() =>")
+    m.reads("lock/release.rs", "if !attempt.is_delayed() {")
     m.reads("quorum/validity.rs", "validity(ttl, now.since(started), drift.of(ttl))")
 
     m.starts(ForAll([r], Not(S.begun(r))), ForAll([r, n], Not(S.ack(r, n))),
@@ -74,7 +74,7 @@ def build(m):
 
     m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
-             ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes executes the SET of an acquire, now or ever so late",
              ["acquire.lua", "lock/acquire.rs:answer"],
@@ -105,7 +105,7 @@ def build(m):
                            without=S.now, breaks=["win_extension/witness"]) + trust(token)],
              to("deadline", token, d0), to("won_in", token, r0), to("won_by", token, q0))
     m.action("loses", "a client finds its lock lost: the deadline has passed, or a quorum no longer has the token",
-             ["lock/release.rs:lose_hold"], [S.held(t0), Not(S.over(t0))], to("lost", t0, True))
+             ["lock/release.rs:lose"], [S.held(t0), Not(S.over(t0))], to("lost", t0, True))
     m.action("give_up", "a client gives a token up: a release, a rollback; not what was lost and stays closed",
              ["lock/release.rs:begin_release", "lock/acquire.rs:roll_back"],
              [m.rule("kept", "what was lost with a lock-delay is not released", Not(And(S.lost(t0), delayed(t0))),

@@ -83,7 +83,7 @@ def build(m):
 
     m.action("tick", "time goes by", ["world"], [d0 > S.now], to("now", d0))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
-             ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes executes the SET of an acquire, with the life of min_hold or of the ttl",
              ["acquire.lua", "shared/request.rs:life", "shared/at_least.rs:life"],

@@ -65,7 +65,7 @@ def build(m):
              to("estimate", n0, d0), to("judged", n0, True),
              to("met", n0, True), to("met_life", n0, S.life(n0)), to("met_at", n0, If(known, S.met_at(n0), S.now)))
     m.action("send", "a client sends a command; whether its vote counts is decided now",
-             ["master/session/standing.rs:part", "master/session/standing.rs:warming_up",
+             ["master/session/standing.rs:takes", "master/session/standing.rs:warming_up",
               "quorum/standing.rs:votes_from"],
              [S.connected(n0), Not(S.sent(c0)), at(c0) == n0, S.judged(n0)],
              to("sent", c0, True), to("votes", c0, S.estimate(n0) + guard <= S.now), to("sent_to", c0, S.life(n0)))

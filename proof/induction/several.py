@@ -130,7 +130,7 @@ def build(m):
                  d0 >= S.boot(n) + guard, shown(n) > S.booted(n) + ahead + back)))],
              to("now", d0), to("shows", lambda z: shown(z)))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
-             ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes sets all keys of an acquire in one step, and raises their fences",
              ["acquire.lua", "lock/acquire.rs:answer"],

@@ -101,7 +101,7 @@ def build(m):
                  Implies(d0 >= S.boot(n) + guard, shown(n) > S.booted(n) + ahead + back), breaks=["tick/woken"])))],
              to("now", d0), to("shows", lambda z: shown(z)))
     m.action("begin", "a client begins a round: its clock starts before the first byte",
-             ["lock/attempt.rs:attempt", "lock/extend.rs:extend_everywhere"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("grant", "a master that votes executes the SET of an acquire, and its fence becomes the end of the block",
              ["acquire.lua", "lock/acquire.rs:answer"],
