@@ -2,7 +2,7 @@
 //!
 //! Source: "Distributed Locks with Redis", section "Retry on Failure".
 
-use super::{Refused, Waiters, Won};
+use super::{Contention, Refused, Waiters, Won};
 use crate::quorum::{Instant, Nanos};
 use crate::report::{Answer, Refusal};
 use crate::shared::{AttemptId, Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
@@ -84,9 +84,11 @@ impl Waiters {
             let random = quorum_can_vote.then(|| cx.masters.random.jitter());
             let is_notified = failure.kind.is_contended() && cx.masters.settings.wake_ups;
             let enlists = is_notified && self.may_ask_waitlist(cx, request, &keys);
+            // Where a hold is known to lack its key, it pauses outside of the list.
+            let is_outside =
+                self.acquisitions.contention(request).is_some_and(Contention::lacks_key);
             // Where waiters are known to be called, one that stands in the list need not listen to all releases.
-            let is_called =
-                enlists && !self.listens_outside(request) && self.is_waited_for(cx, &keys);
+            let is_called = enlists && !is_outside && self.is_waited_for(cx, &keys);
             let listening = is_notified && (is_called || self.listen(cx, &keys));
             let polls = self.polls(request, &keys);
             let asks = polls && failure.kind.is_contended();

@@ -57,14 +57,12 @@ impl Waiters {
         let is_head = seeking.is_head();
         let Seeking { pool, seeker } = seeking;
         let (is_fair, until) = (seeker.acquire.is_fair, seeker.until());
-        // A fair seeker asks before its only attempt, too.
-        let is_over = cx.now >= until && !(is_fair && pool.place.entered_at.is_none());
         // A question would find a slot free that is left to others, and keep it for itself. A seeker that could not win
         // would be in the way of those that could.
         if !is_head
             || self.slots_left_until(cx, seeker).is_some()
             || pool.place.is_denied
-            || is_over
+            || pool.place.is_over(cx.now, until, is_fair)
             || !cx.masters.quorum_can_vote(cx.now)
         {
             return None;
@@ -198,8 +196,8 @@ impl Waiters {
             let entry = pool.place.entry.as_mut()?;
             // One that has just asked is there.
             if entry.stands && entry.asked_at.is_none() {
-                cx.masters.sessions[entry.node].leave_waitlist(channel, entry.waiter);
-                (entry.stands, entry.stamp) = (false, None);
+                entry.leave(cx, channel);
+                entry.stamp = None;
             }
             if seeker.is_paused() { waiters.ask_for_any(cx, seeking) } else { None }
         });

@@ -2,7 +2,7 @@
 //! and K at most; what is new is only which slot to try.
 //!
 //! 1. It tries the slot that this client had last, or another one of its own order
-//!    (`quorum/slots.rs`).
+//!    (`slots.rs`).
 //! 2. If that is taken, it asks in the list of the semaphore, and waits there until a release calls it for a slot, or its
 //!    question finds a free slot (`listed.rs`).
 //! 3. An acquire that does not wait looks at all slots instead: at one node, and then at all. It tries the free ones,

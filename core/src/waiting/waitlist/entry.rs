@@ -119,15 +119,14 @@ impl Entry {
     ) -> bool {
         let is_outside = self.lacks_key() && matches!(found, Found::OtherCalled(_));
         if is_outside {
-            self.stands = false;
-            cx.masters.sessions[self.node].leave_waitlist(list, self.waiter);
+            self.leave(cx, list);
         }
         is_outside
     }
 
     /// Takes its waiter out of the list.
-    pub(super) fn leave(&self, cx: &mut Cx, list: &str) {
-        if self.stands {
+    pub(in crate::waiting) fn leave(&mut self, cx: &mut Cx, list: &str) {
+        if std::mem::take(&mut self.stands) {
             cx.masters.sessions[self.node].leave_waitlist(list, self.waiter);
         }
     }

@@ -17,7 +17,7 @@ mod fair;
 mod place;
 
 use super::Waiters;
-use super::contention::{Contention, Phase};
+use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId};
@@ -97,12 +97,6 @@ impl Waiters {
         self.waitlists.is_waited_for(cx.now, keys.first())
     }
 
-    /// Returns whether an acquire listens to all releases until it asks in its list again: a hold is known to lack its key
-    /// there, so it pauses outside of the list.
-    pub(super) fn listens_outside(&self, request: RequestId) -> bool {
-        self.acquisitions.contention(request).is_some_and(Contention::lacks_key)
-    }
-
     /// Notes what was seen of a key, if there are lists: after waiters, the next release of it calls.
     pub(super) fn note_seen(&mut self, cx: &Cx, key: &Arc<str>, seen: Seen) {
         if cx.masters.settings.waitlists.is_some() {
@@ -137,9 +131,7 @@ impl Waiters {
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
         let (keys, is_fair) = (&acquisition.request.keys, acquisition.request.is_fair);
         let Some(contention) = &acquisition.contention else { return false };
-        // A fair acquire may have let others go first until its wait was over.
-        let is_over =
-            cx.now >= acquisition.until() && !(is_fair && contention.place.entered_at.is_none());
+        let is_over = contention.place.is_over(cx.now, acquisition.until(), is_fair);
         if is_over || !self.may_ask_waitlist(cx, request, keys) {
             return false;
         }

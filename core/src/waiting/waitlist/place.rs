@@ -49,6 +49,12 @@ impl Place {
         self.entry.as_ref().is_some_and(|entry| entry.stands)
     }
 
+    /// Returns whether its waiter asks no more. A fair one asks before its only attempt, too, and once it has let others go
+    /// first until its wait was over.
+    pub(in crate::waiting) fn is_over(&self, now: Instant, until: Instant, is_fair: bool) -> bool {
+        now >= until && !(is_fair && self.entered_at.is_none())
+    }
+
     /// Asks whether its waiter may try, or how many are ahead. Returns until when the answer is waited for; `None` if
     /// nothing is asked now.
     pub(in crate::waiting) fn ask(
@@ -60,7 +66,7 @@ impl Place {
         let Question { request, wanted, is_fair, until, timeout } = *question;
         let name = wanted.list()?;
         let node = cx.masters.first_node(cx.now, name)?;
-        if let Some(old) = self.entry.take_if(|entry| entry.node != node) {
+        if let Some(mut old) = self.entry.take_if(|entry| entry.node != node) {
             old.leave(cx, name);
         }
         if self.entry.is_none() {
@@ -141,7 +147,7 @@ impl Place {
     /// Leaves the list. Its next question enters it at the end.
     pub(in crate::waiting) fn leave(&mut self, cx: &mut Cx, list: &Arc<str>) {
         self.entered_at = None;
-        if let Some(entry) = self.entry.take() {
+        if let Some(mut entry) = self.entry.take() {
             entry.leave(cx, list);
         }
     }
