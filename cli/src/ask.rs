@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Why no process has received the question.
-const DEAF: &str = "its process cannot be asked: it runs without --on-wanted term, has wake_ups = false, or is gone";
+const DEAF: &str = "its process cannot be asked: it has wake_ups = false, or is gone";
 
 /// The time between two looks.
 const PAUSE: Duration = Duration::from_millis(10);

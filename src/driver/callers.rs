@@ -154,7 +154,6 @@ impl Callers {
                 machine.handle_claimed(now, attempt);
             }
             Request::PickedUp(attempt) => machine.handle_picked_up(now, attempt),
-            Request::HearAsks(attempt) => machine.handle_hear_asks(now, attempt),
             Request::Detach { request, attempt, driver, reply } => {
                 self.waiting.detachers.insert(request, (driver, reply));
                 machine.handle_detach(now, request, attempt);

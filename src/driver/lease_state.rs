@@ -41,9 +41,7 @@ pub(crate) struct LeaseState {
     parted: Latch,
     /// The deadline is the end of the keep-alive: extensions move it no further.
     last: Latch,
-    /// The driver was asked to listen for other clients that ask for the lock.
-    hears: Latch,
-    /// One of them has asked.
+    /// Another client has asked for the lock.
     asked: Latch,
     /// Its place on the shelf, if the shelf has lent it to the guard.
     lent: Option<Arc<OnShelf>>,
@@ -84,7 +82,6 @@ impl LeaseState {
             claim: Claim::new(),
             parted: Latch::new(),
             last: Latch::new(),
-            hears: Latch::new(),
             asked: Latch::new(),
             lent: None,
             deadline: AtomicDeadline::new(deadline),

@@ -99,8 +99,6 @@ pub(crate) enum Request {
     Forget(AttemptId),
     /// A guard has this hold, which it has taken from the shelf, and needs the machine.
     Claimed(Arc<LeaseState>),
-    /// Listen for other clients that ask for this hold.
-    HearAsks(AttemptId),
     Detach {
         request: RequestId,
         attempt: AttemptId,

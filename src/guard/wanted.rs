@@ -1,7 +1,6 @@
 //! A guard's view of other clients that ask for its lock.
 
 use super::Lease;
-use crate::driver::Request;
 use crate::kind::Kind;
 
 impl<K: Kind> Lease<K> {
@@ -22,7 +21,7 @@ impl<K: Kind> Lease<K> {
     /// ```
     #[must_use]
     pub fn is_wanted(&self) -> bool {
-        self.hear_asks();
+        self.driver.claim(&self.hold);
         self.hold.is_wanted()
     }
 
@@ -30,10 +29,9 @@ impl<K: Kind> Lease<K> {
     /// you, and release the lock, or go on. It also completes when the lock is over, and at once if either is
     /// so: [`is_wanted`](Self::is_wanted) and [`check`](Self::check) say which.
     ///
-    /// An acquire that was refused, and that waits, asks the process of the holder, and again after a second. This
-    /// process listens for this lock from the first call of either method on; for a lock that is
-    /// [kept warm](crate::Acquire::keep_warm), from its win on. A message can be lost, and forged by any client
-    /// that may publish on the masters: it is a hint, and the lock does not depend on it. It does not come with
+    /// An acquire that was refused, and that waits, asks the process of the holder, and again after a second. A message
+    /// can be lost, and forged by any client that may publish on the masters: it is a hint, and the lock does not depend
+    /// on it. It does not come with
     /// [`wake_ups(false)`](crate::RedlockBuilder::wake_ups) on either side, nor for a lock that was adopted
     /// from another process.
     ///
@@ -55,14 +53,7 @@ impl<K: Kind> Lease<K> {
     ///
     /// Safe: it only watches. Works on any executor.
     pub async fn wanted(&self) {
-        self.hear_asks();
+        self.driver.claim(&self.hold);
         self.driver.wanted(&self.hold).await;
-    }
-
-    fn hear_asks(&self) {
-        if self.hold.begin_to_hear() {
-            self.driver.claim(&self.hold);
-            self.driver.send(Request::HearAsks(self.hold.attempt));
-        }
     }
 }

@@ -41,7 +41,6 @@ impl Coordinator {
                 locks.release_again(cx, node, debt);
             }
             Incoming::Holders(key, reply) => waiters.holders_seen(cx, node, &key, &reply),
-            Incoming::Published { key, listeners } => waiters.counted(cx, node, &key, listeners),
             Incoming::Listed(request, waiter, reply) => {
                 waiters.listed(cx, node, request, waiter, &reply);
             }
@@ -179,6 +178,7 @@ impl Coordinator {
     }
 
     fn open(&mut self, node: usize) {
+        self.waiters.open_mailbox(&mut self.cx, node);
         self.cx.masters.open(self.cx.now, node);
         self.came_back();
         self.note_connected();
@@ -190,7 +190,7 @@ impl Coordinator {
             self.strand(node, &vote, &cause);
         }
         self.waiters.miss_messages(&mut self.cx, node);
-        self.listen_anew();
+        self.waiters.listen_anew(&mut self.cx);
         self.note_connected();
     }
 
@@ -214,16 +214,11 @@ impl Coordinator {
         }
     }
 
-    fn listen_anew(&mut self) {
-        self.waiters.listen_anew(&mut self.cx);
-        self.locks.hear_asks_anew(&mut self.cx, &mut self.waiters);
-    }
-
     /// Lets waiters go on after a master has come back, or counts again.
     fn came_back(&mut self) {
         self.waiters.wake_starved(&mut self.cx);
         self.go_on();
-        self.listen_anew();
+        self.waiters.listen_anew(&mut self.cx);
     }
 
     // What follows.

@@ -133,12 +133,6 @@ impl Coordinator {
         self.locks.picked_up(&mut self.cx, &mut self.waiters, attempt);
     }
 
-    /// Listens for clients elsewhere that ask for this hold: [`Event::Wanted`] says so.
-    pub fn handle_hear_asks(&mut self, now: Instant, attempt: AttemptId) {
-        self.cx.now = now;
-        self.locks.hear_asks(&mut self.cx, &mut self.waiters, attempt);
-    }
-
     /// Leaves the key until it expires.
     pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
         self.cx.now = now;

@@ -103,15 +103,14 @@ impl Attempt {
         cx.check_deadline(deadline, started, self.ttl.span());
         self.refused = round.refused();
         let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(started));
-        self.begin_hold(cx, waiters, request, id, Hold::until(deadline, keeper), started);
+        self.begin_hold(cx, request, id, Hold::until(deadline, keeper), started);
     }
 
-    /// Reports a hold that a caller has from now on, keeps it alive if that is wanted, and listens for clients
-    /// that ask for it if it is kept warm. The masters were asked at `started`.
+    /// Reports a hold that a caller has from now on, and keeps it alive if that is wanted. The masters were asked at
+    /// `started`.
     pub(crate) fn begin_hold(
         &mut self,
         cx: &mut Cx,
-        waiters: &mut Waiters,
         request: RequestId,
         id: AttemptId,
         hold: Hold,
@@ -122,9 +121,6 @@ impl Attempt {
         cx.timers.set(deadline, Timer::Deadline(id));
         cx.events.push(Event::Acquired { request, attempt: id, deadline, ballot });
         self.keep_after(cx, id, started);
-        if !self.warm.span().is_zero() {
-            self.hear_asks(cx, waiters);
-        }
     }
 
     /// Rolls back at every node to which the SET has left, whatever the node answered, but for those that

@@ -28,8 +28,6 @@ pub(crate) struct Attempt {
     pub(crate) warm: Nanos,
     /// How many guards have had its hold without the masters.
     pub(crate) reuses: u32,
-    /// The mailbox of this process is open for clients that ask for its keys.
-    pub(crate) hears_asks: bool,
 }
 
 /// The stage of an attempt.
@@ -167,7 +165,6 @@ impl Attempt {
             staying,
             warm: Nanos::ZERO,
             reuses: 0,
-            hears_asks: false,
         }
     }
 

@@ -169,7 +169,7 @@ impl Attempt {
         let announce = match self.stays(cx.now) {
             // They are not free: no waiter is called.
             true => Announce::NOTHING,
-            false => waiters.freed(cx, &self.claim.keys, self.has_places()),
+            false => waiters.freed(cx, &self),
         };
         self.owe(cx, round, &announce);
     }

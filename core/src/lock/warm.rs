@@ -158,14 +158,14 @@ impl Locks {
         cx.events.reused(request);
         let won = waiters.won_without_masters(cx, request, &attempt.claim.keys);
         let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(cx.now));
-        (attempt.warm, attempt.hears_asks) = (won.warm, false);
+        attempt.warm = won.warm;
         attempt.reuses = attempt.reuses.saturating_add(1);
         if let Some(ballot) = &mut attempt.claim.ballot {
             ballot.take_next();
         }
         let (hold, asked) = (Hold::until(deadline, keeper), attempt.began);
         let id: AttemptId = self.attempts.reserve();
-        attempt.begin_hold(cx, waiters, request, id, hold, asked);
+        attempt.begin_hold(cx, request, id, hold, asked);
         if keeper.is_none() && !self.unpaid.has(cx.now, attempt.claim.keys.first()) {
             attempt.lend(cx, waiters, id, hold);
         }

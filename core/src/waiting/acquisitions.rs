@@ -3,7 +3,7 @@
 use super::tuning::MOST_SPARE;
 use super::{Acquisition, Contention};
 use crate::quorum::Instant;
-use crate::shared::{RequestId, Slab};
+use crate::shared::{AcquireRequest, RequestId, Slab};
 use std::collections::BTreeMap;
 
 /// The acquires, in the order in which they were requested. They are entries of a slab: a map moves
@@ -16,6 +16,13 @@ pub(crate) struct Acquisitions {
     /// The boxes of acquires that were won: the next ones contend in the same room.
     #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
     spare: Vec<Box<Contention>>,
+}
+
+/// An acquire that has taken its places, and makes no attempt after `until`.
+pub(crate) struct Contending<'a> {
+    pub(crate) request: &'a AcquireRequest,
+    pub(crate) until: Instant,
+    pub(crate) contention: &'a mut Contention,
 }
 
 impl Acquisitions {
@@ -37,6 +44,13 @@ impl Acquisitions {
 
     pub(crate) fn contention_mut(&mut self, request: RequestId) -> Option<&mut Contention> {
         self.get_mut(request)?.contention.as_deref_mut()
+    }
+
+    /// Returns an acquire that has taken its places.
+    pub(crate) fn contending(&mut self, request: RequestId) -> Option<Contending<'_>> {
+        let Acquisition { request, began, contention } = self.get_mut(request)?;
+        let until = request.until(*began);
+        Some(Contending { request, until, contention: contention.as_deref_mut()? })
     }
 
     /// Starts the contention of an acquire that has taken its places.

@@ -2,12 +2,13 @@
 //!
 //! 1. The first acquire of a process that was refused looks at the key, at the node where its waiters are
 //!    notified. The holder's token there begins with the mailbox of its process.
-//! 2. `ask <key>` is published in that mailbox, at the same node: a process that holds what it would give
-//!    back at once has opened it there.
-//! 3. A hold that is idle is released. One that is in use stays, and its guard is notified.
+//! 2. `ask <key>` is published in that mailbox, at the same node.
+//! 3. A hold that is idle is released. One that is in use stays, and its guard is notified. Its release calls the next
+//!    waiter; if it was under way, that waiter is called now. A lock that no client has asked for is released without a
+//!    message, unless it was held for longer than a message may be missing, or kept alive.
 //!
-//! Nothing waits for an answer. A message that is lost, and a holder that has no mailbox, cost the time until
-//! the lock would have been free anyway. The acquire asks again after a second.
+//! Nothing waits for an answer. A message that is lost costs a pause of the waiter, which polls. The acquire asks again
+//! after a second. One that has waited does not need to be asked when it holds the lock: others may wait, too.
 
 use super::Waiters;
 use crate::master::PendingReply;
@@ -44,6 +45,12 @@ impl Waiters {
 
     /// Handles what stands under a key: asks each holder there in the mailbox of its process.
     pub(crate) fn holders_seen(&mut self, cx: &mut Cx, node: usize, key: &str, reply: &Reply) {
+        // It was released before it could be asked.
+        if matches!(reply, Reply::Nil)
+            && let Some(request) = self.local_queue.contender(key)
+        {
+            self.asks_at_once(cx, request);
+        }
         let own = cx.masters.mailbox();
         let holders = holders_in(reply);
         if let Some((_, token)) = holders.first() {
@@ -55,11 +62,6 @@ impl Waiters {
                 cx.masters.sessions[node].push(PendingReply::Ask, &message);
             }
         }
-    }
-
-    /// Notes that a client elsewhere waits for `key`, which a guard of this process has.
-    pub(crate) fn asked_for(&mut self, key: &str) {
-        self.local_queue.heard(key, true);
     }
 }
 

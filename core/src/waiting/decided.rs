@@ -88,8 +88,13 @@ impl Waiters {
             let is_outside =
                 self.acquisitions.contention(request).is_some_and(Contention::lacks_key);
             // Where waiters are known to be called, one that stands in the list need not listen to all releases.
-            let is_called = enlists && !is_outside && self.is_waited_for(cx, &keys);
+            let is_waited_for = self.waitlists.is_waited_for(cx.now, keys.first());
+            let is_called = enlists && !is_outside && is_waited_for;
             let listening = is_notified && (is_called || self.listen(cx, &keys));
+            // Where this one waits, others may: its release calls.
+            for (channel, _) in keys.messages().filter(|_| failure.kind.is_contended()) {
+                self.note_seen(cx, channel, true);
+            }
             let polls = self.polls(request, &keys);
             let asks = polls && failure.kind.is_contended();
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };

@@ -2,16 +2,16 @@
 //!
 //! The channel of a key reaches all that wait for it. A message for one of them goes to its mailbox instead:
 //! the first digits of its name, as of each token of its process, name that channel. A process subscribes
-//! to it once on a connection, before its first wait that needs it there, and to nothing for each wait.
+//! to it once on a connection, as it opens, and to nothing for each wait or hold.
 //!
 //! A message is only a hint, as on every channel: what it says is looked up before anything follows.
 
-use super::waitlist::Seen;
 use super::{Step, Waiters};
 use crate::master::PendingReply;
 use crate::quorum::NodeSet;
 use crate::shared::{Cx, Keys};
 use crate::wire;
+use crate::wire::waitlist::Says;
 use std::sync::Arc;
 
 /// The mailboxes of this process.
@@ -19,8 +19,7 @@ use std::sync::Arc;
 pub(crate) struct Mailboxes {
     /// The name of the channel, behind the prefix that all channels have.
     name: Option<Arc<str>>,
-    /// The masters at which it is subscribed to, and those of them whose messages come.
-    asked: NodeSet,
+    /// The masters whose messages come.
     opened: NodeSet,
 }
 
@@ -60,29 +59,18 @@ impl Mailboxes {
     pub(super) fn is_reached_from(&self, cx: &Cx, node: usize) -> bool {
         self.opened.contains(node) && !cx.masters.sessions[node].denies_messages()
     }
-
-    /// Opens the mailbox at a node, unless that is done.
-    pub(super) fn open(&mut self, cx: &mut Cx, node: usize) {
-        if self.asked.contains(node) {
-            return;
-        }
-        let name = self.name.clone().or_else(|| Some(wire::mailbox(cx.masters.mailbox()?)));
-        let Some(name) = name else { return };
-        self.name = Some(name.clone());
-        self.asked.insert(node);
-        let session = &mut cx.masters.sessions[node];
-        let command = wire::subscribe(&session.channels, &name);
-        session.push(PendingReply::Subscribe(name), &command);
-    }
 }
 
 impl Waiters {
-    /// Opens the mailbox at the nodes where messages about `keys` come from, unless that is done.
-    pub(crate) fn open_mailbox(&mut self, cx: &mut Cx, keys: &Keys) {
-        for (_, channel) in keys.channels() {
-            if let Some(node) = cx.masters.first_node(cx.now, channel) {
-                self.mailboxes.open(cx, node);
-            }
+    /// Opens the mailbox at a node that has just opened.
+    pub(crate) fn open_mailbox(&mut self, cx: &mut Cx, node: usize) {
+        if cx.masters.settings.wake_ups
+            && let Some(mailbox) = cx.masters.mailbox()
+        {
+            let name = self.mailboxes.name.get_or_insert_with(|| wire::mailbox(mailbox)).clone();
+            let session = &mut cx.masters.sessions[node];
+            let command = wire::subscribe(&session.channels, &name);
+            session.push(PendingReply::Subscribe(name), &command);
         }
     }
 
@@ -99,10 +87,7 @@ impl Waiters {
                 self.slot_called(cx, waiter, slot, channel);
             }
             Some(Letter::Watch { waiter, key }) => self.watch_call(cx, waiter, key),
-            Some(Letter::Ask { key }) => {
-                self.note_seen(cx, &key.into(), Seen::Waiters);
-                self.step(Step::GiveWay(key.into()));
-            }
+            Some(Letter::Ask { key }) => self.asked_for(cx, key.into()),
             None => {}
         }
     }
@@ -114,8 +99,22 @@ impl Waiters {
 
     /// Forgets the mailbox at `node`, whose connection is gone.
     pub(crate) fn close_mailbox(&mut self, node: usize) {
-        self.mailboxes.asked.remove(node);
         self.mailboxes.opened.remove(node);
+    }
+
+    /// Handles that a client elsewhere waits for `key`. If this process has just released it, and did not know of that
+    /// client, the next waiter is called now.
+    fn asked_for(&mut self, cx: &mut Cx, key: Arc<str>) {
+        let was_known = self.waitlists.is_waited_for(cx.now, &key);
+        self.note_seen(cx, &key, true);
+        self.local_queue.heard(&key, true);
+        if !was_known
+            && !self.local_queue.is_wanted(&key)
+            && let Some(node) = cx.masters.first_node(cx.now, &key)
+        {
+            cx.masters.notify(node, Keys::one(key.clone()), Some(Says::Held));
+        }
+        self.step(Step::GiveWay(key));
     }
 }
 

@@ -4,9 +4,11 @@
 //! depends on how its acquire waits.
 
 use super::{Acquisition, Phase, Waiters};
+use crate::lock::Attempt;
 use crate::lock::release::{Announce, Tellers};
 use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AcquireRequest, AttemptId, Cx, Invariant, Keys, More, RequestId};
+use crate::waiting::tuning::ASKED_AGAIN_AFTER;
 
 /// How an acquire waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -150,22 +152,41 @@ impl Waiters {
             || self.semaphores.has_place(channel)
     }
 
+    /// Returns whether clients may wait for what is given back, or listen: some have asked, or would have if their message
+    /// had not been lost. Those that wait for a lock ask the process that has won it. A client that always finds a slot free
+    /// is asked by none, readers and writers stand in no list, and observers ask no leader.
+    fn may_wait(&self, cx: &Cx, attempt: &Attempt, policy: Policy) -> bool {
+        let keys = &attempt.claim.keys;
+        let is_adopted = cx.masters.known_mailbox() != Some(attempt.claim.token.mailbox());
+        let is_long = cx.now >= attempt.began.after(ASKED_AGAIN_AFTER)
+            || attempt.held().is_some_and(|hold| hold.keeper.is_some());
+        is_long
+            || is_adopted
+            || policy != Policy::Alone
+            || keys.as_slot().is_some()
+            || !cx.masters.settings.asks
+            || self.waitlists.is_any_waited_for(cx.now, keys)
+    }
+
     /// Decides which client may have keys that are given back: the next acquire in this process, or the
-    /// waiters that are notified. `has_places`: they were held as by one that excludes all others.
-    pub(crate) fn freed(&mut self, cx: &mut Cx, keys: &Keys, has_places: bool) -> Announce {
+    /// waiters that are notified.
+    pub(crate) fn freed(&mut self, cx: &mut Cx, attempt: &Attempt) -> Announce {
+        let keys = &attempt.claim.keys;
         let policy = Policy::of(keys);
         let passed_on = self.pass_permit_on(cx, keys);
         // Where the next acquire here is a fair one, the next holder may be in any process.
         let is_waited_for = keys.iter().any(|key| self.is_next_here(key));
-        let is_for_all = !has_places || !is_waited_for;
+        let is_for_all = !attempt.has_places() || !is_waited_for;
         let tell = passed_on.unwrap_or_else(|| is_for_all || self.local_queue.pass_on(keys))
             || self.left_until(cx.now, keys).is_some();
         if tell && policy == Policy::Writer {
             // They begin in the same write as this release.
             self.readers.stir(keys.first());
         }
+        let settings = &cx.masters.settings;
+        let tell = tell && settings.wake_ups && self.may_wait(cx, attempt, policy);
         let nodes = |channel: &str| cx.masters.tellers(cx.now, channel);
-        let tellers = match tell && cx.masters.settings.wake_ups {
+        let tellers = match tell {
             true if keys.len() == 1 => {
                 let channel = keys.messages().next();
                 Tellers::Together(channel.map_or(NodeSet::EMPTY, |(channel, _)| nodes(channel)))
@@ -178,8 +199,7 @@ impl Waiters {
             }
             false => Tellers::Together(NodeSet::EMPTY),
         };
-        let calls = tell
-            && (self.waitlists.is_any_waited_for(cx.now, keys) || Self::asks_for_waiters(cx, keys));
+        let calls = tell && settings.waitlists.is_some() && policy == Policy::Alone;
         if calls {
             for (channel, _) in keys.messages() {
                 let has_place = self.has_place(channel);

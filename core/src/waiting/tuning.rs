@@ -61,9 +61,6 @@ pub(super) const LEAST_BASES: u32 = 4;
 pub(super) const PASSED: usize = 13;
 pub(super) const PASSED_BASES: u32 = 12;
 
-/// A call that has found no waiter says so for so long, if clients listen.
-pub(super) const NONE_FOR: Duration = Duration::from_millis(250);
-
 /// The waiters in front ask all masters after so many of the longest pauses: so no key that is stuck at the first
 /// node keeps them out.
 pub(super) const ASKS_ALL_AFTER: u32 = 4;
@@ -96,21 +93,18 @@ pub(super) const MOST_IN_VAIN: u32 = 3;
 
 // Writers of a read-write lock.
 
-/// How long a hint stands unless it is renewed: a writer that dies while it waits keeps new readers
-/// out for this long.
+/// How long a hint stands unless it is renewed: a writer that dies while it waits keeps new readers out for this long. It
+/// is renewed after a third of it, so one renewal may be lost.
+///
+/// The hint of a writer that gives up stands for half of it. It may have replaced the hint of a writer that goes on
+/// waiting: that one has renewed its own by then. A hint that is deleted instead lets readers in before that
+/// (`proof/model/src/waiting`).
 pub(super) const HINT_LIFE: Duration = Duration::from_secs(3);
-
-/// The time between two renewals. One may be lost.
-pub(super) const RENEWED_AFTER: Duration = Duration::from_secs(1);
-
-/// How long the hint of a writer that gives up still stands. It may have replaced the hint of a writer
-/// that goes on waiting: that one has renewed its own by then. A hint that is deleted instead lets
-/// readers in before that (`proof/model/src/waiting`).
-pub(super) const LEFT_FOR: Duration = Duration::from_millis(1_500);
 
 // Others.
 
-/// The time after which the same holder is asked again, by whichever acquire of this process.
+/// The time after which the same holder is asked again, by whichever acquire of this process. What was held for longer calls
+/// as it is released, whether or not its holder was asked: the message may have been lost.
 pub(super) const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The number of attempts in a row that may hurry after a refused ballot. Each refusal teaches

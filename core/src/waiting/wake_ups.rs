@@ -9,7 +9,6 @@
 //! (`contention.rs`). Other clients do not publish, messages get lost, and a master may deny the
 //! permission.
 
-use super::waitlist::Seen;
 use super::{Acquisition, Phase, Waiters};
 use crate::master::PendingReply;
 use crate::pace::Backoff;
@@ -84,13 +83,8 @@ impl Waiters {
     }
 
     /// Returns whether messages of `key` from `node` come to us, too.
-    pub(super) fn listens(&self, node: usize, key: &str) -> bool {
+    fn listens(&self, node: usize, key: &str) -> bool {
         self.wake_ups.0.get(key).is_some_and(|topic| topic.node == node && topic.confirmed)
-    }
-
-    /// Returns whether another client is among so many listeners.
-    fn is_heard(&self, node: usize, key: &str, listeners: u64) -> bool {
-        listeners > u64::from(self.listens(node, key))
     }
 
     /// Returns whether messages on this channel come, as far as is known.
@@ -142,18 +136,6 @@ impl Waiters {
         self.hear(cx, channel, Some(&message));
     }
 
-    /// Notes how many listened when `key` was published as free.
-    pub(crate) fn counted(&mut self, cx: &Cx, node: usize, key: &Arc<str>, listeners: u64) {
-        let is_heard = self.is_heard(node, key, listeners);
-        if is_heard {
-            self.note_seen(cx, key, Seen::Listeners);
-        } else if !cx.masters.is_first(cx.now, key, node) {
-            // Where other clients listen, if at all.
-            return;
-        }
-        self.local_queue.heard(key, is_heard);
-    }
-
     /// Notes which waiter was called for a key that was released, and how many listened.
     pub(crate) fn called(
         &mut self,
@@ -164,21 +146,16 @@ impl Waiters {
         called: Called,
     ) {
         let Called { waiters, goes_on, listeners } = called;
-        let is_waited_for = waiters > 0;
         let Some((channel, _)) = key.messages().next() else { return };
         let channel = channel.clone();
+        let is_wanted = waiters > 0 || listeners > u64::from(self.listens(node, &channel));
         // Where most do not look, no waiter says nothing.
-        let is_first = cx.masters.is_first(cx.now, &channel, node);
-        if is_waited_for || is_first {
-            let seen = if is_waited_for { Seen::Waiters } else { Seen::NoWaiters };
-            self.waitlists.note(cx.now, &channel, seen);
+        if is_wanted || cx.masters.is_first(cx.now, &channel, node) {
+            self.note_seen(cx, &channel, is_wanted);
+            self.local_queue.heard(&channel, is_wanted);
         }
         if self.left.are_others(cx.now, &channel, waiters) {
             self.share(cx, &key);
-        }
-        let is_wanted = is_waited_for || self.is_heard(node, &channel, listeners);
-        if is_wanted || is_first {
-            self.local_queue.heard(&channel, is_wanted);
         }
         if goes_on {
             cx.masters.notify(node, key, Some(says));

@@ -5,7 +5,7 @@ use super::Waiters;
 use crate::master::PendingReply;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, RequestId, Timer};
-use crate::waiting::tuning::{HINT_LIFE, LEFT_FOR, RENEWED_AFTER};
+use crate::waiting::tuning::HINT_LIFE;
 use crate::wire::{self, Token};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl Waiters {
             cx.timers.cancel(hint.due_at, Timer::Hint(hint.writer));
         }
         let command = wire::want(&beside.hint, &id.to_string(), HINT_LIFE.into());
-        let (key, due_at) = (keys.first().clone(), cx.now.after(RENEWED_AFTER));
+        let (key, due_at) = (keys.first().clone(), cx.now.after(HINT_LIFE / 3));
         self.send_hint(cx, &command);
         cx.timers.set(due_at, Timer::Hint(writer));
         self.hints.0.insert(key, Hint { id, writer, due_at });
@@ -113,9 +113,10 @@ impl Waiters {
             return;
         };
         cx.timers.cancel(hint.due_at, Timer::Hint(writer));
-        hint.due_at = cx.now.after(LEFT_FOR);
+        let left_for = HINT_LIFE / 2;
+        hint.due_at = cx.now.after(left_for);
         cx.timers.set(hint.due_at, Timer::Hint(writer));
-        let command = wire::shorten_hint(&beside.hint, &hint.id.digits(), LEFT_FOR.into());
+        let command = wire::shorten_hint(&beside.hint, &hint.id.digits(), left_for.into());
         self.send_hint(cx, &command);
         self.shared(cx, keys);
     }

@@ -128,6 +128,8 @@ pub(crate) enum Found {
     Held(Option<Duration>),
     /// Another waiter was called. Any other asks again after so long.
     OtherCalled(Duration),
+    /// The same by this question, whose waiter watches that call.
+    HasCalled(Duration),
     /// The key is free, and so many in front were gone that the waiter asks again at once.
     GoesOn,
 }
@@ -137,14 +139,14 @@ impl Found {
     pub(crate) const fn life(self) -> Option<Duration> {
         match self {
             Self::Held(life) => life,
-            Self::Free | Self::OtherCalled(_) | Self::GoesOn => None,
+            Self::Free | Self::OtherCalled(_) | Self::HasCalled(_) | Self::GoesOn => None,
         }
     }
 
     /// Returns whether clients in other processes have the key before a waiter that has so many ahead of it. A key that
     /// is held may be the one that this process was about to release.
     pub(crate) const fn is_behind_others(self, ahead: usize) -> bool {
-        ahead > 0 || matches!(self, Self::OtherCalled(_))
+        ahead > 0 || matches!(self, Self::OtherCalled(_) | Self::HasCalled(_))
     }
 }
 
@@ -168,6 +170,7 @@ impl Listed {
             1 => Found::Free,
             2 => Found::OtherCalled(span?),
             3 => Found::GoesOn,
+            4 => Found::HasCalled(span?),
             _ => return None,
         };
         let stamp = stamp.text()?.parse().ok().filter(|stamp| *stamp > 0);
@@ -283,7 +286,8 @@ mod tests {
         assert_eq!(listed(1, 0, "5", 0), found(Found::Free, Some(5), 0));
         assert_eq!(listed(2, 7, "0", 9), found(Found::OtherCalled(ms(7)), None, 9));
         assert_eq!(listed(3, 0, "5", 7), found(Found::GoesOn, Some(5), 7));
-        for (what, left, stamp, ahead) in [(4, 0, "5", 0), (2, -1, "5", 0), (0, 0, "5", -1)] {
+        assert_eq!(listed(4, 7, "5", 1), found(Found::HasCalled(ms(7)), Some(5), 1));
+        for (what, left, stamp, ahead) in [(5, 0, "5", 0), (2, -1, "5", 0), (0, 0, "5", -1)] {
             assert_eq!(listed(what, left, stamp, ahead), None, "{what} {left} {stamp} {ahead}");
         }
         assert_eq!(Listed::in_reply(&Reply::Error("NOSCRIPT".into())), None);

@@ -3,11 +3,6 @@
 use super::LeaseState;
 
 impl LeaseState {
-    /// Returns, once, that the driver has yet to listen for other clients that ask for the lock.
-    pub(crate) fn begin_to_hear(&self) -> bool {
-        self.hears.take()
-    }
-
     /// Notes that another client has asked for the lock, for the driver.
     pub(crate) fn want(&self) {
         self.asked.take();
@@ -61,7 +56,5 @@ mod tests {
         hold.end(at(50), LossReason::Closed);
         waiter.await.unwrap();
         hold.wanted().await;
-        hold.want();
-        assert!(hold.begin_to_hear() && !hold.begin_to_hear(), "the driver is asked once");
     }
 }

@@ -1,20 +1,28 @@
 //! Listening to a channel through the driver.
 
 use super::{KEY, SECOND, connect, five, five_and_client, settle};
-use crate::RestartGuard;
 use crate::embedded::Memory;
+use crate::{Redlock, RestartGuard};
 use futures::FutureExt;
 use std::sync::Arc;
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// Returns whether it was notified since the last look.
 fn heard(ear: &Notify) -> bool {
     ear.notified().now_or_never().is_some()
 }
 
+/// Holds the lock for so long that its release is a message, whoever waits.
+async fn hold_for_long(redlock: &Redlock) {
+    let guard = redlock.acquire(KEY).await.unwrap();
+    sleep(SECOND).await;
+    guard.release().await.unwrap();
+    settle().await;
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_listener_hears_each_release_of_another_client() {
+async fn a_listener_hears_each_release_of_what_was_held_for_long() {
     let (masters, redlock) = five_and_client().await;
     let other = connect(masters.builder()).await;
     let ear = Arc::new(Notify::new());
@@ -23,11 +31,10 @@ async fn a_listener_hears_each_release_of_another_client() {
     assert!(heard(&ear), "the first message may have been missed");
     settle().await;
     assert!(!heard(&ear), "nothing has happened");
-    other.acquire(KEY).await.unwrap().release().await.unwrap();
-    settle().await;
+    hold_for_long(&other).await;
     assert!(heard(&ear));
     drop(listening);
-    other.acquire(KEY).await.unwrap().release().await.unwrap();
+    hold_for_long(&other).await;
     settle().await;
     assert!(!heard(&ear));
 }
@@ -48,10 +55,9 @@ async fn a_listener_hears_again_after_any_master_has_come_and_gone() {
             } else {
                 master.kill()
             }
-            tokio::time::sleep(3 * SECOND).await;
+            sleep(3 * SECOND).await;
             heard(&ear);
-            other.acquire(KEY).await.unwrap().release().await.unwrap();
-            settle().await;
+            hold_for_long(&other).await;
             assert!(heard(&ear), "{master:?} is up: {is_up}");
         }
     }

@@ -52,6 +52,20 @@ async fn assert_seldom(waiters: usize) {
     assert!(latency < SOON, "{latency:?} after the release");
 }
 
+/// A client that waits would ask for it.
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_no_client_waits_for_costs_two_commands_at_each_master() {
+    let (masters, redlock) = five().await;
+    let cycle = async || redlock.acquire("job").await.unwrap().release().await.unwrap();
+    cycle().await;
+    let all = ["set", "eval", "evalsha", "delifeq", "delex", "publish"];
+    let before = witness::calls_of(&masters, &all).await;
+    for _ in 0..10 {
+        cycle().await;
+    }
+    assert_eq!(witness::calls_of(&masters, &all).await - before, 10 * 2 * 5);
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_waiter_behind_a_long_hold_asks_seldom() {
     assert_seldom(1).await;

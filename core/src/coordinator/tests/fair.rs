@@ -8,10 +8,8 @@ use crate::wire::Login;
 use std::time::Duration;
 
 const ASKS: &str = "n1-2 < -
-     n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
      n3 < EVALSHA wait 3 r list:r list-due:r #1 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
-     n3 > subscribed @0000000000000000
      n3 > text wait";
 
 const WINS: &str = "n3 > listed 1 0 7 0
@@ -96,7 +94,7 @@ fn it_waits_where_others_are_before_it_and_tries_when_it_is_called() {
          n1-2 < -
          n3 > listed 0 9000 7 1 aa 5
          = 1 ahead of 1
-         n3 > says {MAILBOX} free 00000000000000000000000000000001 r
+         n3 > says {MAILBOX} free 00000000000000000000000000000002 r
          n1-3 < SET r #2 NX PX 10000
          n1-3 > ok
          = acquired 1 .."
@@ -244,7 +242,7 @@ fn where_it_can_have_no_list_it_polls() {
 fn a_call_of_another_cuts_no_question_short() {
     let mut stage = asks("r fair wait 30s");
     stage.play(&format!(
-        "n3 > says {MAILBOX} watch 00000000000000000000000000000001 r
+        "n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
          +99ms
          n1-3 < -
          n3 > listed 0 9000 7 2 aa 5
@@ -266,7 +264,6 @@ fn one_that_too_few_masters_could_serve_asks_once_they_can() {
          n3 < -
          +50ms
          n1 opens
-         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n3 < SCRIPT LOAD wait
          n3 < EVALSHA wait ..
          n2 < DIAL",

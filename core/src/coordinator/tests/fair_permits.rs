@@ -11,10 +11,8 @@ fn asks(acquire: &str) -> Stage {
     stage.steps(&format!(
         "acquire 1 {acquire}
          n1-2 < -
-         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n3 < SCRIPT LOAD wait
          n3 < {WAIT} #1 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
-         n3 > subscribed @0000000000000000
          n3 > text wait"
     ));
     stage
@@ -48,7 +46,7 @@ fn it_waits_behind_others_and_tries_the_slot_for_which_it_is_called() {
          n1-2 < -
          n3 > listed 0 9000 7 1 - 5/ 1
          = 1 ahead of 1
-         n3 > says {MAILBOX} slot 00000000000000000000000000000001 2 r
+         n3 > says {MAILBOX} slot 00000000000000000000000000000002 2 r
          n1-3 < SET r2 #2 NX PX 10000
          n1-3 > ok
          = acquired 1 .."
@@ -91,7 +89,7 @@ fn a_call_for_the_place_of_one_that_has_gone_goes_on() {
          cancel 1
          n3 < ZREM list:r #1
          n3 < {WAIT} #2 '' ..
-         n3 > says {MAILBOX} slot 00000000000000000000000000000001 2 r
+         n3 > says {MAILBOX} slot 00000000000000000000000000000002 2 r
          n3 < SCRIPT LOAD call
          n3 < EVALSHA call 3 r2 list:r list-due:r ..
          n1-3 < -"
@@ -105,7 +103,6 @@ fn after_a_lost_connection_it_enters_another_list_with_its_age() {
         "+50ms
          n3 breaks
          +1ms
-         n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n2 < SCRIPT LOAD wait
          n2 < {WAIT} #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 50000 r"
     ));

@@ -91,8 +91,6 @@ fn the_release_at_the_end_of_a_block_notifies_those_that_wait_elsewhere() {
          n1-3 > 0
          n1-3 > ok
          = acquired 1 until 9898ms with 1000100
-         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
-         n3 > subscribed @0000000000000000
          acquire 2 r fenced wait 30s warm 2s
          back 1
          n1-3 < EVAL release_all 2 r fence:r #2 1000100 ..",

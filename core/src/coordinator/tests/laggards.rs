@@ -27,13 +27,11 @@ fn wins(stage: &mut Stage, node: u8) {
          n1-2 > nil
          n3 < EVAL release 1 r #1
          n{node} < SUBSCRIBE quorumlock:free:0:r
-         n{node} < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n{node} < SCRIPT LOAD wait
          n{node} < EVALSHA wait ..
          n3 > nil
          n3 > 0
          n{node} > subscribed r
-         n{node} > subscribed @0000000000000000
          n{node} > text wait
          n{node} > listed 1 0 9 0
          n1-3 < EVAL look 1 r

@@ -9,7 +9,6 @@
 //!                              `3of:r`: any of the slots r0, r1 and r2, announced on r;
 //!                              `read:r`, `write:r`: with the readers `in:r` and the hint `next:r`
 //! ask 8 r who ..               asks these holders for r by hand
-//! hears 1                      listens for clients elsewhere that ask for that hold
 //! extend 2 of 1                request 2 on the hold that request 1 has won
 //! detach 2 of 1                request 2 on that hold
 //! downgrade 2 of 1             request 2 on that hold, which becomes a reader's
@@ -165,7 +164,6 @@ impl Stage {
                 let about = (words[2], words[2]);
                 self.machine.handle_ask(now, RequestId(number(1)), about, &holders);
             }
-            "hears" => self.machine.handle_hear_asks(now, self.hold(number(1))),
             "drop" => self.machine.handle_release(now, None, self.hold(number(1)), false),
             "forget" => self.machine.handle_forget(now, self.hold(number(1))),
             "lapsed" => self.machine.handle_lapsed(now, self.hold(number(1))),

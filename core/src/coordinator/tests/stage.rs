@@ -6,7 +6,7 @@
 
 use super::super::Coordinator;
 use super::sums::Sums;
-use super::words::{Tokens, command, event};
+use super::words::{Tokens, command, event, push};
 use crate::lock::DetachedLock;
 use crate::master::{Agreement, Epoch, RestartGuard, SharedSettings};
 use crate::pace::Backoff;
@@ -37,6 +37,9 @@ impl Random for Dice {
         self.jitter.load(Ordering::Relaxed)
     }
 }
+
+/// The mailbox of this process: the digits of what it draws first are zeros.
+pub(super) const MAILBOX: &str = "@0000000000000000";
 
 /// A jitter that simulates an operating system without random bytes.
 pub(super) const NO_RANDOMNESS: u64 = 0xdead;
@@ -295,10 +298,19 @@ impl Stage {
         wire.sent.extend(&bytes[..taken]);
         self.sums.add(node, &bytes[..taken]);
         wire.room = wire.room.map(|room| room - taken);
+        let opens = |words: &str| words.starts_with("SUBSCRIBE") && words.ends_with(MAILBOX);
+        let mut opens_mailbox = false;
         while let Some(sent) = wire.commands.next().expect("a command") {
-            wire.unseen.push_back(command(&sent, &mut self.tokens));
+            match command(&sent, &mut self.tokens) {
+                // The first command behind the handshake, which is answered at once.
+                words if opens(&words) => opens_mailbox = true,
+                words => wire.unseen.push_back(words),
+            }
         }
         self.machine.handle_written(self.now, node, epoch, taken);
+        if opens_mailbox {
+            self.machine.handle_bytes(self.now, node, epoch, &push("subscribe", MAILBOX, ":1"));
+        }
     }
 
     /// Returns what is left in the machine's tables when no request is open any more.

@@ -1,5 +1,6 @@
 //! Waiters in other processes are notified once a key is free, and not over and over.
 
+use super::stage::MAILBOX;
 use super::waking::{open, waits};
 
 /// If the predecessor may not be killed, the release is repeated; the waiters are notified once.
@@ -94,9 +95,8 @@ fn a_waiter_notified_before_it_is_free_everywhere_tries_again_soon() {
     );
 }
 
-/// Lets a lock pass on within this process, while it listens, and `listeners` in all have been
-/// counted by the master that notifies.
-fn steps_back_for(listeners: u64) -> bool {
+/// Lets a lock pass on within this process, while it listens.
+fn steps_back(is_asked: bool) -> bool {
     let mut stage = waits();
     stage.steps(
         "+1ms
@@ -113,7 +113,10 @@ fn steps_back_for(listeners: u64) -> bool {
          acquire 2 r
          n1-3 < SET ..",
     );
-    stage.steps(&format!("n3 > {listeners} \n n1-3 > ok \n = acquired 2 .."));
+    stage.steps("n3 > 2 \n n1-3 > ok \n = acquired 2 ..");
+    if is_asked {
+        stage.steps(&format!("n3 > says {MAILBOX} ask r \n = wanted 2"));
+    }
     for held in 2..=8 {
         stage.steps(&format!("acquire {} r wait 10s \n drop {held}", held + 1));
         stage.steps("n1-3 < EVAL release .. \n n1-3 < SET .. \n n1-3 > 1 \n n1-3 > ok");
@@ -124,8 +127,7 @@ fn steps_back_for(listeners: u64) -> bool {
 }
 
 #[test]
-fn a_process_makes_way_for_listeners_elsewhere_and_not_for_itself() {
-    assert!(!steps_back_for(0));
-    assert!(!steps_back_for(1), "that is this process");
-    assert!(steps_back_for(2));
+fn a_process_makes_way_for_a_client_that_has_asked() {
+    assert!(!steps_back(false));
+    assert!(steps_back(true));
 }

@@ -1,6 +1,7 @@
 //! A waiter stands in a list at `n3`, which tells of `r`, and a release calls the first of the list.
 
 use super::all_open;
+pub(super) use super::stage::MAILBOX;
 use super::stage::Stage;
 use crate::shared::Settings;
 use crate::wire::Login;
@@ -15,21 +16,17 @@ pub(super) fn listing() -> Stage {
     all_open(Stage::with(3, &Login::default(), lists), 3)
 }
 
-pub(super) const MAILBOX: &str = "@0000000000000000";
-
 /// Request 1 is refused, and asks in the list, of which it knows nothing yet.
 pub(super) const REFUSED: &str = "acquire 1 r wait 30s
      n1-3 < SET r #1 NX PX 10000
      n1-2 > nil
      n3 < EVAL release 1 r #1
      n3 < SUBSCRIBE quorumlock:free:0:r
-     n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
      n3 < EVALSHA wait 3 r list:r list-due:r #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
      n3 > nil
      n3 > 0
      n3 > subscribed r
-     n3 > subscribed @0000000000000000
      n3 > text wait";
 
 /// Request 1 stands in the list behind so many.
@@ -57,7 +54,7 @@ pub(super) fn first() -> Stage {
 pub(super) fn tries() -> Stage {
     let mut stage = behind(8);
     stage.steps(&format!(
-        "n3 > says {MAILBOX} free 00000000000000000000000000000002 r
+        "n3 > says {MAILBOX} free 00000000000000000000000000000003 r
          n1-3 < SET r #3 NX PX 10000"
     ));
     stage
@@ -182,9 +179,11 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
          = acquired 4 ..
          drop 4
          n1-3 < EVAL release 1 s #6
-         n1 < PUBLISH quorumlock:free:0:s ''
+         n1 < SCRIPT LOAD call
+         n1 < EVALSHA call ..
          n1-3 > 1
-         n1 > 0
+         n1 > text call
+         n1 > called 0 0 0
          drop 3
          n1-3 < EVAL release 1 r #5
          n3 < EVALSHA call ..
@@ -208,28 +207,16 @@ fn one_that_does_not_wait_asks_all_masters() {
 }
 
 #[test]
-fn where_a_call_finds_no_waiter_the_next_release_calls_none() {
-    for (answer, is_asked_first) in [("called 0 3 0", false), ("called 0 0 1", true)] {
+fn where_a_call_finds_no_waiter_the_next_acquire_asks_in_no_list() {
+    let answers = [("called 0 0 0", false), ("called 0 3 0", true), ("called 0 0 1", true)];
+    for (answer, is_asked_first) in answers {
         let mut stage = has_called();
         stage.steps(&format!("n3 > {answer} \n acquire 3 r wait 30s"));
         if is_asked_first {
             stage.steps("n3 < EVALSHA wait .. \n n3 > listed 1 0 9 0");
         }
         let token = if is_asked_first { "#5" } else { "#4" };
-        stage.steps(&format!("n1-3 < SET r {token} NX PX 10000 \n n1-3 > ok \n = acquired 3 .."));
-        let (calls, answer) = match is_asked_first {
-            true => {
-                ("EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''", "called 0 0 0")
-            }
-            false => ("PUBLISH quorumlock:free:0:r ''", "3"),
-        };
-        stage.play(&format!(
-            "drop 3
-             n1-3 < EVAL release 1 r {token}
-             n3 < {calls}
-             n1-3 > 1
-             n3 > {answer}"
-        ));
+        stage.play(&format!("n1-3 < SET r {token} NX PX 10000 \n n1-3 > ok \n = acquired 3 .."));
     }
 }
 
@@ -246,36 +233,26 @@ fn has_and_drops(request: u8, how: &str) -> String {
 }
 
 #[test]
-fn where_clients_listen_a_release_calls_in_case_they_wait() {
-    let mut stage = listing();
+fn a_release_calls_after_an_ask_and_until_a_call_finds_no_client() {
+    let asks = |settings: &mut Settings| {
+        lists(settings);
+        settings.asks = true;
+    };
+    let mut stage = all_open(Stage::with(3, &Login::default(), asks), 3);
     stage.steps(&has_and_drops(1, ""));
-    stage.steps(
-        "n3 < PUBLISH quorumlock:free:0:r ''
-         n1-3 > 1
-         n3 > 1",
-    );
-    stage.steps(&has_and_drops(2, " wait 1s")); // which says nothing of a list
-    stage.steps(
-        "n3 < SCRIPT LOAD call
+    stage.steps("n1-3 < - \n n1-3 > 1");
+    // The next waiter is called at once, and the one after it by the next release.
+    stage.steps(&format!(
+        "n3 > says {MAILBOX} ask r
+         n3 < SCRIPT LOAD call
          n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
-         n1-3 > 1
          n3 > text call
-         n3 > called 0 1 0                   // none did
-         +249ms",
-    );
+         n3 > called 0 1 0                   // a client listens, and stands in no list"
+    ));
+    stage.steps(&has_and_drops(2, ""));
+    stage.steps("n3 < EVALSHA call .. \n n1-3 > 1 \n n3 > called 0 0 0");
     stage.steps(&has_and_drops(3, ""));
-    stage.steps(
-        "n3 < PUBLISH quorumlock:free:0:r ''
-         n1-3 > 1
-         +1ms
-         n3 > 1                              // but one may by now",
-    );
-    stage.steps(&has_and_drops(4, ""));
-    stage.play(
-        "n3 < EVALSHA call ..
-         n1-3 > 1
-         n3 > called 0 1 0",
-    );
+    stage.play("n1-3 < - \n n1-3 > 1");
 }
 
 #[test]
@@ -337,9 +314,9 @@ fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
 fn a_waiter_that_watches_a_call_asks_after_it_and_once_the_holder_has_died() {
     let mut stage = behind(80);
     stage.play(&format!(
-        "n3 > says {MAILBOX} watch 00000000000000000000000000000009 r
-         n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
-         n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
+        "n3 > says {MAILBOX} watch 0000000000000000000000000000000a r
+         n3 > says {MAILBOX} watch 00000000000000000000000000000003 r
+         n3 > says {MAILBOX} watch 00000000000000000000000000000003 r
          n1-3 < -
          +20ms
          n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..

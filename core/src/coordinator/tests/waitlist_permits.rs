@@ -10,11 +10,9 @@ const REFUSED: &str = "jitter most
      n1-3 < SET r1 #1 NX PX 10000
      n1-3 > nil
      n3 < EVAL release 1 r1 #1
-     n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
      n3 < SCRIPT LOAD wait
      n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
      n3 > 0
-     n3 > subscribed @0000000000000000
      n3 > text wait";
 
 /// Request 1 stands in the list behind so many, of which one was called lately.
@@ -28,7 +26,7 @@ fn behind(ahead: usize) -> Stage {
 /// Request 1 is the first of the list, and watches a call.
 fn first() -> Stage {
     let mut stage = behind(0);
-    stage.steps(&format!("n3 > says {MAILBOX} watch 00000000000000000000000000000002 r \n +20ms"));
+    stage.steps(&format!("n3 > says {MAILBOX} watch 00000000000000000000000000000003 r \n +20ms"));
     stage
 }
 
@@ -36,7 +34,7 @@ fn first() -> Stage {
 fn called() -> Stage {
     let mut stage = behind(8);
     stage.steps(&format!(
-        "n3 > says {MAILBOX} slot 00000000000000000000000000000002 2 r
+        "n3 > says {MAILBOX} slot 00000000000000000000000000000003 2 r
          n1-3 < SET r2 #3 NX PX 10000"
     ));
     stage
@@ -182,9 +180,9 @@ fn a_call_that_finds_no_waiter_here_goes_on_to_the_next() {
     let mut stage = behind(8);
     // It has just taken another slot.
     stage.steps(&format!(
-        "n3 > says {MAILBOX} slot 00000000000000000000000000000002 2 r
+        "n3 > says {MAILBOX} slot 00000000000000000000000000000003 2 r
          n1-3 < SET r2 #3 NX PX 10000
-         n3 > says {MAILBOX} slot 00000000000000000000000000000002 0 r
+         n3 > says {MAILBOX} slot 00000000000000000000000000000003 0 r
          n3 < SCRIPT LOAD call
          n3 < EVALSHA call 3 r0 list:r list-due:r quorumlock:free:0: 1000 '' 0 r"
     ));
@@ -194,7 +192,7 @@ fn a_call_that_finds_no_waiter_here_goes_on_to_the_next() {
         "cancel 1
          n3 < ZREM list:r #2
          n3 > 1
-         n3 > says {MAILBOX} slot 00000000000000000000000000000002 0 r
+         n3 > says {MAILBOX} slot 00000000000000000000000000000003 0 r
          n1-3 < -"
     ));
 }
@@ -203,7 +201,7 @@ fn a_call_that_finds_no_waiter_here_goes_on_to_the_next() {
 fn a_waiter_that_watches_a_call_asks_after_it() {
     let mut stage = behind(8);
     stage.steps(&format!(
-        "n3 > says {MAILBOX} watch 00000000000000000000000000000002 r
+        "n3 > says {MAILBOX} watch 00000000000000000000000000000003 r
          +20ms
          n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
          n3 > listed 2 7 7 8 - 5/ 1
@@ -234,7 +232,6 @@ fn after_a_lost_connection_it_asks_in_the_list_of_another_master() {
         "n3 breaks
          +250ms
          n3 < DIAL
-         n2 < SUBSCRIBE quorumlock:free:0:@0000000000000000
          n2 < SCRIPT LOAD wait
          n2 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #3 '' 20 120000 16384 60000 250 quorumlock:free:0: 250000 r",
     );

@@ -2,6 +2,7 @@
 //! it notifies when `r` becomes free.
 
 use super::Stage;
+use super::stage::MAILBOX;
 use crate::shared::Settings;
 use crate::wire::Login;
 
@@ -265,11 +266,11 @@ fn what_passes_on_here_is_announced_to_others_every_eighth_time() {
 }
 
 #[test]
-fn if_a_client_listens_one_steps_back() {
+fn if_a_client_has_asked_one_steps_back() {
     let mut stage = many_want_it();
     pass_on(&mut stage, 1, 7, None);
-    // Two waiters are notified.
     pass_on(&mut stage, 8, 8, Some(2));
+    stage.steps(&format!("n1 > says {MAILBOX} ask r \n = wanted 9"));
     pass_on(&mut stage, 9, 15, None);
     stage.play(
         "drop 16
@@ -285,29 +286,6 @@ fn if_a_client_listens_one_steps_back() {
          n1 > nil
          n1 < SUBSCRIBE ..",
     );
-}
-
-#[test]
-fn a_client_that_only_notifies_itself_does_not_step_back() {
-    let mut stage = many_want_it();
-    stage.steps(
-        "drop 1
-         n1 < EVAL release 1 r ..
-         n1 < SET ..
-         n1 > 1
-         n1 > nil
-         n1 < SUBSCRIBE ..
-         n1 > subscribed r
-         n1 < EVAL look 1 r
-         n1 < SET ..
-         n1 > -2
-         n1 > ok
-         = acquired 2 ..",
-    );
-    pass_on(&mut stage, 2, 7, None);
-    pass_on(&mut stage, 8, 8, Some(1));
-    pass_on(&mut stage, 9, 15, None);
-    pass_on(&mut stage, 16, 16, Some(1));
 }
 
 #[test]
@@ -356,26 +334,4 @@ fn an_unasked_confirmation_closes_the_connection() {
          n1 < CLOSE
          fault n1 down the server confirmed a subscription that nobody asked for",
     );
-}
-
-#[test]
-fn once_no_client_listens_any_more_none_steps_back() {
-    let mut stage = many_want_it();
-    pass_on(&mut stage, 1, 7, None);
-    pass_on(&mut stage, 8, 8, Some(2));
-    pass_on(&mut stage, 9, 15, None);
-    // One of the waiters steps back, and gets the lock all the same.
-    stage.steps(
-        "drop 16
-         n1 < EVAL release 1 r ..
-         n1 < PUBLISH ..
-         n1 > 1
-         n1 > 0
-         +3.75ms
-         n1 < SET r ..
-         n1 > ok
-         = acquired 17 ..",
-    );
-    pass_on(&mut stage, 17, 23, None);
-    pass_on(&mut stage, 24, 24, Some(0));
 }

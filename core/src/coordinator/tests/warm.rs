@@ -314,8 +314,6 @@ fn the_release_after_half_of_the_validity_notifies_those_that_wait_elsewhere() {
          n1-3 < SET r #1 NX PX 10000
          n1-3 > ok
          = acquired 1 ..
-         n3 < SUBSCRIBE quorumlock:free:0:@0000000000000000
-         n3 > subscribed @0000000000000000
          acquire 2 r wait 30s
          +4949ms
          back 1

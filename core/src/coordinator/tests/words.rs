@@ -361,7 +361,7 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
     }
 }
 
-fn push(kind: &str, key: &str, last: &str) -> Vec<u8> {
+pub(super) fn push(kind: &str, key: &str, last: &str) -> Vec<u8> {
     let channel = format!("quorumlock:free:0:{key}");
     let (kinds, channels) = (kind.len(), channel.len());
     format!(">3\r\n${kinds}\r\n{kind}\r\n${channels}\r\n{channel}\r\n{last}\r\n").into()

@@ -89,8 +89,6 @@ pub(crate) enum Incoming {
     NotDone(Debt),
     /// What stands under this key.
     Holders(Arc<str>, Reply),
-    /// The number of listeners when this key became free.
-    Published { key: Arc<str>, listeners: u64 },
     /// The answer to a waiter in a list.
     Listed(RequestId, Token, Reply),
     /// Which waiter was called when this key became free.

@@ -48,8 +48,8 @@ pub(crate) enum PendingReply {
     TopUp { attempt: AttemptId, may_repeat: bool },
     /// A release or a rollback, and the way in which it was sent.
     Deletion(Debt, Way),
-    /// The number of listeners for this key, which has become free.
-    Tell(Arc<str>),
+    /// Those that listen to a key are notified that it is free.
+    Tell,
     /// Whether this waiter may try, or where it stands in the list.
     Wait(RequestId, Token),
     /// Which waiter was called for this key, which has become free.

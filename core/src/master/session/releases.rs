@@ -93,7 +93,7 @@ impl Session {
     /// Notifies waiters that a key of `channel` is free. It is a hint, and not a debt.
     pub(crate) fn tell(&mut self, channel: &Arc<str>, message: &str, packer: &mut Packer) {
         let command = packer.publish(&self.channels, channel, message);
-        self.push(PendingReply::Tell(channel.clone()), command);
+        self.push(PendingReply::Tell, command);
     }
 
     /// Does the same for a key that this hint keeps readers out of, or notifies only readers.
@@ -105,7 +105,7 @@ impl Session {
         packer: &mut Packer,
     ) {
         let command = packer.notify(&self.channels, key, hint, writers);
-        self.push(PendingReply::Tell(key.clone()), command);
+        self.push(PendingReply::Tell, command);
     }
 
     /// Sends all that has waited for a connection, or to be sent again.

@@ -31,13 +31,10 @@ impl Session {
             PendingReply::Holders(key) => Incoming::Holders(key, reply),
             PendingReply::Deletion(debt, way) => self.debt_answered(now, debt, way, &reply),
             // A master that denies PUBLISH notifies no waiter.
-            PendingReply::Tell(key) => match reply {
-                Reply::Int(count) => Incoming::Published { key, listeners: count.unsigned_abs() },
-                other => {
-                    self.known.denies_calls |= other.is_denied();
-                    self.message_answered(&other)
-                }
-            },
+            PendingReply::Tell => {
+                self.known.denies_calls |= reply.is_denied();
+                self.message_answered(&reply)
+            }
             PendingReply::Ask => self.message_answered(&reply),
             PendingReply::Wait(request, waiter) => Incoming::Listed(request, waiter, reply),
             PendingReply::Call { key, says, is_repeated } => {

@@ -11,7 +11,7 @@ use crate::shared::{Cx, Event, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
 use crate::waiting::tuning::ASKS_ALL_AFTER;
-use crate::waiting::waitlist::{Heard, Question, Seen, Trial};
+use crate::waiting::waitlist::{Heard, Question, Trial};
 use crate::wire::waitlist::{Found, Listed, Says};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
@@ -33,12 +33,6 @@ impl Waiters {
             Some(again_at) => Some(Next::Pause { again_at }),
             None => self.ask_for_any(cx, seeking),
         }
-    }
-
-    /// Returns whether the release of a slot calls although no waiter is known: a client that always finds a slot free
-    /// learns in no other way that others wait.
-    pub(in crate::waiting) fn asks_for_waiters(cx: &Cx, keys: &Keys) -> bool {
-        cx.masters.settings.waitlists.is_some() && keys.as_slot().is_some()
     }
 
     /// Asks in the list instead of a look at all slots. Returns `None` if that look is due.
@@ -75,7 +69,7 @@ impl Waiters {
             timeout: cx.masters.settings.round_timeout(seeker.acquire.ttl.span()),
         };
         // For an answer that does not come.
-        let again_at = pool.place.ask(cx, &mut self.mailboxes, &question)?;
+        let again_at = pool.place.ask(cx, &question)?;
         Some(Next::Pause { again_at })
     }
 
@@ -103,7 +97,7 @@ impl Waiters {
         let slot = listed.slot?;
         let Seeking { pool, seeker } = &mut *seeking;
         let channel = seeker.slots.channel();
-        self.waitlists.note(cx.now, channel, Seen::Waiters);
+        self.note_seen(cx, channel, true);
         if listed.what == Found::Free {
             pool.leads.insert((Lead::Listed(Trial::FoundFree), slot));
             self.semaphores.stirred.push_back(channel.clone());

@@ -1,5 +1,6 @@
 //! The calls: of a waiter that is to try, and of one that watches. What becomes of an entry afterwards.
 
+use super::Place;
 use super::entry::Trial;
 use crate::shared::{Cx, Keys, RequestId, Timer};
 use crate::waiting::{Phase, Waiters};
@@ -9,17 +10,19 @@ use std::sync::Arc;
 impl Waiters {
     /// Lets a waiter try that was called, or that has found the key free.
     pub(super) fn try_as_called(&mut self, cx: &mut Cx, request: RequestId) {
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let Some(entry) = &mut contention.place.entry else { return };
-        // A message that has come, too, says more.
-        entry.trial.get_or_insert(Trial::FoundFree);
-        match contention.phase {
-            Phase::Waiting { again_at, .. } => {
-                cx.timers.cancel(again_at, Timer::Attempt(request));
-                self.try_again(cx, request);
+        if let Some(contention) = self.acquisitions.contention_mut(request)
+            && let Some(entry) = &mut contention.place.entry
+        {
+            // A message that has come, too, says more.
+            entry.trial.get_or_insert(Trial::FoundFree);
+            match contention.phase {
+                Phase::Waiting { again_at, .. } => {
+                    cx.timers.cancel(again_at, Timer::Attempt(request));
+                    self.try_again(cx, request);
+                }
+                Phase::Trying { .. } => contention.woken = true,
+                Phase::Confirming | Phase::InLine { .. } => {}
             }
-            Phase::Trying { .. } => contention.woken = true,
-            Phase::Confirming | Phase::InLine { .. } => {}
         }
     }
 
@@ -59,17 +62,14 @@ impl Waiters {
 
     fn watches(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
-        let Some(entry) = &mut contention.place.entry else { return false };
         contention.unheard.hears();
+        let Place { entry: Some(entry), .. } = &mut contention.place else { return false };
         entry.watches = true;
-        let at = cx.now.after(entry.quiet());
         // The answer to a question under way says more, and its timer is for the silence of a master.
-        if let Phase::Waiting { again_at, .. } = &mut contention.phase
-            && entry.asked_at.is_none()
-            && at < *again_at
-        {
-            let old = std::mem::replace(again_at, at);
-            self.try_sooner(cx, request, (old, at));
+        if entry.asked_at.is_none() {
+            let at = cx.now.after(entry.quiet());
+            let sooner = contention.sooner(at);
+            sooner.into_iter().for_each(|sooner| self.try_sooner(cx, request, sooner));
         }
         true
     }

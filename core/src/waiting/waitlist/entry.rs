@@ -117,7 +117,8 @@ impl Entry {
         list: &str,
         found: Found,
     ) -> bool {
-        let is_outside = self.lacks_key() && matches!(found, Found::OtherCalled(_));
+        let is_outside =
+            self.lacks_key() && matches!(found, Found::OtherCalled(_) | Found::HasCalled(_));
         if is_outside {
             self.leave(cx, list);
         }
@@ -194,9 +195,7 @@ impl Entry {
         let upper_half = |span: Duration| span / 2 + up_to(span) / 2;
         let jitter = up_to(base);
         let is_in_front = self.is_in_front();
-        // Its own question has called the first, and no other waiter may watch that call.
-        let has_called = matches!(found, Found::OtherCalled(quiet) if quiet >= self.quiet());
-        let watches = std::mem::take(&mut self.watches) || has_called;
+        let watches = std::mem::take(&mut self.watches);
         let steps = u32::try_from(self.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
         let window = cap.saturating_mul(steps) / FRONT as u32;
         let window = window.min(cap.saturating_mul(LONGEST_PAUSE_CAPS)).min(LONGEST_PAUSE);
@@ -205,6 +204,7 @@ impl Entry {
         let behind_uncalled = self.behind_uncalled(now, base).map(upper_half);
         let by_place = behind_uncalled.map_or(by_place, |pause| pause.min(by_place));
         match found {
+            Found::HasCalled(quiet) => quiet + jitter,
             Found::OtherCalled(quiet) if is_in_front || watches => quiet + jitter,
             Found::Held(Some(life)) if watches => by_place.min(life + jitter),
             // A holder that dies calls no waiter, nor does one that was called and dies, whose hold may live as long.

@@ -5,7 +5,7 @@
 use crate::obstacle::Obstacle;
 use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::{Cx, Failure, Keys, RequestId};
-use crate::waiting::{Acquisition, Phase, Waiters};
+use crate::waiting::{Acquisition, Contention, Phase, Waiters};
 use crate::wire::waitlist::Found;
 
 impl Waiters {
@@ -14,11 +14,13 @@ impl Waiters {
         let is_fair = |acquisition: &Acquisition| acquisition.request.is_fair;
         self.acquisitions.get(request).is_some_and(is_fair) && self.begins_in_waitlist(cx, request)
     }
+}
 
+impl Contention {
     /// Notes what keeps an acquire waiting that has made no attempt: its caller may get no other answer.
-    pub(super) fn note_place(&mut self, cx: &Cx, request: RequestId, keys: &Keys, found: Found) {
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let (attempts, Some(entry)) = (contention.attempts, &contention.place.entry) else {
+    pub(super) fn note_place(&mut self, cx: &Cx, keys: &Keys, found: Found) {
+        let (Some(entry), Phase::Waiting { failure, .. }) = (&self.place.entry, &mut self.phase)
+        else {
             return;
         };
         let ahead = entry.ahead;
@@ -27,8 +29,7 @@ impl Waiters {
             _ => (Obstacle::Queue, Refusal::Behind { ahead: ahead.unwrap_or_default() }),
         };
         let (node, trip) = (entry.node, entry.trip);
-        let Phase::Waiting { failure, .. } = &mut contention.phase else { return };
-        if attempts == 0 {
+        if self.attempts == 0 {
             let answer = |place| {
                 if place == node { Answer::Refused(refusal.clone()) } else { Answer::Outstanding }
             };

@@ -3,12 +3,13 @@
 //!
 //! 1. An acquire that was refused asks `wait.lua`, which enters it, and says how many are ahead. The further back
 //!    it stands, the more seldom it asks again.
-//! 2. A release by a client that knows of waiters calls the first of them (`call.lua`), in the mailbox of its
-//!    process. For a moment, no other waiter tries. A question that finds the key free calls the first, too.
+//! 2. A release by a client that knows of waiters, or has held the key for long, calls the first of them (`call.lua`), in
+//!    the mailbox of its process. For a moment, no other waiter tries. A question that finds the key free calls the first,
+//!    too. A waiter tells the holder that it waits (`asking.rs`).
 //! 3. The waiter that is called asks all masters, as any acquire does.
 //!
 //! A list decides only which client tries when: it gives no vote. A call that is lost, or whose waiter has
-//! stopped, costs that moment: the last of the list watches each call. What is lost besides is found by
+//! stopped, costs that moment: the last of the list watches the calls of a moment. What is lost besides is found by
 //! polling. Whatever has been seen to be waited for lately is asked for in its list first.
 
 mod calls;
@@ -17,11 +18,12 @@ mod fair;
 mod place;
 
 use super::Waiters;
+use super::acquisitions::Contending;
 use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId};
-use crate::waiting::tuning::{ASKS_ALL_AFTER, NONE_FOR};
+use crate::waiting::tuning::ASKS_ALL_AFTER;
 use crate::wire::waitlist::{Found, KNOWN_FOR};
 use crate::wire::{Reply, Token};
 pub(crate) use entry::Entry;
@@ -30,19 +32,9 @@ pub(crate) use place::Place;
 pub(in crate::waiting) use place::{Heard, Question};
 use std::sync::Arc;
 
-/// What was seen of a key.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
-    /// Clients listen on its channel. They may wait in its list.
-    Listeners,
-    Waiters,
-    /// A call has found no waiter.
-    NoWaiters,
-}
-
-/// What this process knows of the lists of keys. Any other key is released, and asked for, as one that no client
-/// waits for.
-pub(crate) struct Waitlists(Lately<Seen>);
+/// Whether clients in other processes wait for a key, as far as this one knows. Any other key is released, and asked for,
+/// as one that no client waits for.
+pub(crate) struct Waitlists(Lately<bool>);
 
 impl Default for Waitlists {
     fn default() -> Self {
@@ -51,31 +43,15 @@ impl Default for Waitlists {
 }
 
 impl Waitlists {
-    /// Notes what was seen of a key.
-    pub(super) fn note(&mut self, now: Instant, key: &Arc<str>, seen: Seen) {
-        let stays = match self.0.get(now, key) {
-            Some((at, Seen::NoWaiters)) => seen == Seen::Listeners && now < at.after(NONE_FOR),
-            Some(_) => seen == Seen::Listeners,
-            None => false,
-        };
-        if !stays {
-            self.0.note(now, key, seen);
-        }
-    }
-
-    /// Returns whether waiters were seen in the list of a key, or of a semaphore's channel, lately.
+    /// Returns whether waiters were seen of a key, or of a semaphore's channel, lately.
     pub(super) fn is_waited_for(&self, now: Instant, key: &str) -> bool {
-        self.seen(now, key) == Some(Seen::Waiters)
+        self.0.get(now, key).is_some_and(|(_, waited_for)| waited_for)
     }
 
-    fn seen(&self, now: Instant, key: &str) -> Option<Seen> {
-        self.0.get(now, key).map(|(_, seen)| seen)
-    }
-
-    /// Returns whether a waiter may stand in the list of one of `keys`.
+    /// Returns whether waiters were seen of one of `keys` lately.
     pub(super) fn is_any_waited_for(&self, now: Instant, keys: &Keys) -> bool {
-        let may_wait = |seen| matches!(seen, Some(Seen::Listeners | Seen::Waiters));
-        !self.0.is_empty() && keys.channels().any(|(_, channel)| may_wait(self.seen(now, channel)))
+        let mut channels = keys.channels();
+        !self.0.is_empty() && channels.any(|(_, channel)| self.is_waited_for(now, channel))
     }
 }
 
@@ -92,60 +68,53 @@ impl Waiters {
             && cx.masters.first_node(cx.now, keys.first()).is_some()
     }
 
-    /// Returns whether waiters were seen in the list of a key lately.
-    pub(super) fn is_waited_for(&self, cx: &Cx, keys: &Keys) -> bool {
-        self.waitlists.is_waited_for(cx.now, keys.first())
-    }
-
-    /// Notes what was seen of a key, if there are lists: after waiters, the next release of it calls.
-    pub(super) fn note_seen(&mut self, cx: &Cx, key: &Arc<str>, seen: Seen) {
-        if cx.masters.settings.waitlists.is_some() {
-            self.waitlists.note(cx.now, key, seen);
-        }
+    /// Notes whether clients wait for a key, or for a slot of a semaphore: the next release of it calls if some do.
+    pub(super) fn note_seen(&mut self, cx: &Cx, channel: &Arc<str>, waited_for: bool) {
+        self.waitlists.0.note(cx.now, channel, waited_for);
     }
 
     /// Asks in the list first if an acquire is fair, or its key was waited for lately. Returns `false` if its first
     /// attempt is due.
     pub(super) fn begins_in_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
-        let (is_fair, until) = (acquisition.request.is_fair, acquisition.until());
-        if !is_fair && self.waitlists.0.is_empty() {
-            return false;
+        let keys = &acquisition.request.keys;
+        let asks_first = acquisition.request.is_fair
+            || acquisition.may_retry(cx.now) && self.waitlists.is_waited_for(cx.now, keys.first());
+        let asks = asks_first && self.may_ask_waitlist(cx, request, keys);
+        if asks && let Some(contention) = self.acquisitions.contention_mut(request) {
+            let random = Some(cx.masters.random.jitter());
+            let failure = Failure::contended(Obstacle::Holder(None), 0);
+            let (failed, since) = (AttemptId::NONE, cx.now);
+            contention.phase = Phase::Waiting { failed, since, random, again_at: since, failure };
+            contention.listening = true;
         }
-        let keys = acquisition.request.keys.clone();
-        let asks_first = is_fair || cx.now < until && self.is_waited_for(cx, &keys);
-        if !(asks_first && self.may_ask_waitlist(cx, request, &keys)) {
-            return false;
-        }
-        let random = Some(cx.masters.random.jitter());
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
-        let failure = Failure::contended(Obstacle::Holder(None), 0);
-        let (failed, since) = (AttemptId::NONE, cx.now);
-        contention.phase = Phase::Waiting { failed, since, random, again_at: since, failure };
-        contention.listening = true;
-        self.ask_waitlist(cx, request)
+        asks && self.ask_waitlist(cx, request)
     }
 
     /// Asks in the list instead of the attempt that is due. Returns `false` if the attempt is due.
     pub(super) fn asks_from_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let Some(acquisition) = self.acquisitions.get(request) else { return false };
-        let (keys, is_fair) = (&acquisition.request.keys, acquisition.request.is_fair);
-        let Some(contention) = &acquisition.contention else { return false };
-        let is_over = contention.place.is_over(cx.now, acquisition.until(), is_fair);
-        if is_over || !self.may_ask_waitlist(cx, request, keys) {
+        let Some(Contending { request: acquire, until, contention }) =
+            self.acquisitions.contending(request)
+        else {
             return false;
-        }
-        let Some(entry) = &contention.place.entry else {
-            return is_fair && self.ask_waitlist(cx, request);
         };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
-        let is_due = entry.is_in_front() && cx.now >= contention.asked_all.after(seldom);
-        let asks_all = (is_due || entry.tries_at_all())
-            && !(is_fair && entry.is_behind())
-            && !entry.lacks_key();
-        // One that has no answer in time asks all masters.
-        let asks = entry.asked_at.is_none() && entry.trial.is_none() && !asks_all;
-        asks && self.ask_waitlist(cx, request)
+        let is_due = cx.now >= contention.asked_all.after(seldom);
+        let is_over = contention.place.is_over(cx.now, until, acquire.is_fair);
+        let asks = match &contention.place.entry {
+            Some(entry) => {
+                let asks_all = (is_due && entry.is_in_front() || entry.tries_at_all())
+                    && !(acquire.is_fair && entry.is_behind())
+                    && !entry.lacks_key();
+                // One that has no answer in time asks all masters.
+                entry.asked_at.is_none() && entry.trial.is_none() && !asks_all
+            }
+            None => acquire.is_fair,
+        };
+        let keys = acquire.keys.clone();
+        asks && !is_over
+            && self.may_ask_waitlist(cx, request, &keys)
+            && self.ask_waitlist(cx, request)
     }
 
     /// Asks at once, since the key is said to be free. Returns `false` if it does not wait in a list.
@@ -161,16 +130,19 @@ impl Waiters {
 
     /// Asks whether a waiter may try, or where it stands. Returns `false` if nothing is asked.
     pub(super) fn ask_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let Some(acquisition) = self.acquisitions.get_mut(request) else { return false };
+        let Some(Contending { request: acquire, until, contention }) =
+            self.acquisitions.contending(request)
+        else {
+            return false;
+        };
         let question = Question {
             request,
-            wanted: acquisition.request.keys.first().into(),
-            is_fair: acquisition.request.is_fair,
-            until: acquisition.until(),
-            timeout: cx.masters.settings.round_timeout(acquisition.request.ttl.span()),
+            wanted: acquire.keys.first().into(),
+            is_fair: acquire.is_fair,
+            until,
+            timeout: cx.masters.settings.round_timeout(acquire.ttl.span()),
         };
-        let Some(contention) = &mut acquisition.contention else { return false };
-        let ends_at = contention.place.ask(cx, &mut self.mailboxes, &question);
+        let ends_at = contention.place.ask(cx, &question);
         if let (Some(ends_at), Phase::Waiting { again_at, .. }) = (ends_at, &mut contention.phase) {
             // For an answer that does not come.
             let old = std::mem::replace(again_at, ends_at);
@@ -203,12 +175,12 @@ impl Waiters {
             Heard::Denied => return self.wait_without_list(cx, request, &keys),
             Heard::Late => return,
         };
-        self.waitlists.note(cx.now, keys.first(), Seen::Waiters);
+        self.waitlists.0.note(cx.now, keys.first(), true);
         match found {
             Found::Free => self.try_as_called(cx, request),
             Found::GoesOn => _ = self.ask_waitlist(cx, request),
             _ if is_over => {
-                self.note_place(cx, request, &keys, found);
+                contention.note_place(cx, &keys, found);
                 self.give_up(cx, request);
             }
             _ => self.stand(cx, request, &keys, found),
@@ -234,10 +206,12 @@ impl Waiters {
         let random = cx.masters.random.jitter();
         let settings = cx.masters.settings.clone();
         let hears = self.hears(cx, keys.first());
-        let Some(acquisition) = self.acquisitions.get_mut(request) else { return };
-        let (until, ttl) = (acquisition.until(), acquisition.request.life().span());
-        let is_fair = acquisition.request.is_fair;
-        let Some(contention) = &mut acquisition.contention else { return };
+        let Some(Contending { request: acquire, until, contention }) =
+            self.acquisitions.contending(request)
+        else {
+            return;
+        };
+        let (is_fair, ttl) = (acquire.is_fair, acquire.life().span());
         contention.not_its_turn();
         let ahead = contention.place.entry.as_ref().and_then(|entry| entry.ahead);
         let seen = match &contention.phase {
@@ -253,12 +227,12 @@ impl Waiters {
         else {
             return;
         };
+        contention.note_place(cx, keys, found);
         if let Phase::Waiting { again_at, .. } = &mut contention.phase {
             let at = cx.now.after(pause).min(until);
             let old = std::mem::replace(again_at, at);
             self.try_sooner(cx, request, (old, at));
         }
-        self.note_place(cx, request, keys, found);
         if seen != ahead {
             cx.events.push(Event::Ahead { request, ahead });
         }

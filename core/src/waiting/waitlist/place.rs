@@ -60,7 +60,6 @@ impl Place {
     pub(in crate::waiting) fn ask(
         &mut self,
         cx: &mut Cx,
-        mailboxes: &mut Mailboxes,
         question: &Question<'_>,
     ) -> Option<Instant> {
         let Question { request, wanted, is_fair, until, timeout } = *question;
@@ -74,7 +73,6 @@ impl Place {
             self.entry = Some(Box::new(Entry::new(waiter, node)));
         }
         let entry = self.entry.as_mut().filter(|entry| entry.asked_at.is_none())?;
-        mailboxes.open(cx, node);
         entry.trial = None;
         let entered_at = *self.entered_at.get_or_insert(cx.now);
         let age = entry.stamp.map_or(cx.now.since(entered_at), |_| Duration::ZERO);

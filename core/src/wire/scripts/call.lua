@@ -24,7 +24,7 @@ end
 local function is_mark(name)
   return string.find(name, '^[>!]') ~= nil
 end
--- Writes to a waiter's mailbox, and returns the waiter, or how many that had gone it has taken out. A denied
+-- Writes to a waiter's mailbox, and returns the waiter, or how many that had gone it has taken out, or an error: a denied
 -- right takes out no waiter.
 local function write(what, freed, place)
   for gone = 0, 63 do
@@ -32,15 +32,17 @@ local function write(what, freed, place)
     if not waiter or is_mark(waiter) then return nil, gone end
     local mailbox = prefix .. '@' .. string.sub(waiter, 1, 16)
     local heard = redis.pcall('PUBLISH', mailbox, what .. ' ' .. waiter .. ' ' .. freed)
-    if type(heard) == 'table' then return nil, gone end
+    if type(heard) == 'table' then return heard, gone end
     if heard > 0 then return waiter, gone end
     redis.call('ZREM', list, waiter)
     redis.call('ZREM', due, waiter)
   end
   return nil, 64
 end
+local waiter, gone
 if left == -2 or ARGV[3] == '1' then
-  local waiter, gone = write(verb, freed, 0)
+  waiter, gone = write(verb, freed, 0)
+  if type(waiter) == 'table' then return waiter end
   if waiter then
     called = 1
     -- Before the list may end: it has a life.
@@ -59,8 +61,16 @@ local marks = {}
 for _, name in ipairs(redis.call('ZRANGE', list, -most, -1)) do
   if is_mark(name) then marks[#marks + 1] = name end
 end
--- The last, in case the call is in vain: waiters that stop together stand together.
-if called == 1 then write('watch', channel, -1 - #marks) end
+-- The last watches, in case the call is in vain: waiters that stop together stand together. It watches all calls of a
+-- moment, unless it is called itself.
+local watches = nil
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, now, now + 20)) do
+  if string.sub(name, 1, 1) == '*' then watches = string.sub(name, 2) end
+end
+if called == 1 and (not watches or watches == waiter) then
+  local last = write('watch', channel, -1 - #marks)
+  if type(last) == 'string' and redis.call('ZCARD', due) > 0 then redis.pcall('ZADD', due, now + 20, '*' .. last) end
+end
 local all = slot or ''
 if called == 1 then all = 'called' .. (slot and ' ' .. slot or '') end
 local heard = redis.pcall('PUBLISH', prefix .. channel, all)

@@ -4,8 +4,8 @@
 -- has waited elsewhere, and of slots their channel.
 -- Returns {what, ms, stamp (0: the list is full), how many are ahead, process that holds the lock, time and process of
 -- the latest call, and of slots this one}: 1 it is free, and the waiter, which is the first, may try, 0 all are held, this
--- one for ms (-1: for good), 2 another waiter was called, and any other asks again in ms, 3 many in front had gone, and the
--- waiter asks again at once.
+-- one for ms (-1: for good), 2 another waiter was called, and any other asks again in ms, 4 the same by this question, which
+-- no other waiter watches, 3 many in front had gone, and the waiter asks again at once.
 local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS], ARGV[1], tonumber(ARGV[2])
 local cap, prefix, channel, lives = ARGV[7], ARGV[8], ARGV[10], {}
 -- Without memory, or without a right that is needed, or if something else has the list's name, there is an
@@ -96,7 +96,7 @@ end
 -- A process has one waiter at a time: if it was called last, this is the one.
 local is_called = not channel and called == '>' .. string.sub(waiter, 1, 16)
 -- The slot that is free, or will be first.
-local what, nearest, left, gone = 0, 0, -1, 0
+local what, nearest, left, gone, has_called = 0, 0, -1, 0, false
 for slot = 0, #KEYS - 3 do
   local life, is_free = lives[slot], lives[slot] == -2
   if is_free then life = is_called and 0 or counts(calls[tostring(slot)], ARGV[3]) end
@@ -109,7 +109,7 @@ for slot = 0, #KEYS - 3 do
     if type(heard) == 'table' then break end
     remove(first)
     if heard > 0 then
-      life = tonumber(ARGV[3])
+      life, has_called = tonumber(ARGV[3]), true
       note(slot, first)
     else
       gone = gone + 1
@@ -127,6 +127,7 @@ for slot = 0, #KEYS - 3 do
     what, nearest, left = is_free and 2 or 0, slot, life
   end
 end
+if has_called then what = 4 end
 if gone == 64 then what = 3 end
 local ahead = redis.call('ZRANK', list, waiter) or size
 if stamp then expect(waiter, ahead) end

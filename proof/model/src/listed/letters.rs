@@ -29,7 +29,8 @@ impl Listed {
         self.calls_first(state, &listed[..ahead], 0)
     }
 
-    /// Calls the first of the list, for this slot, and has the last one watch. If there is none, this is published.
+    /// Calls the first of the list, for this slot, and has the last one watch, unless another one watches all calls of this
+    /// tick. If there is none, this is published.
     pub(super) fn calls(&self, state: &mut State, slot: u8) {
         self.passes_overdue(state);
         let listed = state.listed();
@@ -37,11 +38,36 @@ impl Listed {
         if !is_called && !self.config.is(Mutant::NoneIsPublished) {
             self.publishes(state);
         }
+        let is_watched =
+            state.watcher.is_some_and(|watcher| state.clients[usize::from(watcher)].place > 0);
         let last = state.listed().into_iter().rev();
         let mut reached = last.filter(|waiter| state.clients[*waiter].phase != Phase::Gone);
-        if let Some(last) = reached.next().filter(|_| !self.config.is(Mutant::NoWatch)) {
+        let last = reached.next().filter(|_| !is_watched && !self.config.is(Mutant::NoWatch));
+        if let Some(last) = last {
+            state.watcher = Some(last as u8);
             state.clients[last].watch = state.clients[last].phase == Phase::Waiting;
         }
+    }
+
+    /// Asks the holder whose key is at the first node: its release then calls.
+    pub(super) fn asks_holder(&self, state: &mut State) {
+        if self.config.slots == 1 && state.is_held_there[0] && !self.config.is(Mutant::NoneAsks) {
+            let holder = state.clients.iter_mut().find(|client| client.phase == Phase::Holds);
+            holder.into_iter().for_each(|holder| holder.asked = true);
+        }
+    }
+
+    /// A client reads that others wait. If it has released the lock already, without a call, it calls now.
+    pub(super) fn hears(&self, state: &State, who: usize) -> State {
+        let mut next = *state;
+        let client = &mut next.clients[who];
+        let was_aware = std::mem::replace(&mut client.is_aware, true);
+        client.asked = false;
+        let is_over = client.phase != Phase::Holds && !was_aware;
+        if is_over && !next.is_held_there[0] && !self.config.is(Mutant::LateAsksAreLost) {
+            self.calls(&mut next, 0);
+        }
+        next
     }
 
     /// Publishes on the channel of the key.

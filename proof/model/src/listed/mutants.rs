@@ -6,6 +6,8 @@ named! {
     pub enum Mutant {
         NoWatch: "no waiter watches a call",
         NoneListens: "no waiter listens to releases",
+        NoneAsks: "no waiter asks the holder",
+        LateAsksAreLost: "a client that has just released the lock ignores that others wait",
         CallForGood: "a call counts for good",
         NoPolls: "a waiter far back never asks again",
         ListDecides: "those in front ask no other master",

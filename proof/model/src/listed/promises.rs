@@ -57,6 +57,7 @@ impl Promises for Listed {
             Action::Lose { .. } if is_served => Step::Rare,
             Action::Release { who, .. } => Step::Must(class(0, who)),
             Action::Read { who } => Step::Must(class(1, who)),
+            Action::Hear { who } => Step::Must(class(3, who)),
             Action::Ask { who } => {
                 let outruns = wins(who) && others(|client| client.called, who);
                 if outruns { Step::Ends(class(2, who)) } else { Step::Must(class(2, who)) }

@@ -24,6 +24,10 @@ pub enum Action {
     Read {
         who: usize,
     },
+    /// A client reads that others wait for what it holds, or has held.
+    Hear {
+        who: usize,
+    },
     Lose {
         who: usize,
     },
@@ -72,8 +76,9 @@ impl Listed {
         if state.is_held(slot) {
             return false;
         }
-        let is_aware = state.clients[who].is_aware;
-        state.clients[who] = Client { phase: Phase::Holds, is_aware, slot, ..Client::default() };
+        let Client { is_aware, asked, .. } = state.clients[who];
+        state.clients[who] =
+            Client { phase: Phase::Holds, is_aware, asked, slot, ..Client::default() };
         state.is_held_there[usize::from(slot)] |= self.reaches(who);
         state.drought = 0;
         true
@@ -162,6 +167,15 @@ impl Listed {
             false if self.config.is(Mutant::NoPolls) => u8::MAX,
             false => pause(ahead),
         };
+        if is_first {
+            self.asks_holder(state);
+        }
+    }
+
+    /// Returns whether a holder that knows of no waiter publishes its release: one of an older version, or that has held the
+    /// lock for long, or had the key there, too, and does not know that another client's is.
+    pub(super) fn publishes_release(&self, holder: &Client) -> bool {
+        self.config.unaware || self.is_stuck(holder.slot)
     }
 
     /// Returns whether the key of a slot has another client's value at the first node: of the first slot.
@@ -175,14 +189,14 @@ impl Listed {
 
     fn releases(&self, state: &State, who: usize, knows: bool) -> State {
         let mut next = *state;
-        let Client { is_aware, slot, .. } = state.clients[who];
-        next.clients[who] = Client { is_aware, ..Client::default() };
+        let Client { is_aware, asked, slot, .. } = state.clients[who];
+        next.clients[who] = Client { is_aware, asked, ..Client::default() };
         next.is_held_there[usize::from(slot)] = self.is_stuck(slot);
         if !self.reaches(who) {
             // Its calls and messages are at another node.
         } else if knows {
             self.calls(&mut next, slot);
-        } else {
+        } else if self.publishes_release(&state.clients[who]) {
             self.publishes(&mut next);
         }
         next
@@ -228,7 +242,8 @@ impl Listed {
 
     fn after_a_tick(&self, state: &State) -> Option<State> {
         let pends = |client: &Client| {
-            client.phase == Phase::Waiting && (client.called || client.watch || client.due == 0)
+            let is_due = client.called || client.watch || client.due == 0;
+            client.phase == Phase::Waiting && is_due || client.hears()
         };
         if state.clients.iter().any(pends) {
             return None;
@@ -237,6 +252,7 @@ impl Listed {
         if !self.config.is(Mutant::CallForGood) {
             next.is_quiet = [false; SLOTS];
         }
+        next.watcher = None;
         // One that is stopped, or gone, does not ask when it is due.
         for client in next.clients.iter_mut().filter(|client| client.due < u8::MAX) {
             client.due = client.due.saturating_sub(1);
@@ -296,7 +312,7 @@ impl Listed {
         let mut next = *state;
         next.restarts += 1;
         (next.is_held_there, next.is_quiet) = (self.all_stuck(), [false; SLOTS]);
-        next.has_called = false;
+        (next.has_called, next.watcher) = (false, None);
         for client in &mut next.clients {
             (client.place, client.stamp, client.is_first) = (0, 0, false);
             client.listens = false;
@@ -311,14 +327,22 @@ impl Listed {
     fn cancelled(&self, state: &State, who: usize) -> State {
         let mut next = *state;
         next.cancels += 1;
-        let is_aware = state.clients[who].is_aware;
-        next.clients[who] = Client { phase: Phase::Waiting, is_aware, ..Client::default() };
+        let Client { is_aware, asked, .. } = state.clients[who];
+        next.clients[who] = Client { phase: Phase::Waiting, is_aware, asked, ..Client::default() };
         next
     }
 
     /// Emits what a client may do next.
     fn steps_of(&self, state: &State, who: usize, emit: &mut impl FnMut(Action, State)) {
         let client = &state.clients[who];
+        if client.hears() {
+            emit(Action::Hear { who }, self.hears(state, who));
+            if self.config.lossy {
+                let mut next = *state;
+                next.clients[who].asked = false;
+                emit(Action::Lose { who }, next);
+            }
+        }
         let mut next = *state;
         match client.phase {
             Phase::Idle => {
@@ -337,14 +361,13 @@ impl Listed {
                 if state.dies < self.config.dies && !state.is_quiet[usize::from(client.slot)] {
                     emit(Action::Die { who }, self.dies(state, who));
                 }
-                for knows in [true, false] {
-                    // One that had the key there, too, does not know that another client's is.
-                    let may_publish =
-                        self.config.unaware && !client.is_aware || self.is_stuck(client.slot);
-                    if knows || may_publish {
-                        let next = self.releases(state, who, knows);
-                        emit(Action::Release { who, knows }, next);
-                    }
+                // Whoever has a permit calls as it gives it back.
+                let knows = client.is_aware || self.config.slots > 1;
+                let may_know = [knows.then_some(true), (!knows).then_some(false)];
+                let publishes = self.is_stuck(client.slot).then_some(false);
+                for knows in may_know.into_iter().chain([publishes]).flatten() {
+                    let next = self.releases(state, who, knows);
+                    emit(Action::Release { who, knows }, next);
                 }
             }
             Phase::Waiting => {

@@ -44,7 +44,7 @@ pub struct Client {
     /// where the clock is set back.
     pub came: u8,
     pub passed: u8,
-    /// It has stood in the list: it knows that others may.
+    /// It has stood in the list, or was asked: it knows that others may wait.
     pub is_aware: bool,
     /// It knows that it is first.
     pub is_first: bool,
@@ -54,11 +54,19 @@ pub struct Client {
     pub due: u8,
     /// It watches a call, until its next answer.
     pub watches: bool,
-    /// Messages to it that are under way: it is called; it is to watch a call.
+    /// Messages to it that are under way: it is called; it is to watch a call; others wait for what it holds.
     pub called: bool,
     pub watch: bool,
+    pub asked: bool,
     /// The slot that it holds, or for which it is called.
     pub slot: u8,
+}
+
+impl Client {
+    /// Returns whether it can read that others wait for what it holds, or has held.
+    pub fn hears(&self) -> bool {
+        self.asked && !matches!(self.phase, Phase::Stopped | Phase::Gone)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -70,6 +78,8 @@ pub struct State {
     pub is_quiet: [bool; SLOTS],
     /// A waiter was called.
     pub has_called: bool,
+    /// The waiter that watches all calls of this tick.
+    pub watcher: Option<u8>,
     /// The process of the waiter that was called last, while only that one tries.
     pub called_last: Option<u8>,
     /// How many of the stamps are not ahead of the clock.
@@ -89,7 +99,7 @@ impl State {
         let rest = (
             self.is_held_there,
             self.is_quiet,
-            self.has_called,
+            (self.has_called, self.watcher),
             self.called_last,
             (self.stops, self.ends, self.dies, self.cancels),
             (self.clock, self.steps_back),

@@ -55,7 +55,11 @@ which is as long as the first waiter pauses; any other pauses for two ticks more
                 format!("{} {outcome}", NAMES[who])
             }
             Action::Release { who, knows } => {
-                let how = if knows { "calls" } else { "publishes" };
+                let how = match knows {
+                    true => "calls",
+                    false if self.publishes_release(&before.clients[who]) => "publishes",
+                    false => "says nothing",
+                };
                 let called = (0..self.config.clients).find(|other| after.clients[*other].called);
                 let called = called.map_or(String::new(), |other| format!(" {}", NAMES[other]));
                 format!("{} releases, and {how}{called}", NAMES[who])
@@ -64,6 +68,7 @@ which is as long as the first waiter pauses; any other pauses for two ticks more
                 format!("{} reads that it is called{}", NAMES[who], outcome(who))
             }
             Action::Read { who } => format!("{} is to watch", NAMES[who]),
+            Action::Hear { who } => format!("{} reads that others wait", NAMES[who]),
             Action::Lose { who } => format!("a message to {} is lost", NAMES[who]),
             Action::Ask { who } => format!("{} asks{}", NAMES[who], outcome(who)),
             Action::Cancel { who } => format!("a waiter of {} gives up for another", NAMES[who]),

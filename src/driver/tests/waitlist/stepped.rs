@@ -49,8 +49,9 @@ async fn no_waiter_of_a_list_is_left_behind_by_a_clock_that_is_set() {
     let lock = |redlock: &Redlock| redlock.acquire(KEY).timeout(60 * SECOND);
     for steps in [&[-HOUR][..], &[HOUR, 0], &[-1, HOUR, -HOUR, -2 * HOUR]] {
         let crowd = stepped(KEY, steps, lock).await;
-        assert!(crowd.longest() < 3.0, "{steps:?}: {:?}", crowd.longest);
-        assert!(crowd.fairness() > 0.9, "{steps:?}: {:?}", crowd.sections);
+        // One that is taken out as overdue is back with its next question.
+        assert!(crowd.longest < 500 * MS, "{steps:?}: {:?}", crowd.longest);
+        assert!(crowd.fairness() > 0.75, "{steps:?}: {:?}", crowd.sections);
         assert!(crowd.speed() > 200.0, "{steps:?}: {}", crowd.speed());
     }
 }
