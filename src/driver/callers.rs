@@ -287,7 +287,7 @@ impl Callers {
                     }
                 }
                 Event::Inspected { request, nodes, waiting } => {
-                    let membership = machine.masters().quorum().membership();
+                    let membership = machine.masters().membership();
                     let inspected = Inspected { nodes, membership, waiting };
                     answer(&mut self.waiting.inspectors, request, inspected);
                 }
@@ -337,7 +337,7 @@ impl Callers {
                             machine.handle_on_its_way(adopted.attempt);
                         }
                         let begun = (now, &mut self.holds, &self.telemetry.outlet);
-                        adopter.adopted(begun, result, machine.masters().quorum());
+                        adopter.adopted(begun, result, machine.masters().membership());
                     } else if let Ok(adopted) = result {
                         machine.handle_release(now, None, adopted.attempt, true);
                     }

@@ -48,7 +48,7 @@ impl Callers {
             }
             _ => {}
         }
-        acquirer.failed(failure, waited, machine.masters().quorum(), blocked, held);
+        acquirer.failed(failure, waited, machine.masters().membership(), blocked, held);
         false
     }
 
@@ -73,7 +73,7 @@ impl Callers {
         if keys.len() == 1 {
             blocked.clear();
         }
-        acquirer.failed(failure, waited, machine.masters().quorum(), blocked, meanwhile);
+        acquirer.failed(failure, waited, machine.masters().membership(), blocked, meanwhile);
     }
 
     /// Returns what was held all the while that this caller waited: without it, no deadlock of locks goes by
