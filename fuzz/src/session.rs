@@ -5,7 +5,7 @@ use super::bytes::Bytes;
 use quorumlock::{Redlock, fuzzing};
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
-    AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, KeepAlive, Keys,
+    AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, Keys,
     Label, Random, RequestId, Settings, Waitlist,
 };
 use quorumlock_core::quorum::{ClockDrift, Instant, Nanos};
@@ -349,7 +349,7 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         ttl: Duration::from_secs(if flag(2) { 10 } else { 1 }).into(),
         lock_delay: Duration::from_secs(u64::from(flag(3))).into(),
         wait: [Nanos::ZERO, Nanos::of(Duration::from_secs(5)), Nanos::FOREVER][data.below(3)],
-        keep_alive: flag(4).then_some(KeepAlive::FOREVER),
+        keep_alive: flag(4).then_some(Nanos::FOREVER),
         label: match (flag(5), flag(6)) {
             (false, _) => None,
             (true, false) => Some(Arc::new(Label::of_holder("me"))),

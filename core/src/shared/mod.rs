@@ -29,7 +29,7 @@ pub(crate) use lately::Lately;
 pub(crate) use observe::Events;
 pub use observe::{IdleEnd, Observation, WATCHED, Watching};
 pub use random::Random;
-pub use request::{AcquireRequest, KeepAlive};
+pub use request::AcquireRequest;
 pub use settings::{Rest, Settings, Waitlist, round_timeout};
 pub(crate) use slab::Slab;
 pub use slots::Slots;

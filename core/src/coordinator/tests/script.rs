@@ -47,9 +47,7 @@ use super::words::{millis, reply};
 use crate::questions::Beside;
 use crate::quorum::Nanos;
 use crate::shared::AtLeast;
-use crate::shared::{
-    AcquireRequest, KeepAlive, Keys, Label, ReadWrite, RequestId, Slots, Waitlist,
-};
+use crate::shared::{AcquireRequest, Keys, Label, ReadWrite, RequestId, Slots, Waitlist};
 use crate::status::{NodeStanding, NodeStatus};
 use crate::wire::Renewal;
 use std::sync::Arc;
@@ -98,8 +96,8 @@ impl Stage {
                 });
                 let ttl = option("ttl").map_or(Duration::from_secs(10), span);
                 let keep_alive = option("keep").map(|limit| match limit {
-                    "forever" => KeepAlive::FOREVER,
-                    limit => KeepAlive::at_most(span(limit)),
+                    "forever" => Nanos::FOREVER,
+                    limit => Nanos::of(span(limit)),
                 });
                 let acquire = AcquireRequest {
                     keys: keys(words[2], ""),
