@@ -87,7 +87,7 @@ impl Locks {
             if self.rooms.len() < MOST_ROOMS {
                 self.rooms.push(std::mem::take(&mut round.answers));
             }
-            self.rounds.free(id);
+            drop(self.rounds.remove(id));
         }
     }
 }
