@@ -5,8 +5,8 @@ use super::bytes::Bytes;
 use quorumlock::{Redlock, fuzzing};
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
-    AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, Keys,
-    Label, Random, RequestId, Settings, Waitlist,
+    AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, Keys, Label,
+    Question, Random, RequestId, Settings, Waitlist,
 };
 use quorumlock_core::quorum::{ClockDrift, Instant, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,9 +226,11 @@ impl Play {
                         readers: "readers".into(),
                         waitlist: Waitlist::of("waitlist:", "r"),
                     };
-                    self.machine.handle_inspect(self.now, request, &key, Some(&beside));
+                    let question = Question::inspect(request, &key, Some(&beside));
+                    self.machine.handle_question(self.now, question);
                 } else {
-                    self.machine.handle_force_release(self.now, request, &key, None, "t");
+                    let question = Question::force_release(request, &key, None, "t");
+                    self.machine.handle_question(self.now, question);
                 }
             }
             12 => self.machine.handle_closed(self.now, node, self.epochs[node], "reset by peer"),

@@ -14,7 +14,9 @@ use crate::failure::{ConnectError, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
+use quorumlock_core::coordinator::{
+    AttemptId, Coordinator, Event, Invariant, Question, Release, RequestId,
+};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use waiting::{Releaser, Waiting, answer};
@@ -179,15 +181,17 @@ impl Callers {
             }
             Request::Look { request, keys, reply } => {
                 self.waiting.lookers.insert(request, reply);
-                machine.handle_look(now, request, &keys, None);
+                machine.handle_question(now, Question::look(request, &keys, None));
             }
             Request::Inspect { request, key, beside, reply } => {
                 self.waiting.inspectors.insert(request, reply);
-                machine.handle_inspect(now, request, &key, beside.as_ref());
+                let question = Question::inspect(request, &key, beside.as_ref());
+                machine.handle_question(now, question);
             }
             Request::ForceRelease { request, key, readers, value, reply } => {
                 self.waiting.forcers.insert(request, reply);
-                machine.handle_force_release(now, request, &key, readers.as_deref(), value);
+                let question = Question::force_release(request, &key, readers.as_deref(), value);
+                machine.handle_question(now, question);
             }
             Request::Listen { ear, .. } if self.closing => ear.notify_one(),
             Request::Listen { listener, channel, ear } => {

@@ -3,6 +3,7 @@
 use super::Coordinator;
 use crate::lock::{Round, RoundKind, acquire, extend};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
+use crate::questions::Question;
 use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
@@ -19,7 +20,7 @@ impl Coordinator {
             Incoming::Identified => self.identified(node),
             Incoming::HandedOver => self.open(node),
             Incoming::Broken(fault) => self.break_session(node, fault),
-            Incoming::Vote(round, reply) => self.replied(round, node, &reply),
+            Incoming::Vote(round, reply) => self.replied(round, node, reply),
             Incoming::Uncounted(id, why) => {
                 locks.rounds.get_mut(id).into_iter().for_each(Round::leave_uncounted);
                 self.answered(id, node, Answer::Refused(why));
@@ -56,7 +57,7 @@ impl Coordinator {
     }
 
     /// Handles the reply to a command of a round.
-    fn replied(&mut self, id: RoundId, node: usize, reply: &Reply) {
+    fn replied(&mut self, id: RoundId, node: usize, reply: Reply) {
         let Self { cx, locks, waiters } = self;
         let kind = locks.rounds.get(id).map(|round| &round.kind);
         if reply.is_noscript() {
@@ -74,14 +75,14 @@ impl Coordinator {
         let answer = match kind {
             Some(RoundKind::Acquire { request, .. }) => {
                 // A refusal may report a fence and a clock, too.
-                if let Reply::Array(parts) = reply
+                if let Reply::Array(parts) = &reply
                     && let Some(clock_us) = cx.masters.learn_fence(parts)
                 {
                     waiters.learn_clock(cx, *request, node, clock_us);
                 }
-                acquire::answer(reply)
+                acquire::answer(&reply)
             }
-            Some(RoundKind::Extend { .. }) => extend::answer(reply),
+            Some(RoundKind::Extend { .. }) => extend::answer(&reply),
             Some(RoundKind::Question(_)) => return locks.hear(cx, id, node, reply),
             // The answers of a release come from the ledger.
             Some(RoundKind::Release { .. }) | None => return,
@@ -309,8 +310,8 @@ impl Coordinator {
                 }
             }
             Step::Look { request, slots, all } => {
-                let at = (!all).then_some(&**slots.channel());
-                locks.look(cx, request, slots.names(), at);
+                let at = (!all).then_some(slots.channel());
+                locks.ask(cx, Question::look(request, slots.names(), at));
             }
             Step::Withdraw { round, attempt } => locks.withdraw(cx, waiters, round, attempt),
             Step::Reuse(request) => locks.reuse(cx, waiters, request),

@@ -4,7 +4,7 @@
 use super::Callers;
 use crate::driver::acquirer::Acquirer;
 use crate::report::Obstacle;
-use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Keys, RequestId};
+use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Keys, Question, RequestId};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl Callers {
         let mut blocked = Vec::new();
         match (failure.unnamed.take(), &failure.kind) {
             (Some(keys), FailureKind::Contended(Obstacle::Holder(None))) if !self.closing => {
-                machine.handle_in_the_way(now, request, &keys);
+                machine.handle_question(now, Question::in_the_way(request, &keys));
                 let refused = Refused { acquirer, failure, waited, keys, held };
                 self.waiting.refused.insert(request, refused);
                 return true;
