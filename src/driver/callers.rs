@@ -139,10 +139,9 @@ impl Callers {
                     request
                 });
                 if ends_well {
-                    machine.handle_finish(now, request, attempt, in_time);
-                } else {
-                    machine.handle_release(now, request, attempt, in_time);
+                    machine.handle_end_well(attempt);
                 }
+                machine.handle_release(now, request, attempt, in_time);
             }
             Request::Forget(attempt) => {
                 let hold = self.holds.remove(attempt);
