@@ -85,7 +85,7 @@ impl Attempt {
         let keeper = self.hold().and_then(|hold| hold.keeper);
         let (life, at_least) = (self.renewed_life(), self.rest_at(cx.now));
         let Claim { keys, token, ballot, .. } = self.claim.clone();
-        let label = self.claim.behind_token(cx.masters.settings.label.as_ref());
+        let label = self.claim.behind_token(cx.masters.settings.label.as_deref()).map(Arc::from);
         let fenced = ballot.and_then(|ballot| DetachedFences::of(*ballot));
         let keep_alive = keeper.map(|keeper| keeper.left(cx.now));
         let unsettled =
