@@ -164,7 +164,7 @@ fn settings() -> Settings {
         redial_spread: millis(2_000),
         restart_guard: RestartGuard::On,
         quarantine: kind.quarantine,
-        agreement: Agreement::new(kind.shared_settings(MASTERS)),
+        agreement: Agreement::new(kind.shared_settings(MASTERS), false),
         window,
         wake_ups: true,
         asks: true,
