@@ -9,7 +9,7 @@ use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{Cx, Event, IdleEnd, RoundId};
 use crate::waiting::{Step, Waiters};
-use crate::wire::{self, Reply};
+use crate::wire::Reply;
 use std::sync::Arc;
 
 impl Coordinator {
@@ -63,14 +63,7 @@ impl Coordinator {
         if reply.is_noscript() {
             // For the next round, not for this one: a second round trip could arrive after the
             // release.
-            let scripts: &[_] = match kind {
-                Some(RoundKind::Acquire { .. }) => &[wire::ACQUIRE],
-                Some(RoundKind::Extend { .. }) => &[wire::EXTEND],
-                // Too late for its round, which alone knew which script it had called.
-                None => &[wire::ACQUIRE, wire::EXTEND],
-                _ => &[],
-            };
-            scripts.iter().for_each(|script| cx.masters.sessions[node].reload(script));
+            cx.masters.sessions[node].reload();
         }
         let answer = match kind {
             Some(RoundKind::Acquire { request, .. }) => {
