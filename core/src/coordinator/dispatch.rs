@@ -237,8 +237,7 @@ impl Coordinator {
 
     /// Begins rounds that were held up, in their order: those whose masters have answered.
     fn let_through(&mut self, is_read: bool) {
-        let Some(mut gate) = self.cx.masters.held_up() else { return };
-        while let Some(round) = self.cx.masters.let_through(self.cx.now, &mut gate, is_read) {
+        for round in self.cx.masters.let_through(self.cx.now, is_read) {
             let Self { cx, locks, waiters } = self;
             match round {
                 barrier::Round::Acquire(request) => waiters.let_through(request),
