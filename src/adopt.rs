@@ -7,7 +7,8 @@ use crate::fencing::FencingToken;
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
 use crate::redlock::Redlock;
-use quorumlock_core::coordinator::{self, KeepAlive, RequestId};
+use quorumlock_core::coordinator::{self, RequestId};
+use quorumlock_core::quorum::Nanos;
 use std::fmt;
 use std::future::{Future, IntoFuture, pending};
 use std::pin::Pin;
@@ -50,7 +51,7 @@ use tokio::sync::oneshot;
 pub struct Adopt<K: Kind = Unfenced> {
     bearer: Bearer<K>,
     /// Replaces what was left when the lock was detached.
-    keep_alive: Option<KeepAlive>,
+    keep_alive: Option<Nanos>,
 }
 
 /// Bears the value, which is released when dropped, unless it was handed on, or this client would
@@ -94,13 +95,13 @@ impl<K: Kind> Adopt<K> {
     /// [`Acquire::keep_alive`](crate::Acquire::keep_alive); the builder's
     /// [`max_hold`](crate::RedlockBuilder::max_hold) counts from the start of this call's extension.
     pub fn keep_alive(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::at_most(self.bearer.redlock.options().max_hold));
+        self.keep_alive = Some(Nanos::of(self.bearer.redlock.options().max_hold));
         self
     }
 
     /// Same as [`keep_alive`](Self::keep_alive), for at most this long; [`Duration::MAX`] has no end.
     pub const fn keep_alive_for(mut self, span: Duration) -> Self {
-        self.keep_alive = Some(KeepAlive::at_most(span));
+        self.keep_alive = Some(Nanos::of(span));
         self
     }
 
@@ -126,14 +127,14 @@ impl<K: Kind> Bearer<K> {
     /// Sends the request, and returns the resource.
     fn ask(
         &mut self,
-        keep_alive: Option<KeepAlive>,
+        keep_alive: Option<Nanos>,
         reply: oneshot::Sender<AdoptResult>,
     ) -> Result<Arc<str>, InvalidSetting> {
         let Some(detached) = &self.detached else { return Ok("".into()) };
         let (driver, options) = (self.redlock.driver(), self.redlock.options());
         detached.check(options)?;
         if let Some(keep_alive) = keep_alive {
-            options.check_max_hold("keep_alive_for", keep_alive.max_hold(), detached.ttl())?;
+            options.check_max_hold("keep_alive_for", keep_alive.span(), detached.ttl())?;
         }
         let (request, mut lock) = (driver.next_request(), detached.lock.clone());
         lock.keep_alive = keep_alive.or(lock.keep_alive);

@@ -30,7 +30,8 @@ pub use ready::{NotReady, ReadyError};
 pub use reentrant::ReentrantError;
 pub use run::{OnceError, RunError};
 
-use crate::report::{Answer, Escaped, Folded, NodeReport, Quorum, Said, Span, UnknownCause, fold};
+use crate::report::{Answer, Escaped, Folded, NodeReport, Said, Span, UnknownCause, fold};
+use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -163,7 +164,7 @@ pub struct Unextended {
     pub resource: Arc<str>,
     /// The answer of every master.
     pub nodes: Vec<NodeReport>,
-    pub(crate) quorum: Quorum,
+    pub(crate) quorum: Membership,
 }
 
 /// [`Redlock::shutdown`](crate::Redlock::shutdown) ran out of time, or was called in a fork.

@@ -267,10 +267,7 @@ impl Options {
             redial_spread: REDIAL_SPREAD,
             restart_guard: self.restart_guard,
             quarantine: self.quarantine(),
-            agreement: match self.inspect_only {
-                true => Agreement::to_look(shared),
-                false => Agreement::new(shared),
-            },
+            agreement: Agreement::new(shared, self.inspect_only),
             window: self.fencing_window,
             wake_ups: self.wake_ups,
             asks: true,

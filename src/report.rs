@@ -14,7 +14,6 @@
 pub use crate::failure::listed;
 pub use quorumlock_core::escape::{Escaped, OneLine, is_hidden};
 pub use quorumlock_core::obstacle::Obstacle;
-pub(crate) use quorumlock_core::report::Quorum;
 pub use quorumlock_core::report::{
     Answer, Folded, NodeReport, Refusal, Said, Span, UnknownCause, fold,
 };

@@ -7,9 +7,7 @@ use crate::failure::Blocked;
 use crate::fencing::FencingToken;
 use crate::inspect::{Holder, Inspection};
 use crate::operator::preflight::{Finding, FindingKind, NodePreflight, Permission, Persistence};
-use crate::report::{
-    Answer, Escaped, NodeReport, Obstacle, Quorum, Refusal, UnknownCause, is_hidden,
-};
+use crate::report::{Answer, Escaped, NodeReport, Obstacle, Refusal, UnknownCause, is_hidden};
 use crate::status::{NodeStanding, NodeStatus, Status};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -66,8 +64,8 @@ fn reports(name: &Arc<str>) -> Vec<NodeReport> {
     answers(name).into_iter().map(report).collect()
 }
 
-fn quorum() -> Quorum {
-    Quorum::new(Membership::of(3).unwrap())
+fn quorum() -> Membership {
+    Membership::of(3).unwrap()
 }
 
 /// Every error that carries a name, or what a server said.

@@ -21,6 +21,3 @@ pub mod shelf;
 pub mod status;
 mod waiting;
 pub mod wire;
-
-#[cfg(impure)]
-mod impure;

@@ -9,7 +9,6 @@ pub use difference::Difference;
 pub use fold::{Folded, Said, fold};
 
 use crate::escape::OneLine;
-use crate::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -280,47 +279,6 @@ impl fmt::Display for NodeReport {
             true => write!(f, " after {}", Span(self.latency)),
             false => Ok(()),
         }
-    }
-}
-
-/// The number of masters that are enough: more than half of a list, of each list if there are two.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Quorum(Membership);
-
-impl Quorum {
-    /// Returns the quorum of these lists.
-    pub const fn new(membership: Membership) -> Self {
-        Self(membership)
-    }
-
-    /// Returns the lists.
-    pub const fn membership(self) -> Membership {
-        self.0
-    }
-
-    /// Checks whether those that said `answer` are enough.
-    pub fn is_met(self, nodes: &[NodeReport], answer: &Answer) -> bool {
-        self.0.is_quorum(NodeSet::places(nodes, |node| node.answer == *answer))
-    }
-}
-
-impl fmt::Display for Quorum {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let most = |list: NodeSet| (list.majority(), list.len());
-        let (needed, of) = most(self.0.list());
-        match self.0.also().map(most) {
-            None => needed.fmt(f),
-            Some((also, of_old)) => {
-                write!(f, "{needed} of the {of} new and {also} of the {of_old} old")
-            }
-        }
-    }
-}
-
-/// Prints as `Display` does: the places of the masters would only be noise in an error's `Debug`.
-impl fmt::Debug for Quorum {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

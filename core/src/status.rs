@@ -7,7 +7,7 @@ mod masters;
 use crate::escape::OneLine;
 use crate::pace::readiness::quorum_in;
 use crate::quorum::Membership;
-use crate::report::{Quorum, Refusal, Span};
+use crate::report::{Refusal, Span};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +124,7 @@ pub struct NodeStatus {
 #[non_exhaustive]
 pub struct Status {
     nodes: Vec<NodeStatus>,
-    membership: Quorum,
+    membership: Membership,
     can_acquire_in: Option<Duration>,
 }
 
@@ -153,7 +153,7 @@ impl Status {
     pub fn new(membership: Membership, nodes: Vec<NodeStatus>) -> Self {
         let waits: Vec<_> = nodes.iter().map(|node| node.standing.wait()).collect();
         let can_acquire_in = quorum_in(membership, &waits);
-        Self { nodes, membership: Quorum::new(membership), can_acquire_in }
+        Self { nodes, membership, can_acquire_in }
     }
 
     /// Checks whether a quorum of masters may vote, of each list if there are two. Only asking them

@@ -5,8 +5,8 @@ use super::bytes::Bytes;
 use quorumlock::{Redlock, fuzzing};
 use quorumlock_core::coordinator::wire::Login;
 use quorumlock_core::coordinator::{
-    AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, KeepAlive, Keys,
-    Label, Random, RequestId, Settings, Waitlist,
+    AcquireRequest, Action, AtLeast, AttemptId, Beside, Coordinator, Epoch, Event, Keys, Label,
+    Question, Random, RequestId, Settings, Waitlist,
 };
 use quorumlock_core::quorum::{ClockDrift, Instant, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -209,10 +209,10 @@ impl Play {
                     return;
                 }
                 let request = in_time.then(|| play.next_request(None));
-                match request {
-                    Some(_) => play.machine.handle_finish(play.now, request, attempt, in_time),
-                    None => play.machine.handle_release(play.now, request, attempt, in_time),
+                if in_time {
+                    play.machine.handle_end_well(attempt);
                 }
+                play.machine.handle_release(play.now, request, attempt, in_time);
             }),
             10 => self.with_hold(data, |play, attempt, _| {
                 play.holds.remove(&attempt);
@@ -226,9 +226,11 @@ impl Play {
                         readers: "readers".into(),
                         waitlist: Waitlist::of("waitlist:", "r"),
                     };
-                    self.machine.handle_inspect(self.now, request, &key, Some(&beside));
+                    let question = Question::inspect(request, &key, Some(&beside));
+                    self.machine.handle_question(self.now, question);
                 } else {
-                    self.machine.handle_force_release(self.now, request, &key, None, "t");
+                    let question = Question::force_release(request, &key, None, "t");
+                    self.machine.handle_question(self.now, question);
                 }
             }
             12 => self.machine.handle_closed(self.now, node, self.epochs[node], "reset by peer"),
@@ -349,7 +351,7 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         ttl: Duration::from_secs(if flag(2) { 10 } else { 1 }).into(),
         lock_delay: Duration::from_secs(u64::from(flag(3))).into(),
         wait: [Nanos::ZERO, Nanos::of(Duration::from_secs(5)), Nanos::FOREVER][data.below(3)],
-        keep_alive: flag(4).then_some(KeepAlive::FOREVER),
+        keep_alive: flag(4).then_some(Nanos::FOREVER),
         label: match (flag(5), flag(6)) {
             (false, _) => None,
             (true, false) => Some(Arc::new(Label::of_holder("me"))),

@@ -4,7 +4,7 @@ use super::{Acquire, Exclusive, Fenceable, Held};
 use crate::kind::{Detachable, Listed};
 #[cfg(doc)]
 use crate::{guard::Guard, redlock::Redlock};
-use quorumlock_core::coordinator::{KeepAlive, Label};
+use quorumlock_core::coordinator::Label;
 use quorumlock_core::quorum::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ impl<G: Held> Acquire<G> {
     /// you to look at [`lost`](crate::Lease::lost) or [`check`](crate::Lease::check).
     #[doc(alias("watchdog", "heartbeat", "auto_renew", "auto_extend"))]
     pub fn keep_alive(mut self) -> Self {
-        self.terms.keep_alive = Some(KeepAlive::at_most(self.terms.redlock.options().max_hold));
+        self.terms.keep_alive = Some(Nanos::of(self.terms.redlock.options().max_hold));
         self
     }
 
@@ -88,7 +88,7 @@ impl<G: Held> Acquire<G> {
     /// that. At least the ttl. [`Duration::MAX`] has no end: a task that then hangs while it holds the guard
     /// keeps all others out until its process ends.
     pub const fn keep_alive_for(mut self, span: Duration) -> Self {
-        self.terms.keep_alive = Some(KeepAlive::at_most(span));
+        self.terms.keep_alive = Some(Nanos::of(span));
         self
     }
 

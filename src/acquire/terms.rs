@@ -4,7 +4,7 @@ use crate::failure::{AcquireError, InvalidSetting};
 use crate::options::{check_keep_warm, check_label};
 use crate::redlock::Redlock;
 use crate::resource::Resources;
-use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Label};
+use quorumlock_core::coordinator::{AcquireRequest, Label};
 use quorumlock_core::quorum::Nanos;
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(crate) struct Terms {
     pub(super) ttl: Duration,
     pub(super) lock_delay: Duration,
     pub(super) timeout: Nanos,
-    pub(super) keep_alive: Option<KeepAlive>,
+    pub(super) keep_alive: Option<Nanos>,
     /// Shared, since it is part of every attempt.
     pub(super) label: Option<Arc<Label>>,
     /// Zero if the keys need not stay.
@@ -64,7 +64,7 @@ impl Terms {
         let ttl = options.check_ttl("ttl", self.ttl)?;
         let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
         if let Some(keep_alive) = self.keep_alive {
-            let longest = keep_alive.max_hold();
+            let longest = keep_alive.span();
             let is_the_builders = longest == options.max_hold;
             let field = if is_the_builders { "max_hold" } else { "keep_alive_for" };
             options.check_max_hold(field, longest, ttl)?;

@@ -7,7 +7,7 @@ use crate::driver::{Ended, Handle, Inbox, LockRequest, Request, requests};
 use crate::options::Options;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
-use quorumlock_core::coordinator::{AcquireRequest, KeepAlive, Keys};
+use quorumlock_core::coordinator::{AcquireRequest, Keys};
 use quorumlock_core::quorum::{Membership, Nanos};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -75,7 +75,7 @@ fn every_option_may_be_set_before_and_after_fenced() {
     for asked in [before, after] {
         assert_eq!((asked.ttl.span(), asked.lock_delay.span()), (9 * SECOND, 3 * SECOND));
         assert_eq!(asked.wait, Nanos::of(2 * SECOND));
-        assert_eq!(asked.keep_alive, Some(KeepAlive::at_most(40 * SECOND)));
+        assert_eq!(asked.keep_alive, Some(Nanos::of(40 * SECOND)));
         assert!(asked.fences.is_some());
     }
 }
@@ -95,7 +95,7 @@ fn the_longest_span_has_no_end() {
     let (redlock, mut inbox) = driverless(Options::default());
     let acquire = redlock.acquire("r").timeout(Duration::MAX).keep_alive_for(Duration::MAX);
     let (asked, _) = asked(acquire, &mut inbox);
-    assert_eq!((asked.wait, asked.keep_alive), (Nanos::FOREVER, Some(KeepAlive::FOREVER)));
+    assert_eq!((asked.wait, asked.keep_alive), (Nanos::FOREVER, Some(Nanos::FOREVER)));
 }
 
 #[test]

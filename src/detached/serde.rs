@@ -5,7 +5,8 @@ use super::Detached;
 use crate::fencing::FencingToken;
 use crate::kind::{Detachable, Kind};
 use quorumlock_core::coordinator::wire::{Millis, Token, millis};
-use quorumlock_core::coordinator::{DetachedFences, DetachedLock, KeepAlive, Keys};
+use quorumlock_core::coordinator::{DetachedFences, DetachedLock, Keys};
+use quorumlock_core::quorum::Nanos;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU64;
@@ -67,9 +68,9 @@ impl<K: Kind> Serialize for Detached<K> {
             // Rounded up: the keys stay no shorter.
             at_least_ms: lock.at_least.map(|span| millis(Millis::rounded_up(span).span())),
             keep_alive_ms: lock.keep_alive.map(|keep_alive| match keep_alive {
-                KeepAlive::FOREVER => FOREVER,
+                Nanos::FOREVER => FOREVER,
                 // Rounded down: no deadline is moved beyond the end.
-                limited => millis(limited.max_hold()),
+                limited => millis(limited.span()),
             }),
             unsettled: lock.unsettled.iter().map(ToString::to_string).collect(),
         };
@@ -141,7 +142,7 @@ impl Wire {
             life: Duration::from_millis(life_ms).into(),
             at_least: self.at_least_ms.map(Duration::from_millis),
             // So many milliseconds as are written for it have no end.
-            keep_alive: self.keep_alive_ms.map(Duration::from_millis).map(KeepAlive::at_most),
+            keep_alive: self.keep_alive_ms.map(Duration::from_millis).map(Nanos::of),
             unsettled: self.unsettled.into_iter().map(Arc::from).collect(),
             fenced,
         };

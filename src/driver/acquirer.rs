@@ -6,10 +6,10 @@ use super::{Ahead, Handle, IdleLocks, LeaseState, ReleaseOnDrop};
 use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum, Overloaded};
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
-use crate::report::{Answer, NodeReport, Obstacle, Quorum};
+use crate::report::{Answer, NodeReport, Obstacle};
 use crate::telemetry::Span;
 use quorumlock_core::coordinator::{AttemptId, Failure, FailureKind};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Instant, Membership};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl Acquirer {
         self,
         failure: Failure,
         waited: Duration,
-        quorum: Quorum,
+        quorum: Membership,
         blocked: Vec<(Arc<str>, Obstacle)>,
         mut held: Vec<Arc<str>>,
     ) {

@@ -14,7 +14,9 @@ use crate::failure::{ConnectError, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
+use quorumlock_core::coordinator::{
+    AttemptId, Coordinator, Event, Invariant, Question, Release, RequestId,
+};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use waiting::{Releaser, Waiting, answer};
@@ -137,10 +139,9 @@ impl Callers {
                     request
                 });
                 if ends_well {
-                    machine.handle_finish(now, request, attempt, in_time);
-                } else {
-                    machine.handle_release(now, request, attempt, in_time);
+                    machine.handle_end_well(attempt);
                 }
+                machine.handle_release(now, request, attempt, in_time);
             }
             Request::Forget(attempt) => {
                 let hold = self.holds.remove(attempt);
@@ -178,15 +179,17 @@ impl Callers {
             }
             Request::Look { request, keys, reply } => {
                 self.waiting.lookers.insert(request, reply);
-                machine.handle_look(now, request, &keys, None);
+                machine.handle_question(now, Question::look(request, &keys, None));
             }
             Request::Inspect { request, key, beside, reply } => {
                 self.waiting.inspectors.insert(request, reply);
-                machine.handle_inspect(now, request, &key, beside.as_ref());
+                let question = Question::inspect(request, &key, beside.as_ref());
+                machine.handle_question(now, question);
             }
             Request::ForceRelease { request, key, readers, value, reply } => {
                 self.waiting.forcers.insert(request, reply);
-                machine.handle_force_release(now, request, &key, readers.as_deref(), value);
+                let question = Question::force_release(request, &key, readers.as_deref(), value);
+                machine.handle_question(now, question);
             }
             Request::Listen { ear, .. } if self.closing => ear.notify_one(),
             Request::Listen { listener, channel, ear } => {
@@ -286,7 +289,7 @@ impl Callers {
                     }
                 }
                 Event::Inspected { request, nodes, waiting } => {
-                    let membership = machine.masters().quorum().membership();
+                    let membership = machine.masters().membership();
                     let inspected = Inspected { nodes, membership, waiting };
                     answer(&mut self.waiting.inspectors, request, inspected);
                 }
@@ -336,7 +339,7 @@ impl Callers {
                             machine.handle_on_its_way(adopted.attempt);
                         }
                         let begun = (now, &mut self.holds, &self.telemetry.outlet);
-                        adopter.adopted(begun, result, machine.masters().quorum());
+                        adopter.adopted(begun, result, machine.masters().membership());
                     } else if let Ok(adopted) = result {
                         machine.handle_release(now, None, adopted.attempt, true);
                     }

@@ -4,10 +4,9 @@ use super::request::{AdoptResult, Reply, Won};
 use super::{Handle, Holds, LeaseState, ReleaseOnDrop, Request};
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
-use crate::report::Quorum;
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::{Adopted, DetachedLock, NotAdopted};
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Instant, Membership};
 use std::sync::Arc;
 
 /// A lock that was detached, on its way to its caller. It is released when dropped, unless the
@@ -49,7 +48,7 @@ impl Adopter {
         self,
         (now, holds, outlet): (Instant, &mut Holds, &Outlet),
         result: Result<Adopted, NotAdopted>,
-        quorum: Quorum,
+        quorum: Membership,
     ) {
         let Self { driver, resource, kind, token, began, reply } = self;
         outlet.adopted(&resource, now.since(began), result.as_ref().err());

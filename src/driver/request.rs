@@ -6,7 +6,7 @@ use super::{Handle, InTransit, LeaseState, ReleaseOnDrop};
 use crate::failure::{ExtendError, LossReason, NotReady};
 use crate::fencing::FencingToken;
 use crate::released::Released;
-use crate::report::{NodeReport, Quorum};
+use crate::report::NodeReport;
 use quorumlock_core::coordinator::wire::{Mailbox, Token};
 use quorumlock_core::coordinator::{
     AcquireRequest, AttemptId, Beside, DetachedLock, Mark, NotAdopted, RequestId, Seen,
@@ -60,7 +60,7 @@ pub(crate) type ForceReleased = Result<Vec<NodeReport>, Vec<NodeReport>>;
 pub(super) type DetachReply = Reply<Result<InTransit, ExtendError>>;
 
 /// The answer to a caller that adopts a lock.
-pub(crate) type AdoptResult = Result<Won, (NotAdopted, Quorum)>;
+pub(crate) type AdoptResult = Result<Won, (NotAdopted, Membership)>;
 
 /// A request for a lock. All others pass by it, the cancellation of it as well.
 pub(crate) struct LockRequest {

@@ -4,8 +4,9 @@ use super::blocked::Blocked;
 use super::{
     Closed, InvalidSetting, NoRandomness, Overloaded, WrongContext, count, if_slow, listed,
 };
-use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Quorum, Refusal, Span};
+use crate::report::{Answer, Escaped, NodeReport, Obstacle, OneLine, Refusal, Span};
 use quorumlock_core::pace::readiness::quorum_in;
+use quorumlock_core::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +125,7 @@ pub struct Contended {
     pub ahead: Option<u16>,
     /// The answer of every master to the last attempt. Empty if no master was asked.
     pub nodes: Vec<NodeReport>,
-    pub(crate) quorum: Quorum,
+    pub(crate) quorum: Membership,
 }
 
 /// Too few masters could vote in time for any client to win.
@@ -140,7 +141,7 @@ pub struct NoQuorum {
     /// The answer of every master to the last attempt.
     pub nodes: Vec<NodeReport>,
     /// `None`: won in time, but picked up late.
-    pub(crate) quorum: Option<Quorum>,
+    pub(crate) quorum: Option<Membership>,
 }
 
 /// Too few masters could vote because something that all must have in common differs.
@@ -164,7 +165,8 @@ impl NoQuorum {
     /// Checks whether a quorum did grant, but so late that no validity was left.
     #[must_use]
     pub fn is_too_late(&self) -> bool {
-        self.quorum.is_none_or(|quorum| quorum.is_met(&self.nodes, &Answer::Granted))
+        let granted = NodeSet::places(&self.nodes, |node| node.answer == Answer::Granted);
+        self.quorum.is_none_or(|quorum| quorum.is_quorum(granted))
     }
 
     /// Returns the time until a quorum may vote, if only masters that warm up are missing.
@@ -179,7 +181,7 @@ impl NoQuorum {
             ) => Some(Duration::ZERO),
             _ => None,
         });
-        let left = quorum_in(self.quorum?.membership(), &waits.collect::<Vec<_>>());
+        let left = quorum_in(self.quorum?, &waits.collect::<Vec<_>>());
         left.filter(|left| !left.is_zero())
     }
 

@@ -1,7 +1,8 @@
 //! The reasons why a lock was not taken over from another process.
 
 use super::{Closed, InvalidSetting, LossReason, count, if_slow, listed};
-use crate::report::{Answer, Escaped, NodeReport, Quorum};
+use crate::report::{Answer, Escaped, NodeReport};
+use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -69,7 +70,7 @@ pub struct Unadopted {
     pub resource: Arc<str>,
     /// The answer of every master.
     pub nodes: Vec<NodeReport>,
-    pub(crate) quorum: Quorum,
+    pub(crate) quorum: Membership,
 }
 
 /// This client has a guard of the lock, or of one of its resources: it was adopted already, or it is
@@ -85,7 +86,6 @@ pub struct HeldHere {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quorumlock_core::quorum::Membership;
 
     #[test]
     fn each_text_says_what_became_of_the_lock() {
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(too_late(LossReason::Lapsed), "\"orders:42\" is lost: its time was over");
         let gone = "\"orders:42\" is lost: too few masters have held its key all along";
         assert_eq!(too_late(LossReason::QuorumGone(Vec::new())), gone);
-        let quorum = Quorum::new(Membership::of(2).unwrap());
+        let quorum = Membership::of(2).unwrap();
         let unadopted = Unadopted { resource: resource.clone(), nodes: Vec::new(), quorum };
         let error = AdoptErrorKind::from(unadopted).to_string();
         assert_eq!(error, "0 of 0 masters confirmed \"orders:42\", 2 needed");

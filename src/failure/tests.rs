@@ -21,7 +21,7 @@ fn lost(reason: LossReason, at_max_hold: bool) -> Lost {
 
 fn contended(obstacle: Obstacle) -> AcquireError {
     let (waited, nodes) = (Duration::from_secs(10), Vec::new());
-    let quorum = Quorum::new(Membership::of(5).expect("a membership"));
+    let quorum = Membership::of(5).expect("a membership");
     let resource = RESOURCE.into();
     let blocked = None;
     Contended { resource, waited, attempts: 0, obstacle, blocked, ahead: None, nodes, quorum }

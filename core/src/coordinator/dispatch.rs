@@ -3,12 +3,13 @@
 use super::Coordinator;
 use crate::lock::{Round, RoundKind, acquire, extend};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
+use crate::questions::Question;
 use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{Cx, Event, IdleEnd, RoundId};
 use crate::waiting::{Step, Waiters};
-use crate::wire::{self, Reply};
+use crate::wire::Reply;
 use std::sync::Arc;
 
 impl Coordinator {
@@ -19,7 +20,7 @@ impl Coordinator {
             Incoming::Identified => self.identified(node),
             Incoming::HandedOver => self.open(node),
             Incoming::Broken(fault) => self.break_session(node, fault),
-            Incoming::Vote(round, reply) => self.replied(round, node, &reply),
+            Incoming::Vote(round, reply) => self.replied(round, node, reply),
             Incoming::Uncounted(id, why) => {
                 locks.rounds.get_mut(id).into_iter().for_each(Round::leave_uncounted);
                 self.answered(id, node, Answer::Refused(why));
@@ -55,32 +56,25 @@ impl Coordinator {
     }
 
     /// Handles the reply to a command of a round.
-    fn replied(&mut self, id: RoundId, node: usize, reply: &Reply) {
+    fn replied(&mut self, id: RoundId, node: usize, reply: Reply) {
         let Self { cx, locks, waiters } = self;
         let kind = locks.rounds.get(id).map(|round| &round.kind);
         if reply.is_noscript() {
             // For the next round, not for this one: a second round trip could arrive after the
             // release.
-            let scripts: &[_] = match kind {
-                Some(RoundKind::Acquire { .. }) => &[wire::ACQUIRE],
-                Some(RoundKind::Extend { .. }) => &[wire::EXTEND],
-                // Too late for its round, which alone knew which script it had called.
-                None => &[wire::ACQUIRE, wire::EXTEND],
-                _ => &[],
-            };
-            scripts.iter().for_each(|script| cx.masters.sessions[node].reload(script));
+            cx.masters.sessions[node].reload();
         }
         let answer = match kind {
             Some(RoundKind::Acquire { request, .. }) => {
                 // A refusal may report a fence and a clock, too.
-                if let Reply::Array(parts) = reply
+                if let Reply::Array(parts) = &reply
                     && let Some(clock_us) = cx.masters.learn_fence(parts)
                 {
                     waiters.learn_clock(cx, *request, node, clock_us);
                 }
-                acquire::answer(reply)
+                acquire::answer(&reply)
             }
-            Some(RoundKind::Extend { .. }) => extend::answer(reply),
+            Some(RoundKind::Extend { .. }) => extend::answer(&reply),
             Some(RoundKind::Question(_)) => return locks.hear(cx, id, node, reply),
             // The answers of a release come from the ledger.
             Some(RoundKind::Release { .. }) | None => return,
@@ -238,8 +232,7 @@ impl Coordinator {
 
     /// Begins rounds that were held up, in their order: those whose masters have answered.
     fn let_through(&mut self, is_read: bool) {
-        let Some(mut gate) = self.cx.masters.held_up() else { return };
-        while let Some(round) = self.cx.masters.let_through(self.cx.now, &mut gate, is_read) {
+        for round in self.cx.masters.let_through(self.cx.now, is_read) {
             let Self { cx, locks, waiters } = self;
             match round {
                 barrier::Round::Acquire(request) => waiters.let_through(request),
@@ -304,8 +297,8 @@ impl Coordinator {
                 }
             }
             Step::Look { request, slots, all } => {
-                let at = (!all).then_some(&**slots.channel());
-                locks.look(cx, request, slots.names(), at);
+                let at = (!all).then_some(slots.channel());
+                locks.ask(cx, Question::look(request, slots.names(), at));
             }
             Step::Withdraw { round, attempt } => locks.withdraw(cx, waiters, round, attempt),
             Step::Reuse(request) => locks.reuse(cx, waiters, request),

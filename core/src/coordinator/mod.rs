@@ -25,11 +25,11 @@ pub use crate::master::{
 };
 #[cfg(any(test, feature = "testing"))]
 pub use crate::master::{Judged, Rule};
-pub use crate::questions::{Beside, Mark, Seen, StoredValue};
+pub use crate::questions::{Beside, Mark, Question, Seen, StoredValue};
 pub use crate::shared::{
     AcquireRequest, Action, AtLeast, AttemptId, Event, Extended, Failure, FailureKind, IdleEnd,
-    Invariant, KeepAlive, Keys, Label, NotExtended, Observation, Owner, Random, ReadWrite, Release,
-    RequestId, Rest, RoundId, Settings, Slots, WATCHED, Waitlist, Watching, label, round_timeout,
+    Invariant, Keys, Label, NotExtended, Observation, Owner, Random, ReadWrite, Release, RequestId,
+    Rest, RoundId, Settings, Slots, WATCHED, Waitlist, Watching, label, round_timeout,
 };
 pub use crate::wire::{self, SHARED};
 

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::lock::{DetachedLock, NotAdopted, Purpose};
-use crate::questions::{Beside, Mark};
+use crate::questions::{Mark, Question};
 use crate::quorum::Instant;
 use crate::report::LossReason;
 use crate::shared::{AcquireRequest, AttemptId, Event, Keys, RequestId};
@@ -92,18 +92,10 @@ impl Coordinator {
         self.withdraw();
     }
 
-    /// Gives up a hold whose work has ended well. Where its acquire has asked for that, the keys
-    /// stay for some time yet; otherwise this is a release. `request` and `in_time` are those of
-    /// [`Coordinator::handle_release`].
-    pub fn handle_finish(
-        &mut self,
-        now: Instant,
-        request: Option<RequestId>,
-        attempt: AttemptId,
-        in_time: bool,
-    ) {
+    /// Notes that the work of a hold has ended well, before it is released. Where its acquire has asked for that,
+    /// the keys stay for some time yet.
+    pub fn handle_end_well(&mut self, attempt: AttemptId) {
         self.locks.end_well(attempt);
-        self.handle_release(now, request, attempt, in_time);
     }
 
     /// Gives back a hold that this client may want again. Where its acquire has asked for that, it goes to the
@@ -151,23 +143,10 @@ impl Coordinator {
         self.serve();
     }
 
-    /// Asks every node for the value under `key`, and for its readers and how many wait, which
-    /// is `beside` it.
-    pub fn handle_inspect(
-        &mut self,
-        now: Instant,
-        request: RequestId,
-        key: &str,
-        beside: Option<&Beside>,
-    ) {
+    /// Asks masters a question that decides nothing.
+    pub fn handle_question(&mut self, now: Instant, question: Question) {
         self.cx.now = now;
-        self.locks.inspect(&mut self.cx, request, key, beside);
-    }
-
-    /// Asks what is under each of these keys, which have refused an acquire, until a quorum has answered.
-    pub fn handle_in_the_way(&mut self, now: Instant, request: RequestId, keys: &Keys) {
-        self.cx.now = now;
-        self.locks.ask_what_is_in_the_way(&mut self.cx, request, keys);
+        self.locks.ask(&mut self.cx, question);
     }
 
     /// Returns whether a hold of this client has this key, or is about to have it.
@@ -182,20 +161,6 @@ impl Coordinator {
         self.locks.attempts.get(id).filter(|_| !is_in_use).map(|attempt| attempt.claim.token)
     }
 
-    /// Deletes `key` wherever its value is `value`, also if the work of that holder has ended well since. With
-    /// the key of its `readers`, removes the reader `value` instead, and no other.
-    pub fn handle_force_release(
-        &mut self,
-        now: Instant,
-        request: RequestId,
-        key: &str,
-        readers: Option<&str>,
-        value: impl Into<Mark>,
-    ) {
-        self.cx.now = now;
-        self.locks.force_release(&mut self.cx, request, key, readers, &value.into());
-    }
-
     /// Asks the processes of these holders to give `key` back: in their mailboxes, where messages on `channel`
     /// come from.
     pub fn handle_ask(
@@ -207,19 +172,6 @@ impl Coordinator {
     ) {
         self.cx.now = now;
         self.locks.ask_by_hand(&mut self.cx, request, about, holders);
-    }
-
-    /// Asks how long each of `keys` still lives: the first node of `channel` alone, or without one
-    /// all nodes whose reports count, and then the result is the time until a quorum is free.
-    pub fn handle_look(
-        &mut self,
-        now: Instant,
-        request: RequestId,
-        keys: &[Arc<str>],
-        channel: Option<&str>,
-    ) {
-        self.cx.now = now;
-        self.locks.look(&mut self.cx, request, keys, channel);
     }
 
     /// Notifies `listener` of each message on the channel of this name from now on, and each time

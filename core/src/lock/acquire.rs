@@ -6,7 +6,7 @@
 use super::release::Announce;
 use super::{Attempt, Hold, Locks, Round, RoundKind, Stage};
 use crate::master::fencing::refusal;
-use crate::quorum::{Instant, NodeSet, Verdict, Vote, validity};
+use crate::quorum::{Instant, Keeper, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, Invariant, RequestId, RoundId, Timer};
 use crate::waiting::{Refused, Waiters};
@@ -102,7 +102,7 @@ impl Attempt {
         cx.check(matches!(self.stage, Stage::Asked), Invariant::OneHolder);
         cx.check_deadline(deadline, started, self.ttl.span());
         self.refused = round.refused();
-        let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(started));
+        let keeper = won.keep_alive.map(|most| Keeper::new(started.after(most.span())));
         self.begin_hold(cx, request, id, Hold::until(deadline, keeper), started);
     }
 

@@ -7,16 +7,16 @@
 
 use super::staying::Staying;
 use super::{Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
-use crate::quorum::{Instant, NodeSet};
+use crate::quorum::{Instant, Keeper, Nanos, NodeSet};
 use crate::report::{LossReason, NodeReport};
-use crate::shared::{AtLeast, AttemptId, Cx, Event, KeepAlive, Label, RequestId, Timer};
+use crate::shared::{AtLeast, AttemptId, Cx, Event, Label, RequestId, Timer};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim};
 
 /// An adoption that is not decided.
 pub(crate) struct Adoption {
     pub(crate) request: RequestId,
-    keep_alive: Option<KeepAlive>,
+    keep_alive: Option<Nanos>,
 }
 
 /// A lock that was adopted.
@@ -153,7 +153,7 @@ impl Attempt {
         deadline: Instant,
     ) -> bool {
         let Some(&Adoption { request, keep_alive }) = self.adoption() else { return false };
-        let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
+        let keeper = keep_alive.map(|most| Keeper::new(started.after(most.span())));
         let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
         if deadline <= cx.now {
             self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::Lapsed));

@@ -10,8 +10,8 @@
 //! old vote and release, and the token is there all the while.
 
 use super::{Attempt, Change, Round, RoundKind, Stage};
-use crate::quorum::{NodeSet, Progress};
-use crate::shared::{AttemptId, Cx, Event, KeepAlive, Keys, RequestId};
+use crate::quorum::{Nanos, NodeSet, Progress};
+use crate::shared::{AttemptId, Cx, Event, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim, Millis, Token};
 use std::fmt;
@@ -34,7 +34,7 @@ pub struct DetachedLock {
     /// The time for which the keys stay if the work ends well, if there is any left.
     pub at_least: Option<Duration>,
     /// What is left of the keep-alive, if there is one.
-    pub keep_alive: Option<KeepAlive>,
+    pub keep_alive: Option<Nanos>,
     /// The masters that may yet get a late SET, or were warming up: what they say does not count for
     /// the adoption.
     pub unsettled: Vec<Arc<str>>,
@@ -85,9 +85,9 @@ impl Attempt {
         let keeper = self.hold().and_then(|hold| hold.keeper);
         let (life, at_least) = (self.renewed_life(), self.rest_at(cx.now));
         let Claim { keys, token, ballot, .. } = self.claim.clone();
-        let label = self.claim.behind_token(cx.masters.settings.label.as_ref());
+        let label = self.claim.behind_token(cx.masters.settings.label.as_deref()).map(Arc::from);
         let fenced = ballot.and_then(|ballot| DetachedFences::of(*ballot));
-        let keep_alive = keeper.map(|keeper| KeepAlive::left(keeper, cx.now));
+        let keep_alive = keeper.map(|keeper| keeper.left(cx.now));
         let unsettled =
             unsettled.iter().map(|node| cx.masters.sessions[node].name.clone()).collect();
         let ttl = self.ttl;

@@ -124,7 +124,7 @@ impl Locks {
                 (_, None) => true,
             };
             if !remains {
-                self.attempts.free(attempt_id);
+                drop(self.attempts.remove(attempt_id));
                 goes_on = false;
             }
         }

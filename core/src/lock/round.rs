@@ -7,7 +7,6 @@ use super::probe::HeldBack;
 use super::{Locks, Purpose, acquire, extend, release};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
-use crate::master::{PendingReply, Session};
 use crate::obstacle::Obstacle;
 use crate::questions::Question;
 use crate::questions::remaining::Holders;
@@ -29,7 +28,7 @@ pub(crate) enum RoundKind {
     /// Our key has not expired at any node before the `deadline`. It was `gone` before that at these nodes.
     Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
     /// What decides nothing.
-    Question(Box<dyn Question>),
+    Question(Box<Question>),
 }
 
 /// Each node's answer, and when it came.
@@ -55,39 +54,13 @@ pub(crate) struct Round {
 }
 
 impl Locks {
-    /// Sends these commands to each node that is `asked` and takes them, and lets the round run. Any other node is done.
-    pub(crate) fn ask_each(
-        &mut self,
-        cx: &mut Cx,
-        kind: RoundKind,
-        commands: &[Vec<u8>],
-        asked: impl Fn(usize, &Session) -> bool,
-    ) -> RoundId {
-        let timeout = cx.masters.settings.operation_timeout;
-        let mut round =
-            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
-        let id: RoundId = self.rounds.reserve();
-        let len = commands.iter().map(Vec::len).sum();
-        for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
-            if !asked(node, session) {
-                round.record(node, Answer::Outstanding, cx.now);
-            } else if let Err(reason) = session.admits(len) {
-                round.record(node, Answer::Refused(reason), cx.now);
-            } else {
-                commands.iter().for_each(|command| session.push(PendingReply::Vote(id), command));
-            }
-        }
-        self.rounds.open(cx, id, round);
-        id
-    }
-
     pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
         if let Some(round) = self.rounds.get_mut(id) {
             round.end(cx, id);
             if self.rooms.len() < MOST_ROOMS {
                 self.rooms.push(std::mem::take(&mut round.answers));
             }
-            self.rounds.free(id);
+            drop(self.rounds.remove(id));
         }
     }
 }

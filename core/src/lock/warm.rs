@@ -10,7 +10,7 @@
 //! next. The fence is at the end of the block, and so is the hold once all are used: it is released.
 
 use super::{Attempt, Hold, Locks, Stage};
-use crate::quorum::{Instant, Nanos};
+use crate::quorum::{Instant, Keeper, Nanos};
 use crate::shared::{AcquireRequest, AttemptId, Cx, IdleEnd, RequestId, Settings, Timer};
 use crate::shelf::{IdleHold, Recalled, WarmTerms, idle_until};
 use crate::waiting::{NextHolder, Waiters, left_at};
@@ -157,7 +157,7 @@ impl Locks {
         };
         cx.events.reused(request);
         let won = waiters.won_without_masters(cx, request, &attempt.claim.keys);
-        let keeper = won.keep_alive.map(|keep_alive| keep_alive.keeper(cx.now));
+        let keeper = won.keep_alive.map(|most| Keeper::new(cx.now.after(most.span())));
         attempt.warm = won.warm;
         attempt.reuses = attempt.reuses.saturating_add(1);
         if let Some(ballot) = &mut attempt.claim.ballot {

@@ -61,13 +61,6 @@ pub struct Introduction<'a> {
     pub met: Option<&'a str>,
 }
 
-/// A master's answer to the question.
-pub(crate) struct Answered {
-    pub(crate) outcome: Outcome,
-    /// The server process that the client met before is noted there: it has kept its memory since.
-    pub(crate) remembers: bool,
-}
-
 /// A master's report on the other clients' settings.
 pub(crate) enum Outcome {
     /// All other clients have the same settings, and ours are noted.
@@ -97,18 +90,9 @@ pub(crate) struct Report {
 }
 
 impl Agreement {
-    /// Creates the agreement of a client that acquires: it notes its settings.
-    pub fn new(shared: SharedSettings) -> Self {
-        Self::asking(shared, false)
-    }
-
-    /// Creates the agreement of a client that only looks. It is shown the settings of the others
-    /// and notes nothing.
-    pub fn to_look(shared: SharedSettings) -> Self {
-        Self::asking(shared, true)
-    }
-
-    fn asking(shared: SharedSettings, looks: bool) -> Self {
+    /// Creates the agreement of a client, which notes its settings. One that only `looks` is shown the settings
+    /// of the others and notes nothing.
+    pub const fn new(shared: SharedSettings, looks: bool) -> Self {
         Self {
             shared,
             looks,
@@ -149,12 +133,13 @@ impl Agreement {
     }
 
     pub(crate) const fn numbers(&self) -> Numbers {
-        self.shared.numbers()
+        Numbers { max_ttl: self.shared.max_ttl, window: self.shared.window }
     }
 
-    /// Reads the master's answer to the question.
-    pub(crate) fn read(&self, now: Instant, reply: &Reply) -> Answered {
-        let (outcome, remembers) = match reply {
+    /// Reads the master's answer to the question. Returns also whether the server process that the client met before
+    /// is noted there: it has kept its memory since.
+    pub(crate) fn read(&self, now: Instant, reply: &Reply) -> (Outcome, bool) {
+        match reply {
             Reply::Array(parts) => match parts.as_slice() {
                 [Reply::Int(ends), Reply::Int(remembers), rest @ ..] => {
                     let outcome = match (rest, ends) {
@@ -172,8 +157,7 @@ impl Agreement {
                 (Outcome::Error(Fault::rejected(needed)), false)
             }
             other => (Outcome::Error(Fault::down(other.unexpected())), false),
-        };
-        Answered { outcome, remembers }
+        }
     }
 
     /// Reads every difference: its field, the value noted at the master, and the ms until it
@@ -182,7 +166,7 @@ impl Agreement {
         let mut report = Report {
             cause: "".into(),
             clients: Vec::new(),
-            theirs: self.shared.numbers(),
+            theirs: self.numbers(),
             lapses: now.after(Duration::MAX),
             until: now.after(LONGEST_SILENCE),
         };
@@ -210,10 +194,6 @@ impl Agreement {
 }
 
 impl SharedSettings {
-    const fn numbers(&self) -> Numbers {
-        Numbers { max_ttl: self.max_ttl, window: self.window }
-    }
-
     /// Returns the numbers as they are compared: in milliseconds.
     fn texts(&self) -> [u64; 3] {
         [self.max_ttl, self.window.back, self.window.ahead].map(wire::millis)

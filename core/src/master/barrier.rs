@@ -44,13 +44,6 @@ pub(crate) struct Barrier {
     is_passed: bool,
 }
 
-/// The rounds that were held up, while each is asked whether it may begin.
-pub(crate) struct Gate {
-    waiting: std::vec::IntoIter<HeldUp>,
-    /// The latest answer, and what it was for: after a stop there may be thousands with the same values.
-    last: Option<((Duration, Instant), Option<Instant>)>,
-}
-
 impl Barrier {
     pub(crate) const fn stir(&mut self) {
         self.stirred = true;
@@ -121,37 +114,20 @@ impl Masters {
         latest
     }
 
-    /// Returns the rounds that were held up, in their order, if it may be time for one of them.
-    pub(crate) fn held_up(&mut self) -> Option<Gate> {
-        let may_open =
-            !self.barrier.held_up.is_empty() && std::mem::take(&mut self.barrier.stirred);
-        may_open.then(|| Gate {
-            waiting: std::mem::take(&mut self.barrier.held_up).into_iter(),
-            last: None,
-        })
-    }
-
-    /// Returns the next round of the gate whose masters have answered. Once all `is_read`, one whose masters
-    /// have had the time to answer may begin, too.
-    pub(crate) fn let_through(
-        &mut self,
-        now: Instant,
-        gate: &mut Gate,
-        is_read: bool,
-    ) -> Option<Round> {
-        for held_up in gate.waiting.by_ref() {
-            let HeldUp { round, life, since, .. } = held_up;
-            let opens_at = match gate.last {
-                Some((known, opens_at)) if known == (life, since) => opens_at,
-                _ => self.awaited_until(now, since, life, is_read),
-            };
-            gate.last = Some(((life, since), opens_at));
-            match opens_at {
+    /// Returns the rounds that were held up and whose masters have answered, in their order. Once all `is_read`, one
+    /// whose masters have had the time to answer may begin, too.
+    pub(crate) fn let_through(&mut self, now: Instant, is_read: bool) -> Vec<Round> {
+        let mut through = Vec::new();
+        if self.barrier.held_up.is_empty() || !std::mem::take(&mut self.barrier.stirred) {
+            return through;
+        }
+        for held_up in std::mem::take(&mut self.barrier.held_up) {
+            match self.awaited_until(now, held_up.since, held_up.life, is_read) {
                 Some(opens_at) => self.barrier.held_up.push(HeldUp { opens_at, ..held_up }),
-                None => return Some(round),
+                None => through.push(held_up.round),
             }
         }
-        None
+        through
     }
 
     /// Returns our masters that are in the lists of the clients that were reported to us. Also

@@ -13,12 +13,6 @@ use std::time::Duration;
 /// granularity.
 const KEPT_LONGER: Duration = Duration::from_secs(1);
 
-/// The values that a script returns with its refusal.
-struct Lesson {
-    fence: u64,
-    clock_us: u64,
-}
-
 impl Masters {
     /// Returns the ballot of the next attempt at the keys of these fences. If its hold may go from guard to
     /// guard, it ends a block of numbers for them.
@@ -43,7 +37,7 @@ impl Masters {
 
     /// Learns a fence for the next ballot from a refusal. Returns the time on the node's clock.
     pub(crate) fn learn_fence(&mut self, parts: &[Reply]) -> Option<u64> {
-        let Lesson { fence, clock_us } = lesson(parts)?;
+        let (fence, clock_us) = lesson(parts)?;
         self.ballots.learn_fence(fence);
         Some(clock_us)
     }
@@ -60,14 +54,14 @@ pub(crate) fn has_no_script(answer: &Answer) -> bool {
     matches!(answer, Answer::Refused(Refusal::Server(error)) if error.starts_with("NOSCRIPT"))
 }
 
-/// Reads `{why, ms until it may be free, fence, us of the node's clock}`, as `scripts/acquire.lua`
-/// returns it.
-fn lesson(parts: &[Reply]) -> Option<Lesson> {
+/// Reads the fence and the node's clock in `{why, ms until it may be free, fence, us of the node's clock}`, as
+/// `scripts/acquire.lua` returns it.
+fn lesson(parts: &[Reply]) -> Option<(u64, u64)> {
     let [_, _, fence, clock, ..] = parts else { return None };
     let number = |part: &Reply| part.text()?.parse().ok();
-    let lesson = Lesson { fence: number(fence)?, clock_us: number(clock)? };
+    let (fence, clock_us) = (number(fence)?, number(clock)?);
     // Without a ballot, the script does not read its clock.
-    (1..=fence::GREATEST).contains(&lesson.clock_us).then_some(lesson)
+    (1..=fence::GREATEST).contains(&clock_us).then_some((fence, clock_us))
 }
 
 /// Returns the number with which a top-up is repeated that a fence has refused. It is above that fence
@@ -75,7 +69,7 @@ fn lesson(parts: &[Reply]) -> Option<Lesson> {
 pub(crate) fn number_above(reply: &Reply, settings: &Settings) -> Option<u64> {
     let Reply::Array(parts) = reply else { return None };
     let is_stale = matches!(parts.first(), Some(Reply::Int(-1)));
-    let Lesson { fence, clock_us } = lesson(parts).filter(|_| is_stale)?;
+    let (fence, clock_us) = lesson(parts).filter(|_| is_stale)?;
     let ahead = settings.window.ahead;
     let margin = fence::micros(settings.operation_timeout.min(ahead / 2));
     let greatest = clock_us.saturating_add(fence::micros(ahead));
@@ -96,7 +90,7 @@ pub(crate) fn refusal(parts: &[Reply]) -> Answer {
         }
         [Reply::Int(-1), ..] => Answer::Refused(Refusal::Stale),
         [Reply::Int(-2), ..] => {
-            let shows_us = lesson(parts).map_or(0, |lesson| lesson.clock_us);
+            let shows_us = lesson(parts).map_or(0, |(_, clock_us)| clock_us);
             Answer::Refused(Refusal::Clock { shows_us })
         }
         _ => Answer::Unknown(UnknownCause::Server("an answer that an acquire cannot have".into())),

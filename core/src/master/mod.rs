@@ -30,8 +30,7 @@ pub use taken_back::Rule;
 use crate::master::barrier::Barrier;
 use crate::master::departure::Departure;
 use crate::pace::Window;
-use crate::quorum::{Ballots, Instant, NodeSet};
-use crate::report::Quorum;
+use crate::quorum::{Ballots, Instant, Membership, NodeSet};
 use crate::shared::{Action, Random, Settings};
 use crate::wire::{Login, Mailbox, Packer};
 use std::collections::VecDeque;
@@ -104,9 +103,9 @@ impl Masters {
         self.sessions.iter().map(|session| &session.name)
     }
 
-    /// Returns how many masters are enough, for errors.
-    pub fn quorum(&self) -> Quorum {
-        Quorum::new(self.settings.membership)
+    /// Returns which masters are enough.
+    pub fn membership(&self) -> Membership {
+        self.settings.membership
     }
 
     /// Returns the number of releases and rollbacks without an integer, counted once per node.

@@ -1,10 +1,8 @@
 //! Inspecting a lock that is held.
 
-use super::Question;
-use crate::lock::Locks;
-use crate::quorum::Membership;
-use crate::report::{Answer, NodeReport, UnknownCause};
-use crate::shared::{Cx, Event, Owner, RequestId, Waitlist};
+use super::{Question, Replied, To};
+use crate::report::{Answer, UnknownCause};
+use crate::shared::{Event, Owner, RequestId, Waitlist};
 use crate::wire::{self, Mailbox, Reply, Token};
 use std::fmt;
 use std::sync::Arc;
@@ -106,46 +104,18 @@ impl fmt::Display for Mark {
 /// One node's answer about a key.
 pub type Seen = Result<Option<StoredValue>, Answer>;
 
-/// What the nodes have under a key that have answered, and how many wait there.
-struct Inspection {
-    request: RequestId,
-    found: Vec<Option<Option<StoredValue>>>,
-    waiting: Option<u64>,
-}
-
-impl Locks {
+impl Question {
     /// Asks every node for the value under `key`, and for its readers and how many wait, which is
     /// `beside` it.
-    pub(crate) fn inspect(
-        &mut self,
-        cx: &mut Cx,
-        request: RequestId,
-        key: &str,
-        beside: Option<&Beside>,
-    ) {
-        let found = vec![None; cx.masters.sessions.len()];
-        let question = Inspection { request, found, waiting: None };
-        self.ask(cx, question, &[wire::inspect(key, beside)], |_, _| true);
-    }
-}
-
-impl Question for Inspection {
-    fn hear(&mut self, node: usize, reply: &Reply) -> Option<Answer> {
-        let value = match seen(reply) {
-            Ok(value) => value,
-            Err(answer) => return Some(answer),
-        };
-        let answer = if value.is_some() { Answer::Taken } else { Answer::Vacant };
-        self.waiting = self.waiting.max(waiting_in(reply));
-        *self.found.get_mut(node)? = Some(value);
-        Some(answer)
-    }
-
-    fn result(self: Box<Self>, _: Membership, reports: Vec<NodeReport>) -> Event {
-        let seen =
-            |(report, found): (NodeReport, Option<_>)| (report.node, found.ok_or(report.answer));
-        let nodes = reports.into_iter().zip(self.found).map(seen).collect();
-        Event::Inspected { request: self.request, nodes, waiting: self.waiting }
+    pub fn inspect(request: RequestId, key: &str, beside: Option<&Beside>) -> Self {
+        Self::new(To::All, vec![wire::inspect(key, beside)], move |_, replied| {
+            let waiting =
+                replied.iter().filter_map(|(_, replies)| waiting_in(replies.first()?)).max();
+            let seen = |(report, replies): Replied| {
+                (report.node, replies.first().map_or(Err(report.answer), seen))
+            };
+            Event::Inspected { request, nodes: replied.into_iter().map(seen).collect(), waiting }
+        })
     }
 }
 
@@ -178,7 +148,7 @@ pub(crate) fn holders_in(reply: &Reply) -> Vec<(Mailbox, String)> {
 /// Returns how many wait for a key, if the node says so: they stand in a list at one node.
 fn waiting_in(reply: &Reply) -> Option<u64> {
     let Reply::Array(parts) = reply else { return None };
-    let [_, _, _, Reply::Int(waiting)] = parts[..] else { return None };
+    let [Reply::Nil | Reply::Text(_), _, _, Reply::Int(waiting)] = parts[..] else { return None };
     u64::try_from(waiting).ok()
 }
 

@@ -12,58 +12,113 @@ pub use inspect::{Beside, Mark, Seen, StoredValue};
 
 pub(crate) use inspect::holders_in;
 
-use crate::lock::{Locks, RoundKind};
-use crate::master::Session;
-use crate::quorum::Membership;
+use crate::lock::{Locks, Round, RoundKind};
+use crate::master::PendingReply;
+use crate::quorum::{Membership, NodeSet};
 use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::{Cx, Event, RoundId};
 use crate::wire::Reply;
+use std::sync::Arc;
 
-/// A question to masters, and what they have answered so far.
-pub(crate) trait Question: Send {
-    /// Notes the next reply of a node. Returns its answer once it has replied to all that it was asked.
-    fn hear(&mut self, node: usize, reply: &Reply) -> Option<Answer>;
+/// The masters that are asked.
+pub(crate) enum To {
+    All,
+    /// Those whose reports count.
+    Reliable,
+    /// The one that all clients ask first for this name.
+    First(Arc<str>),
+}
 
-    /// Returns whether the result is known before all nodes are done.
-    fn is_answered(&self, _: Membership) -> bool {
-        false
+/// Whether a master was asked, and its replies, as far as they count.
+pub(crate) type Replied = (NodeReport, Vec<Reply>);
+
+/// A question to masters, and what they have replied so far.
+pub struct Question {
+    to: To,
+    commands: Vec<Vec<u8>>,
+    /// How many replies each master owes.
+    owed: usize,
+    replies: Vec<Vec<Reply>>,
+    /// The result is known once a quorum has replied to all commands.
+    pub(crate) ends_early: bool,
+    /// The replies of a master count that may have forgotten the holder.
+    pub(crate) believes_forgetful: bool,
+    result: Box<dyn FnOnce(Membership, Vec<Replied>) -> Event + Send>,
+}
+
+impl Question {
+    pub(crate) fn new(
+        to: To,
+        commands: Vec<Vec<u8>>,
+        result: impl FnOnce(Membership, Vec<Replied>) -> Event + Send + 'static,
+    ) -> Self {
+        Self {
+            to,
+            owed: commands.len(),
+            commands,
+            replies: Vec::new(),
+            ends_early: false,
+            believes_forgetful: false,
+            result: Box::new(result),
+        }
     }
 
-    /// Returns whether the reply of a node counts that may have forgotten the holder.
-    fn believes_forgetful(&self) -> bool {
-        false
+    /// Notes the next reply of a master. Returns whether it was the last.
+    fn hear(&mut self, node: usize, reply: Reply) -> bool {
+        let Some(replies) = self.replies.get_mut(node) else { return false };
+        replies.push(reply);
+        replies.len() == self.owed
     }
 
-    /// Returns the result, from the answer of each node.
-    fn result(self: Box<Self>, membership: Membership, reports: Vec<NodeReport>) -> Event;
+    /// Returns whether the result is known before all masters are done.
+    fn is_answered(&self, membership: Membership) -> bool {
+        let has_replied = |replies: &Vec<Reply>| replies.len() == self.owed;
+        self.ends_early && membership.is_quorum(NodeSet::places(&self.replies, has_replied))
+    }
 }
 
 impl Locks {
-    /// Sends these commands to the nodes that are `asked` and take them; the result is an event.
-    pub(crate) fn ask(
-        &mut self,
-        cx: &mut Cx,
-        question: impl Question + 'static,
-        commands: &[Vec<u8>],
-        asked: impl Fn(usize, &Session) -> bool,
-    ) {
-        let id = self.ask_each(cx, RoundKind::Question(Box::new(question)), commands, asked);
+    /// Sends the commands to the masters that are asked and take them; the result is an event.
+    pub(crate) fn ask(&mut self, cx: &mut Cx, mut question: Question) {
+        let Cx { now, masters, .. } = cx;
+        let nodes = masters.sessions.len();
+        let commands = std::mem::take(&mut question.commands);
+        let asked = match &question.to {
+            _ if commands.is_empty() => NodeSet::EMPTY,
+            To::All => NodeSet::first(nodes),
+            To::Reliable => NodeSet::places(&masters.sessions, |session| session.is_reliable(*now)),
+            To::First(name) => masters.first_node(*now, name).into_iter().collect(),
+        };
+        question.replies.resize(nodes, Vec::new());
+        let kind = RoundKind::Question(Box::new(question));
+        let timeout = masters.settings.operation_timeout;
+        let mut round = Round::new(kind, *now, timeout, nodes, &mut self.rooms);
+        let id: RoundId = self.rounds.reserve();
+        let len = commands.iter().map(Vec::len).sum();
+        for (node, session) in masters.sessions.iter_mut().enumerate() {
+            if !asked.contains(node) {
+                round.record(node, Answer::Outstanding, *now);
+            } else if let Err(reason) = session.admits(len) {
+                round.record(node, Answer::Refused(reason), *now);
+            } else {
+                commands.iter().for_each(|command| session.push(PendingReply::Vote(id), command));
+            }
+        }
+        self.rounds.open(cx, id, round);
         self.judge_question(cx, id);
     }
 
     /// Handles the next reply of a node to a question.
-    pub(crate) fn hear(&mut self, cx: &mut Cx, id: RoundId, node: usize, reply: &Reply) {
+    pub(crate) fn hear(&mut self, cx: &mut Cx, id: RoundId, node: usize, reply: Reply) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let RoundKind::Question(question) = &mut round.kind else { return };
         let warming = cx.masters.sessions[node].warming_up(cx.now);
-        let answer = match warming.filter(|_| !question.believes_forgetful()) {
-            Some(remaining) => Some(Answer::Refused(Refusal::WarmingUp { remaining })),
-            None => question.hear(node, reply),
-        };
-        if let Some(answer) = answer {
-            round.record(node, answer, cx.now);
-            self.judge_question(cx, id);
+        if let Some(remaining) = warming.filter(|_| !question.believes_forgetful) {
+            round.record(node, Answer::Refused(Refusal::WarmingUp { remaining }), cx.now);
+        } else if question.hear(node, reply) {
+            round.record(node, Answer::Taken, cx.now);
         }
+        self.judge_question(cx, id);
     }
 
     /// Reports the result once it is known.
@@ -77,7 +132,8 @@ impl Locks {
         let Some(round) = self.rounds.take(cx, id) else { return };
         let reports = round.reports(cx.masters.names());
         if let RoundKind::Question(question) = round.kind {
-            cx.events.push(question.result(membership, reports));
+            let replied = reports.into_iter().zip(question.replies).collect();
+            cx.events.push((question.result)(membership, replied));
         }
     }
 }

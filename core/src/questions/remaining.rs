@@ -71,10 +71,12 @@ impl<'a> Reported<'a> {
             },
             _ => return None,
         };
-        let is_there = left != NO_KEY;
-        // -1: a key that never expires.
-        let life = u64::try_from(left).ok().map(Duration::from_millis);
-        Some(Self { life: if is_there { life } else { Some(Duration::ZERO) }, is_there, value })
+        let life = match left {
+            NO_KEY => Some(Duration::ZERO),
+            // -1: a key that never expires.
+            left => u64::try_from(left).ok().map(|left| Duration::from_millis(left).max(LEAST)),
+        };
+        Some(Self { life, is_there: left != NO_KEY, value })
     }
 }
 
@@ -95,8 +97,7 @@ impl Locks {
         // Where there was no key, one that refuses has come since, and nothing has been
         // reported of it.
         if let Some(round) = self.rounds.get_mut(round).filter(|_| reported.is_there) {
-            let life = reported.life.map(|life| life.max(LEAST));
-            life.into_iter().for_each(|life| round.note_remaining(node, life));
+            reported.life.into_iter().for_each(|life| round.note_remaining(node, life));
             round.named.note(node, reported.value);
         }
         true

@@ -1,6 +1,6 @@
 //! The schedule of a lock that is kept alive: its next extension, and the end of that.
 
-use super::Instant;
+use super::{Instant, Nanos};
 use std::time::Duration;
 
 /// The number of extensions within a ttl, so that two failed rounds lose nothing. This is the
@@ -37,9 +37,13 @@ impl Keeper {
         Self { ends_at }
     }
 
-    /// Returns the time left at `now` until its end; `None` if it has none.
-    pub fn left(self, now: Instant) -> Option<Duration> {
-        (self.ends_at != Instant::NEVER).then(|| self.ends_at.since(now))
+    /// Returns the time left at `now` until its end.
+    pub fn left(self, now: Instant) -> Nanos {
+        if self.ends_at == Instant::NEVER {
+            Nanos::FOREVER
+        } else {
+            Nanos::of(self.ends_at.since(now))
+        }
     }
 
     /// Returns the deadline that an extension may give.

@@ -1,5 +1,7 @@
 //! The masters that vote, and the number of grants that is enough.
 
+use std::fmt;
+
 /// A set of masters by their place in the configured list. A set cannot hold a node twice, so no
 /// vote can be counted twice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,7 +87,7 @@ impl FromIterator<usize> for NodeSet {
 
 /// The masters as configured: one list, or two while one takes over from the other. Their number
 /// never shrinks to those that are up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Membership {
     list: NodeSet,
     /// The list that has to agree as well. A master in both lists has one place.
@@ -141,5 +143,26 @@ impl Membership {
         let places = |letters: [char; 2]| lists.match_indices(letters).map(|(at, _)| at).collect();
         let joint = Self::joint(places(['b', 'n']), places(['b', 'o']));
         joint.or(Self::of(lists.len())).unwrap_or_else(|| panic!("{lists} are no lists"))
+    }
+}
+
+/// Shows how many masters are enough: more than half of a list, of each list if there are two.
+impl fmt::Display for Membership {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = |list: NodeSet| (list.majority(), list.len());
+        let (needed, of) = most(self.list());
+        match self.also().map(most) {
+            None => needed.fmt(f),
+            Some((also, of_old)) => {
+                write!(f, "{needed} of the {of} new and {also} of the {of_old} old")
+            }
+        }
+    }
+}
+
+/// Shows the same: the places of the masters would only be noise in an error.
+impl fmt::Debug for Membership {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

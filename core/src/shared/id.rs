@@ -1,6 +1,6 @@
 //! The ids of requests, attempts and rounds.
 
-use super::table::{Id, Place};
+use super::table::Place;
 
 /// The id of a caller's request; chosen by the caller's side, never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -47,13 +47,15 @@ impl AttemptId {
     }
 }
 
-impl Id for AttemptId {
-    fn of(place: Place) -> Self {
+impl From<Place> for AttemptId {
+    fn from(place: Place) -> Self {
         Self(place)
     }
+}
 
-    fn place(self) -> Place {
-        self.0
+impl From<AttemptId> for Place {
+    fn from(id: AttemptId) -> Self {
+        id.0
     }
 }
 
@@ -61,12 +63,14 @@ impl Id for AttemptId {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RoundId(Place);
 
-impl Id for RoundId {
-    fn of(place: Place) -> Self {
+impl From<Place> for RoundId {
+    fn from(place: Place) -> Self {
         Self(place)
     }
+}
 
-    fn place(self) -> Place {
-        self.0
+impl From<RoundId> for Place {
+    fn from(id: RoundId) -> Self {
+        id.0
     }
 }

@@ -1,11 +1,10 @@
 //! The parameters of an acquire.
 
 use super::{AtLeast, Keys, Label};
-use crate::quorum::{Instant, Keeper, Nanos};
+use crate::quorum::{Instant, Nanos};
 use crate::shelf::WarmTerms;
 use crate::wire::Millis;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The parameters of an acquire, the same for all its attempts.
 #[derive(Clone, Debug)]
@@ -18,7 +17,9 @@ pub struct AcquireRequest {
     pub lock_delay: Millis,
     /// The time during which new attempts may begin: zero for a single attempt.
     pub wait: Nanos,
-    pub keep_alive: Option<KeepAlive>,
+    /// If the hold is extended in time, without being asked: for how long at most, from the start of the attempt
+    /// that wins.
+    pub keep_alive: Option<Nanos>,
     /// In place of the label of the settings.
     pub label: Option<Arc<Label>>,
     /// The time from the start for which the keys stay if the work ends well. Boxed: it is rare.
@@ -65,33 +66,5 @@ impl AcquireRequest {
     /// Returns the instant after which nothing is tried for a caller whose wait `began` then.
     pub(crate) fn until(&self, began: Instant) -> Instant {
         began.after(self.wait.span())
-    }
-}
-
-/// The option to have the hold extended in time, without being asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct KeepAlive {
-    /// Counted from the start of the attempt that wins.
-    max_hold: Nanos,
-}
-
-impl KeepAlive {
-    pub const FOREVER: Self = Self { max_hold: Nanos::FOREVER };
-
-    pub const fn at_most(max_hold: Duration) -> Self {
-        Self { max_hold: Nanos::of(max_hold) }
-    }
-
-    pub const fn max_hold(self) -> Duration {
-        self.max_hold.span()
-    }
-
-    /// Returns the option for what is left of a keeper's time.
-    pub(crate) fn left(keeper: Keeper, now: Instant) -> Self {
-        keeper.left(now).map_or(Self::FOREVER, Self::at_most)
-    }
-
-    pub(crate) const fn keeper(self, began: Instant) -> Keeper {
-        Keeper::new(began.after(self.max_hold()))
     }
 }

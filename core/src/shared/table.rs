@@ -1,7 +1,5 @@
 //! Entries by an id that is never given again, so that whatever comes late finds nothing. An id
-//! contains the slot of its entry.
-
-use super::Slab;
+//! contains the slot of its entry: nothing is searched for, and nothing else is moved.
 
 /// The place of an entry. It is packed: tables are full of ids, and half a word of each would be
 /// padding.
@@ -22,85 +20,95 @@ impl Place {
     }
 }
 
-/// The id of an entry of one table.
-pub(crate) trait Id: Copy {
-    fn of(place: Place) -> Self;
-    fn place(self) -> Place;
-}
-
 pub(crate) struct Table<T> {
-    slots: Slab<Slot<T>>,
+    slots: Vec<Slot<T>>,
+    vacant: Vec<u32>,
     last_serial: u64,
 }
 
 struct Slot<T> {
-    /// The serial of the place that was given for it.
+    /// The serial of the place that was given for it; zero once that is left.
     serial: u64,
     /// `None` as long as the slot is only reserved.
     entry: Option<T>,
 }
 
+/// The number of slots for which there is room at first, and above which an empty table gives its memory back.
+const FEW: usize = 1 << 6;
+const MANY: usize = 1 << 10;
+
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { slots: Slab::default(), last_serial: 0 }
+        Self { slots: Vec::new(), vacant: Vec::new(), last_serial: 0 }
     }
 }
 
 impl<T> Table<T> {
     /// Reserves a place for an entry that is inserted later.
-    pub(crate) fn reserve<I: Id>(&mut self) -> I {
+    pub(crate) fn reserve<I: From<Place>>(&mut self) -> I {
         self.last_serial += 1;
-        let serial = self.last_serial;
-        let slot = self.slots.insert(Slot { serial, entry: None });
-        I::of(Place { serial, slot })
+        let (serial, len) = (self.last_serial, self.slots.len());
+        let slot = self.vacant.pop().unwrap_or(u32::try_from(len).unwrap_or(u32::MAX));
+        if let Some(vacant) = self.slots.get_mut(slot as usize) {
+            vacant.serial = serial;
+        } else {
+            if len == self.slots.capacity() {
+                // A quarter more, and not twice as much: a table may be large, and stay large.
+                self.slots.reserve_exact(len / 4 + FEW);
+            }
+            self.slots.push(Slot { serial, entry: None });
+        }
+        Place { serial, slot }.into()
     }
 
-    pub(crate) fn insert<I: Id>(&mut self, id: I, entry: T) {
-        if let Some(slot) = self.at(id.place()) {
+    /// Inlined, so that an entry is built in its slot: a call would copy it.
+    #[inline]
+    pub(crate) fn insert(&mut self, id: impl Into<Place>, entry: T) {
+        if let Some(slot) = self.at(id.into()) {
             slot.entry = Some(entry);
         }
     }
 
-    pub(crate) fn get<I: Id>(&self, id: I) -> Option<&T> {
-        let Place { serial, slot } = id.place();
-        let slot = self.slots.get(slot)?;
+    pub(crate) fn get(&self, id: impl Into<Place>) -> Option<&T> {
+        let Place { serial, slot } = id.into();
+        let slot = self.slots.get(slot as usize)?;
         if slot.serial == serial { slot.entry.as_ref() } else { None }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.entries().filter_map(|(_, slot)| slot.entry.as_ref())
+        self.slots.iter().filter_map(|slot| slot.entry.as_ref())
     }
 
     /// Returns the ids of all entries that are `wanted`.
-    pub(crate) fn ids<I: Id>(&self, wanted: impl Fn(&T) -> bool) -> Vec<I> {
-        let found =
-            self.slots.entries().filter(|(_, slot)| slot.entry.as_ref().is_some_and(&wanted));
-        found.map(|(index, slot)| I::of(Place { serial: slot.serial, slot: index })).collect()
+    pub(crate) fn ids<I: From<Place>>(&self, wanted: impl Fn(&T) -> bool) -> Vec<I> {
+        let found = (0..).zip(&self.slots);
+        let found = found.filter(|(_, slot)| slot.entry.as_ref().is_some_and(&wanted));
+        found.map(|(slot, Slot { serial, .. })| Place { serial: *serial, slot }.into()).collect()
     }
 
-    pub(crate) fn get_mut<I: Id>(&mut self, id: I) -> Option<&mut T> {
-        self.at(id.place())?.entry.as_mut()
+    pub(crate) fn get_mut(&mut self, id: impl Into<Place>) -> Option<&mut T> {
+        self.at(id.into())?.entry.as_mut()
     }
 
-    pub(crate) fn remove<I: Id>(&mut self, id: I) -> Option<T> {
-        let entry = self.at(id.place())?.entry.take()?;
-        self.slots.free(id.place().slot);
+    #[inline]
+    pub(crate) fn remove(&mut self, id: impl Into<Place>) -> Option<T> {
+        let place = id.into();
+        let slot = self.at(place)?;
+        let entry = slot.entry.take()?;
+        slot.serial = Place::NONE.serial;
+        self.vacant.push(place.slot);
+        if self.len() == 0 && self.slots.capacity() > MANY {
+            (self.slots, self.vacant) = (Vec::new(), Vec::new());
+        }
         Some(entry)
     }
 
-    /// Removes an entry of which nothing is wanted: it is not moved.
-    pub(crate) fn free<I: Id>(&mut self, id: I) {
-        if self.get(id).is_some() {
-            self.slots.free(id.place().slot);
-        }
-    }
-
     pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+        self.slots.len() - self.vacant.len()
     }
 
     fn at(&mut self, place: Place) -> Option<&mut Slot<T>> {
-        self.slots.get_mut(place.slot).filter(|slot| slot.serial == place.serial)
+        self.slots.get_mut(place.slot()).filter(|slot| slot.serial == place.serial)
     }
 }
 
@@ -108,48 +116,54 @@ impl<T> Table<T> {
 mod tests {
     use super::*;
 
-    #[derive(Clone, Copy, PartialEq, Debug)]
-    struct Number(Place);
-
-    impl Id for Number {
-        fn of(place: Place) -> Self {
-            Self(place)
-        }
-
-        fn place(self) -> Place {
-            self.0
-        }
+    fn inserted<T>(table: &mut Table<T>, entry: T) -> Place {
+        let place = table.reserve();
+        table.insert(place, entry);
+        place
     }
 
     #[test]
     fn an_id_never_finds_the_entry_that_came_after_its_own() {
         let mut table = Table::default();
-        let first: Number = table.reserve();
-        table.insert(first, "first");
+        let first = inserted(&mut table, "first");
         assert_eq!((table.remove(first), table.remove(first)), (Some("first"), None));
-        let second: Number = table.reserve();
-        table.insert(second, "second");
-        assert_eq!(second.0.slot, first.0.slot, "the slot is used again");
+        let second = inserted(&mut table, "second");
+        assert_eq!(second.slot(), first.slot(), "the slot is used again");
         assert_eq!((table.get(first), table.get(second)), (None, Some(&"second")));
         table.insert(first, "late");
         assert_eq!((table.remove(first), table.len()), (None, 1));
-        table.free(first);
-        assert_eq!(table.get(second), Some(&"second"));
-        (0..2).for_each(|_| table.free(second));
-        assert_eq!((table.get(second), table.len()), (None, 0));
-        assert_eq!(table.get(Number(Place::NONE)), None);
+        assert_eq!((table.get(second), table.get(Place::NONE)), (Some(&"second"), None));
+        assert_ne!(inserted(&mut table, "third").slot(), second.slot());
+    }
+
+    #[test]
+    fn a_place_that_is_only_reserved_has_no_entry_and_is_no_other_entrys() {
+        let mut table = Table::default();
+        let (first, second): (Place, Place) = (table.reserve(), table.reserve());
+        table.insert(second, "second");
+        assert_eq!((table.remove(first), table.get(first), table.len()), (None, None, 2));
+        assert_eq!(table.ids::<Place>(|_| true), [second]);
+        table.insert(first, "first");
+        assert!(table.iter().eq(&["first", "second"]));
     }
 
     #[test]
     fn no_id_is_given_a_second_time_by_a_table_that_was_large() {
         let mut table = Table::default();
-        let ids: Vec<Number> = (0..5_000).map(|_| table.reserve()).collect();
-        ids.iter().enumerate().for_each(|(number, id)| table.insert(*id, number));
-        assert_eq!(table.get(ids[1_000]), Some(&1_000));
+        let ids: Vec<Place> = (0..2 * MANY).map(|number| inserted(&mut table, number)).collect();
+        assert_eq!(table.remove(ids[0]), Some(0));
+        assert!((1..2 * MANY).all(|number| table.get(ids[number]) == Some(&number)));
         ids.iter().for_each(|id| _ = table.remove(*id));
-        assert_eq!(table.len(), 0);
-        let next: Number = table.reserve();
-        table.insert(next, 0);
+        assert_eq!((table.len(), table.slots.capacity(), table.vacant.capacity()), (0, 0, 0));
+        inserted(&mut table, 0);
         assert!(ids.iter().all(|id| table.get(*id).is_none()));
+    }
+
+    #[test]
+    fn an_emptied_table_keeps_its_memory_if_it_was_small() {
+        let mut table = Table::default();
+        let ids: Vec<Place> = (0..FEW).map(|number| inserted(&mut table, number)).collect();
+        ids.iter().for_each(|id| _ = table.remove(*id));
+        assert_eq!((table.len(), table.slots.capacity()), (0, FEW));
     }
 }

@@ -3,16 +3,15 @@
 use super::tuning::MOST_SPARE;
 use super::{Acquisition, Contention};
 use crate::quorum::Instant;
-use crate::shared::{AcquireRequest, RequestId, Slab};
+use crate::shared::{AcquireRequest, Place, RequestId, Table};
 use std::collections::BTreeMap;
 
-/// The acquires, in the order in which they were requested. They are entries of a slab: a map moves
-/// its entries about, and a box for each would be an allocation for each. No request comes twice,
-/// so slots are enough.
+/// The acquires, in the order in which they were requested. They are entries of a table: a map moves
+/// its entries about, and a box for each would be an allocation for each.
 #[derive(Default)]
 pub(crate) struct Acquisitions {
-    slots: BTreeMap<RequestId, u32>,
-    slab: Slab<Acquisition>,
+    places: BTreeMap<RequestId, Place>,
+    table: Table<Acquisition>,
     /// The boxes of acquires that were won: the next ones contend in the same room.
     #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
     spare: Vec<Box<Contention>>,
@@ -27,15 +26,17 @@ pub(crate) struct Contending<'a> {
 
 impl Acquisitions {
     pub(crate) fn insert(&mut self, request: RequestId, acquisition: Acquisition) {
-        self.slots.insert(request, self.slab.insert(acquisition));
+        let place = self.table.reserve();
+        self.table.insert(place, acquisition);
+        self.places.insert(request, place);
     }
 
     pub(crate) fn get(&self, request: RequestId) -> Option<&Acquisition> {
-        self.slab.get(*self.slots.get(&request)?)
+        self.table.get(*self.places.get(&request)?)
     }
 
     pub(crate) fn get_mut(&mut self, request: RequestId) -> Option<&mut Acquisition> {
-        self.slab.get_mut(*self.slots.get(&request)?)
+        self.table.get_mut(*self.places.get(&request)?)
     }
 
     pub(crate) fn contention(&self, request: RequestId) -> Option<&Contention> {
@@ -73,24 +74,24 @@ impl Acquisitions {
     }
 
     pub(crate) fn remove(&mut self, request: RequestId) -> Option<Acquisition> {
-        self.slab.remove(self.slots.remove(&request)?)
+        self.table.remove(self.places.remove(&request)?)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (RequestId, &Acquisition)> {
-        let slots = self.slots.iter();
-        slots.filter_map(|(request, slot)| Some((*request, self.slab.get(*slot)?)))
+        let places = self.places.iter();
+        places.filter_map(|(request, place)| Some((*request, self.table.get(*place)?)))
     }
 
     pub(crate) fn requests(&self) -> impl Iterator<Item = RequestId> {
-        self.slots.keys().copied()
+        self.places.keys().copied()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.places.is_empty()
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+        self.places.len()
     }
 }

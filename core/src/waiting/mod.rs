@@ -33,8 +33,7 @@ use crate::obstacle::Obstacle;
 use crate::pace::Backoff;
 use crate::quorum::{Instant, Nanos};
 use crate::shared::{
-    AcquireRequest, AttemptId, Cx, Event, Failure, KeepAlive, Keys, RequestId, RoundId, Slots,
-    Timer,
+    AcquireRequest, AttemptId, Cx, Event, Failure, Keys, RequestId, RoundId, Slots, Timer,
 };
 use crate::waiting::acquisitions::Acquisitions;
 use crate::waiting::left::Left;
@@ -105,7 +104,7 @@ pub(crate) struct Refused {
 /// What an acquire that has won leaves to its hold.
 pub(crate) struct Won {
     pub(crate) attempts: u32,
-    pub(crate) keep_alive: Option<KeepAlive>,
+    pub(crate) keep_alive: Option<Nanos>,
     pub(crate) warm: Nanos,
 }
 

@@ -1,15 +1,14 @@
 //! The commands that take, keep and give back what one attempt claims.
 
 use super::resp::Command;
-use super::{
-    ACQUIRE, ACQUIRE_READ, CALL, EXTEND, EXTEND_READ, Millis, RELEASE, RELEASE_ALL, RELEASE_READ,
-    Reply, SHORTEN, Token, WAIT, millis,
-};
+use super::{Millis, Reply, SHORTEN, Token, millis};
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
 use crate::shared::label::TERM;
 use crate::shared::{Keys, Label};
 use sha1_smol::Sha1;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,39 +66,23 @@ pub struct Packer {
     /// The last release, with its token and its way: nearly all masters are sent the same.
     pub(super) release_room: Vec<u8>,
     pub(super) released: Option<(Token, Way)>,
-    /// The hashes by which the scripts of the handshake are called.
-    pub(super) acquire: String,
-    pub(super) extend: String,
-    /// The hashes of the release scripts.
-    pub(super) release: String,
-    pub(super) release_all: String,
-    /// The hashes of the scripts of readers.
-    pub(super) acquire_read: String,
-    pub(super) extend_read: String,
-    pub(super) release_read: String,
-    /// Those of waitlists.
-    pub(super) wait: String,
-    pub(super) call: String,
+    pub(super) hashes: Hashes,
+}
+
+/// The hashes by which scripts are called.
+#[derive(Default)]
+pub(super) struct Hashes(BTreeMap<&'static str, String>);
+
+impl Hashes {
+    pub(super) fn of(&mut self, script: &'static str) -> &str {
+        self.0.entry(script).or_insert_with(|| Sha1::from(script).digest().to_string())
+    }
 }
 
 impl Packer {
     pub fn new(label: Option<Arc<str>>) -> Self {
-        let hash = |script| Sha1::from(script).digest().to_string();
-        Self {
-            room: Vec::new(),
-            label,
-            release_room: Vec::new(),
-            released: None,
-            acquire: hash(ACQUIRE),
-            extend: hash(EXTEND),
-            release: hash(RELEASE),
-            release_all: hash(RELEASE_ALL),
-            acquire_read: hash(ACQUIRE_READ),
-            extend_read: hash(EXTEND_READ),
-            release_read: hash(RELEASE_READ),
-            wait: hash(WAIT),
-            call: hash(CALL),
-        }
+        let (room, release_room) = (Vec::new(), Vec::new());
+        Self { room, label, release_room, released: None, hashes: Hashes::default() }
     }
 
     /// Notifies waiters for `key` that it is free, or what `message` says of it. They may be
@@ -159,10 +142,15 @@ impl Native {
 
 impl Way {
     /// Appends the call of a script, as far as the script: by its hash, or with its source.
-    pub(super) fn call<'a>(self, command: Command<'a>, hash: &str, source: &str) -> Command<'a> {
+    pub(super) fn call<'a>(
+        self,
+        command: Command<'a>,
+        hashes: &mut Hashes,
+        script: &'static str,
+    ) -> Command<'a> {
         match self {
-            Self::Hash => command.arg("EVALSHA").arg(hash),
-            Self::Native(_) | Self::Full | Self::Shorten => command.arg("EVAL").arg(source),
+            Self::Hash => command.arg("EVALSHA").arg(hashes.of(script)),
+            Self::Native(_) | Self::Full | Self::Shorten => command.arg("EVAL").arg(script),
         }
     }
 }
@@ -180,13 +168,7 @@ impl Claim {
     /// Appends the value under the keys, the same in all commands of the claim: they are compared by
     /// it.
     pub(super) fn sign<'a>(&self, command: Command<'a>, usual: Option<&str>) -> Command<'a> {
-        let Some(label) = self.label.as_deref() else { return command.token(self.token, usual) };
-        match &self.ballot {
-            Some(ballot) if label.is_candidate() => {
-                command.candidate(self.token, label.text(), TERM, ballot.number)
-            }
-            _ => command.token(self.token, Some(label.text()).filter(|text| !text.is_empty())),
-        }
+        command.token(self.token, self.behind_token(usual).as_deref())
     }
 
     /// Returns the value under the keys.
@@ -199,14 +181,14 @@ impl Claim {
     }
 
     /// Returns what follows the token under the keys; `usual` is this client's label.
-    pub fn behind_token(&self, usual: Option<&Arc<str>>) -> Option<Arc<str>> {
-        let Some(label) = self.label.as_deref() else { return usual.cloned() };
+    pub fn behind_token<'a>(&'a self, usual: Option<&'a str>) -> Option<Cow<'a, str>> {
+        let Some(label) = self.label.as_deref() else { return usual.map(Cow::from) };
         let text = label.text();
         match &self.ballot {
             Some(ballot) if label.is_candidate() => {
                 Some(format!("{text}{TERM}{}", ballot.number).into())
             }
-            _ => Some(text).filter(|text| !text.is_empty()).map(Into::into),
+            _ => Some(text).filter(|text| !text.is_empty()).map(Cow::from),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Replies parsed from received bytes, however the bytes were cut.
 //!
+//! What has arrived in pieces is read from its beginning again: hardly any reply is that long.
+//!
 //! Source: <https://redis.io/docs/latest/develop/reference/protocol-spec/>, without its streamed strings
 //! and aggregates, which no server sends.
 
@@ -19,21 +21,15 @@ pub struct Replies {
     received: Vec<u8>,
     /// The position at which the next reply begins.
     read: usize,
-    /// The position up to which it is known to be whole: what has arrived in pieces is scanned
-    /// once.
-    seen: usize,
-    /// The number of its parts that begin after that.
-    due: u64,
 }
 
 impl Replies {
     pub const fn new() -> Self {
-        Self { received: Vec::new(), read: 0, seen: 0, due: 1 }
+        Self { received: Vec::new(), read: 0 }
     }
 
     pub fn receive(&mut self, bytes: &[u8]) {
         self.received.drain(..self.read);
-        self.seen -= self.read;
         self.read = 0;
         self.received.extend_from_slice(bytes);
     }
@@ -44,38 +40,28 @@ impl Replies {
     ///
     /// If the bytes are not RESP3, or a reply is larger than any that can be due.
     pub fn next(&mut self) -> Result<Option<Reply>, Arc<str>> {
-        while self.due > 0 {
-            match Head::of(&self.received[self.seen..]) {
-                Ok(Some(head)) => {
-                    let is_all = self.due == 1 && self.seen == self.read;
-                    self.seen += head.len();
-                    if is_all && let Follows::Nothing = head.follows {
-                        let reply = head.scalar().map_err(|why| self.cause(why))?;
-                        self.read = self.seen;
-                        return Ok(Some(reply));
-                    }
-                    self.due = self.due - 1 + head.parts() as u64;
-                }
-                Ok(None) if self.received.len() - self.read <= LARGEST => return Ok(None),
-                Ok(None) => return Err(self.cause(NoReply::TooLarge)),
-                Err(why) => return Err(self.cause(why)),
+        let due = &self.received[self.read..];
+        let mut rest = due;
+        match parse(&mut rest, DEEPEST) {
+            Ok(Some(reply)) => {
+                self.read += due.len() - rest.len();
+                Ok(Some(reply))
             }
+            Ok(None) if due.len() <= LARGEST => Ok(None),
+            Ok(None) => Err(cause(NoReply::TooLarge, due)),
+            Err(why) => Err(cause(why, due)),
         }
-        let mut whole = &self.received[self.read..self.seen];
-        let reply = parse(&mut whole, DEEPEST).map_err(|why| self.cause(why))?;
-        (self.read, self.due) = (self.seen, 1);
-        Ok(Some(reply))
     }
+}
 
-    fn cause(&self, why: NoReply) -> Arc<str> {
-        // Within a reply there is nothing to quote.
-        let line = first_line(&self.received[self.read..]).filter(|_| self.seen == self.read);
-        match (why, line) {
-            (NoReply::TooLarge, _) => format!("a reply of more than {LARGEST} bytes").into(),
-            (NoReply::NoSign, Some(line)) => format!("not a RESP3 reply: \"{line}\"").into(),
-            (NoReply::NoSign, None) => "not a RESP3 reply: it begins like none".into(),
-            (NoReply::Malformed(part), _) => format!("not a RESP3 reply: {part}").into(),
-        }
+fn cause(why: NoReply, received: &[u8]) -> Arc<str> {
+    // Within a reply there is nothing to quote.
+    let is_within = received.first().is_some_and(|sign| SIGNS.contains(sign));
+    match (why, first_line(received).filter(|_| !is_within)) {
+        (NoReply::TooLarge, _) => format!("a reply of more than {LARGEST} bytes").into(),
+        (NoReply::NoSign, Some(line)) => format!("not a RESP3 reply: \"{line}\"").into(),
+        (NoReply::NoSign, None) => "not a RESP3 reply: it begins like none".into(),
+        (NoReply::Malformed(part), _) => format!("not a RESP3 reply: {part}").into(),
     }
 }
 
@@ -97,87 +83,91 @@ enum NoReply {
     Malformed(&'static str),
 }
 
-/// The first line of a reply, or of a part of one.
-struct Head<'a> {
-    sign: u8,
-    /// The rest of the line, after the sign.
-    line: &'a [u8],
-    follows: Follows,
-}
-
 /// The bytes that replies begin with, the most frequent first.
 const SIGNS: &[u8] = b":+_-$*>%=~#,(!|";
 
-/// The content that a line announces.
-#[derive(Clone, Copy)]
-enum Follows {
-    Nothing,
-    /// Nothing, not even an empty string.
-    Null,
-    /// This many bytes, and the end of a line.
-    Bytes(usize),
-    /// This many parts, or pairs of them.
-    Parts(usize),
+/// Takes the reply at the beginning of `bytes`; `None` if it is not complete.
+fn parse(bytes: &mut &[u8], levels: usize) -> Result<Option<Reply>, NoReply> {
+    let Some((sign, line)) = head(bytes)? else { return Ok(None) };
+    let levels = levels.checked_sub(1).ok_or(NoReply::Malformed("deeper than any"))?;
+    Ok(Some(match (sign, line) {
+        (b':', digits) => Reply::Int(number(digits)?),
+        (b'+', b"OK") => Reply::Okay,
+        (b'_', _) => Reply::Nil,
+        (b'-', error) => Reply::Error(String::from_utf8_lossy(error).into()),
+        (b'#', truth) if truth != b"t" && truth != b"f" => {
+            return Err(NoReply::Malformed("neither true nor false"));
+        }
+        (b'$' | b'=' | b'!' | b'*' | b'~' | b'>' | b'%' | b'|', length) => {
+            match announced(length)? {
+                Some(length) => return body(bytes, sign, length, levels),
+                None => Reply::Nil,
+            }
+        }
+        (_, text) => Reply::Text(text.into()),
+    }))
 }
 
-impl<'a> Head<'a> {
-    /// Reads the head; `None` if the line, or the bytes that it announces, are not complete.
-    #[inline]
-    fn of(bytes: &'a [u8]) -> Result<Option<Self>, NoReply> {
-        let Some((&sign, rest)) = bytes.split_first() else { return Ok(None) };
-        let Some(end) = rest.iter().position(|byte| *byte == b'\r') else {
-            // Two bytes reveal more than one.
-            let may_begin = rest.is_empty() || SIGNS.contains(&sign);
-            return if may_begin { Ok(None) } else { Err(NoReply::NoSign) };
-        };
-        let (line, end) = (&rest[..end], rest.get(end + 1));
-        match end {
-            Some(b'\n') => {}
-            Some(_) => return Err(NoReply::Malformed("a line that does not end as one")),
-            None => return Ok(None),
+/// Takes the first line of a reply, or of a part of one: its sign, and the rest. `None` if it is not complete.
+#[inline]
+fn head<'a>(bytes: &mut &'a [u8]) -> Result<Option<(u8, &'a [u8])>, NoReply> {
+    let Some((&sign, rest)) = bytes.split_first() else { return Ok(None) };
+    // Two bytes reveal more than one.
+    if !rest.is_empty() && !SIGNS.contains(&sign) {
+        return Err(NoReply::NoSign);
+    }
+    let Some(end) = rest.iter().position(|byte| *byte == b'\r') else { return Ok(None) };
+    match rest.get(end + 1) {
+        Some(b'\n') => {}
+        Some(_) => return Err(NoReply::Malformed("a line that does not end as one")),
+        None => return Ok(None),
+    }
+    *bytes = &rest[end + 2..];
+    Ok(Some((sign, &rest[..end])))
+}
+
+/// Takes what a line has announced: so many bytes, and the end of a line; or so many parts, or pairs of them.
+fn body(
+    bytes: &mut &[u8],
+    sign: u8,
+    length: usize,
+    levels: usize,
+) -> Result<Option<Reply>, NoReply> {
+    Ok(match sign {
+        b'*' | b'~' => several(bytes, length, levels)?.map(Reply::Array),
+        b'>' => several(bytes, length, levels)?.map(Reply::Push),
+        b'%' => {
+            let pairs = (0..length).map(|_| pair(bytes, levels));
+            pairs.collect::<Result<Option<_>, _>>()?.map(Reply::Map)
         }
-        let follows = match sign {
-            b'$' | b'=' | b'!' => announced(line)?.map_or(Follows::Null, Follows::Bytes),
-            b'*' | b'~' | b'>' | b'%' | b'|' => {
-                announced(line)?.map_or(Follows::Null, Follows::Parts)
-            }
-            _ if SIGNS.contains(&sign) => Follows::Nothing,
-            _ => return Err(NoReply::NoSign),
-        };
-        let head = Self { sign, line, follows };
-        Ok((head.len() <= bytes.len()).then_some(head))
-    }
-
-    /// Reads a reply that is all in one line.
-    fn scalar(&self) -> Result<Reply, NoReply> {
-        Ok(match (self.sign, self.line) {
-            (b':', digits) => Reply::Int(number(digits)?),
-            (b'+', b"OK") => Reply::Okay,
-            (b'_', _) => Reply::Nil,
-            (b'-', error) => Reply::Error(String::from_utf8_lossy(error).into()),
-            (b'#', truth) if truth != b"t" && truth != b"f" => {
-                return Err(NoReply::Malformed("neither true nor false"));
-            }
-            (_, text) => Reply::Text(text.into()),
-        })
-    }
-
-    /// Returns the bytes of the line, and of the string that it announces.
-    const fn len(&self) -> usize {
-        let body = if let Follows::Bytes(len) = self.follows { len + 2 } else { 0 };
-        1 + self.line.len() + 2 + body
-    }
-
-    /// Returns the number of parts that follow.
-    const fn parts(&self) -> usize {
-        match (self.follows, self.sign) {
-            (Follows::Parts(pairs), b'%') => 2 * pairs,
-            // The reply that the attributes describe comes after them.
-            (Follows::Parts(pairs), b'|') => 2 * pairs + 1,
-            (Follows::Parts(parts), _) => parts,
-            _ => 0,
+        // The reply that the attributes describe comes after them.
+        b'|' => match several(bytes, 2 * length, levels)? {
+            Some(_) => parse(bytes, levels)?,
+            None => None,
+        },
+        _ if bytes.len() < length + 2 => None,
+        _ => {
+            let (text, rest) = bytes.split_at(length);
+            let rest = rest.strip_prefix(b"\r\n");
+            *bytes =
+                rest.ok_or(NoReply::Malformed("a string that does not end where it has to"))?;
+            Some(match sign {
+                b'!' => Reply::Error(String::from_utf8_lossy(text).into()),
+                // The first four bytes name the format: "txt:".
+                b'=' => Reply::Text(text.get(4..).unwrap_or_default().into()),
+                _ => Reply::Text(text.into()),
+            })
         }
-    }
+    })
+}
+
+fn several(bytes: &mut &[u8], parts: usize, levels: usize) -> Result<Option<Vec<Reply>>, NoReply> {
+    (0..parts).map(|_| parse(bytes, levels)).collect()
+}
+
+fn pair(bytes: &mut &[u8], levels: usize) -> Result<Option<(Reply, Reply)>, NoReply> {
+    let Some(name) = parse(bytes, levels)? else { return Ok(None) };
+    Ok(parse(bytes, levels)?.map(|value| (name, value)))
 }
 
 /// Returns how much follows; `None` for nothing, not even an empty string.
@@ -198,46 +188,4 @@ fn number(line: &[u8]) -> Result<i64, NoReply> {
     }
     let digits = std::str::from_utf8(line).ok();
     digits.and_then(|digits| digits.parse().ok()).ok_or(NoReply::Malformed("a number that is none"))
-}
-
-/// Takes the reply at the beginning of `bytes`, which is whole.
-fn parse(bytes: &mut &[u8], levels: usize) -> Result<Reply, NoReply> {
-    let head = Head::of(bytes)?.ok_or(NoReply::Malformed("a part that is not whole"))?;
-    let levels = levels.checked_sub(1).ok_or(NoReply::Malformed("deeper than any"))?;
-    let (this, rest) = bytes.split_at(head.len());
-    *bytes = rest;
-    Ok(match (head.follows, head.sign) {
-        (Follows::Nothing, _) => head.scalar()?,
-        (Follows::Null, _) => Reply::Nil,
-        (Follows::Bytes(len), sign) => {
-            let body = &this[this.len() - 2 - len..];
-            let text = body.strip_suffix(b"\r\n");
-            let text =
-                text.ok_or(NoReply::Malformed("a string that does not end where it has to"))?;
-            match sign {
-                b'!' => Reply::Error(String::from_utf8_lossy(text).into()),
-                // The first four bytes name the format: "txt:".
-                b'=' => Reply::Text(text.get(4..).unwrap_or_default().into()),
-                _ => Reply::Text(text.into()),
-            }
-        }
-        (Follows::Parts(pairs), b'%') => {
-            let pairs = (0..pairs).map(|_| pair(bytes, levels));
-            Reply::Map(pairs.collect::<Result<_, _>>()?)
-        }
-        (Follows::Parts(pairs), b'|') => {
-            (0..pairs).try_for_each(|_| pair(bytes, levels).map(drop))?;
-            parse(bytes, levels)?
-        }
-        (Follows::Parts(parts), b'>') => Reply::Push(several(bytes, parts, levels)?),
-        (Follows::Parts(parts), _) => Reply::Array(several(bytes, parts, levels)?),
-    })
-}
-
-fn several(bytes: &mut &[u8], parts: usize, levels: usize) -> Result<Vec<Reply>, NoReply> {
-    (0..parts).map(|_| parse(bytes, levels)).collect()
-}
-
-fn pair(bytes: &mut &[u8], levels: usize) -> Result<(Reply, Reply), NoReply> {
-    Ok((parse(bytes, levels)?, parse(bytes, levels)?))
 }

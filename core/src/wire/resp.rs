@@ -49,13 +49,6 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Appends a token, followed by the label of a candidate and its term behind `mark`.
-    pub(super) fn candidate(self, token: Token, label: &str, mark: &str, term: u64) -> Self {
-        let (digits, mut room) = (token.digits(), [0; 20]);
-        let term = decimal(term, &mut room);
-        self.parts(&[&digits, b":", label.as_bytes(), mark.as_bytes(), term])
-    }
-
     pub(super) fn keys<'b>(self, keys: impl Iterator<Item = &'b Arc<str>>) -> Self {
         keys.fold(self, |command, key| command.arg(&**key))
     }

@@ -217,7 +217,7 @@ impl Packer {
     ) -> &[u8] {
         let keys = wanted.names.len() + 2;
         let parts = 12 + keys + usize::from(wanted.channel.is_some());
-        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(&self.wait);
+        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(self.hashes.of(WAIT));
         let command = command.number(keys as u64).keys(wanted.names.iter());
         let command = command.arg(&*list.places).arg(&*list.due).token(waiter, None);
         let command = match stamp {
@@ -243,7 +243,7 @@ impl Packer {
     ) -> &[u8] {
         let slot = key.as_slot();
         let parts = if slot.is_some() { 11 } else { 9 };
-        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(&self.call);
+        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(self.hashes.of(CALL));
         let command = command.number(3).arg(&**key.first()).arg(&*list.places).arg(&*list.due);
         let command = command.arg(channels).number(millis(LONGEST_QUIET));
         let command = command.arg(if says == Says::Nothing { "1" } else { "" });

@@ -4,7 +4,7 @@ use super::clock::{Time, millis, nanos};
 use super::plan::{Act, Asked, Fault, Mode, RESOURCES};
 use super::seed::Rng;
 use super::setup::Setup;
-use quorumlock_core::coordinator::KeepAlive;
+use quorumlock_core::quorum::Nanos;
 use std::time::Duration;
 
 /// When the first caller comes.
@@ -69,7 +69,7 @@ pub(super) fn asked(setup: &Setup, mode: Mode) -> Asked {
         ttl: setup.max_ttl,
         lock_delay: Duration::ZERO,
         wait: Duration::ZERO,
-        keep_alive: Some(KeepAlive::FOREVER),
+        keep_alive: Some(Nanos::FOREVER),
         at_least: Duration::ZERO,
         warm: Duration::ZERO,
         is_permit: false,

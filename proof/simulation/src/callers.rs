@@ -10,7 +10,9 @@ use super::plan::{Act, Asked, Mode, RESOURCES};
 use super::setup::DRIFT;
 use super::world::World;
 use quorumlock_core::coordinator::wire::DONE;
-use quorumlock_core::coordinator::{AcquireRequest, AtLeast, Keys, ReadWrite, RequestId, Slots};
+use quorumlock_core::coordinator::{
+    AcquireRequest, AtLeast, Keys, Question, ReadWrite, RequestId, Slots,
+};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::sync::Arc;
 use std::time::Duration;
@@ -259,10 +261,10 @@ impl World {
         let client = &mut self.clients[place];
         if let Some(machine) = &mut client.machine {
             // A release says that the work has ended well, and a drop that it has not.
-            match request {
-                Some(_) => machine.handle_finish(local, request, attempt, in_time),
-                None => machine.handle_release(local, None, attempt, in_time),
+            if request.is_some() {
+                machine.handle_end_well(attempt);
             }
+            machine.handle_release(local, request, attempt, in_time);
         }
         self.turn(place);
         let Some(held) = self.clients[place].holds.remove(&hold) else { return };
@@ -296,7 +298,7 @@ impl World {
         let request = client.next_request(now);
         client.inspected.insert(request.0, (key, now));
         if let Some(machine) = &mut client.machine {
-            machine.handle_inspect(local, request, key, None);
+            machine.handle_question(local, Question::inspect(request, key, None));
         }
         self.turn(place);
     }
@@ -315,7 +317,8 @@ impl World {
         let token = token.to_owned();
         self.match_leaving(&token);
         if let Some(machine) = &mut self.clients[place].machine {
-            machine.handle_force_release(local, request, key, None, value);
+            let question = Question::force_release(request, key, None, value);
+            machine.handle_question(local, question);
         }
         self.turn(place);
     }

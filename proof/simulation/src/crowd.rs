@@ -164,7 +164,7 @@ fn settings() -> Settings {
         redial_spread: millis(2_000),
         restart_guard: RestartGuard::On,
         quarantine: kind.quarantine,
-        agreement: Agreement::new(kind.shared_settings(MASTERS)),
+        agreement: Agreement::new(kind.shared_settings(MASTERS), false),
         window,
         wake_ups: true,
         asks: true,
@@ -252,7 +252,9 @@ impl Crowd {
             Happening::Wakes(_) => return,
             Happening::Releases(attempt) => {
                 client.requests += 1;
-                client.machine.handle_finish(now, RequestId(client.requests).into(), attempt, true);
+                let request = RequestId(client.requests);
+                client.machine.handle_end_well(attempt);
+                client.machine.handle_release(now, Some(request), attempt, true);
                 self.sections += 1;
                 if !self.rests {
                     self.wants(place);

@@ -9,8 +9,7 @@ use super::invariants::Verdict;
 use super::liveness::WELL_AFTER;
 use super::plan::Mode;
 use super::world::World;
-use quorumlock_core::coordinator::KeepAlive;
-use quorumlock_core::quorum::NodeSet;
+use quorumlock_core::quorum::{Nanos, NodeSet};
 use std::time::Duration;
 
 impl World {
@@ -81,7 +80,7 @@ impl World {
 
 /// Returns whether a hold is kept alive for as long as its guard lives.
 fn is_kept(held: &Held) -> bool {
-    held.asked.keep_alive == Some(KeepAlive::FOREVER)
+    held.asked.keep_alive == Some(Nanos::FOREVER)
         && !held.is_given_up
         && !held.is_over
         && held.downgrades.is_none()

@@ -7,8 +7,7 @@ use super::kinds::Story;
 use super::plan::{Act, Asked, Fault, Mode, deed};
 use super::seed::Rng;
 use super::setup::Setup;
-use quorumlock_core::coordinator::KeepAlive;
-use quorumlock_core::quorum::{LONGEST_SILENCE, NodeSet};
+use quorumlock_core::quorum::{LONGEST_SILENCE, Nanos, NodeSet};
 use std::time::Duration;
 
 /// Draws everything that is done, in no order.
@@ -234,7 +233,7 @@ impl Plan<'_> {
         }
         let max_ttl = self.setup.kind(seat).max_ttl;
         let ttl = *self.rng.pick(&[max_ttl, max_ttl, max_ttl / 2]);
-        let kept = [None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
+        let kept = [None, Some(Nanos::FOREVER), Some(Nanos::of(ttl * 3))];
         let asked = Asked {
             is_permit: false,
             mode: Mode::Alone,

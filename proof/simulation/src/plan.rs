@@ -9,7 +9,7 @@ use super::odds;
 use super::seed::{Rng, Seed};
 use super::setup::Setup;
 use super::warm;
-use quorumlock_core::coordinator::KeepAlive;
+use quorumlock_core::quorum::Nanos;
 use std::time::Duration;
 
 /// The arguments of an acquire.
@@ -20,7 +20,7 @@ pub(super) struct Asked {
     pub(super) ttl: Duration,
     pub(super) lock_delay: Duration,
     pub(super) wait: Duration,
-    pub(super) keep_alive: Option<KeepAlive>,
+    pub(super) keep_alive: Option<Nanos>,
     /// How long the keys stay from the start, unless the work fails.
     pub(super) at_least: Duration,
     /// How long the lock stays with its client once it was given back.
@@ -330,7 +330,7 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     let ttl = *rng.pick(&[short, short, max_ttl / 2, max_ttl]);
     let delay = *rng.pick(&[0, 0, 0, 400]);
     let lock_delay = millis(delay).min(max_ttl.saturating_sub(ttl));
-    let kept = [None, None, Some(KeepAlive::FOREVER), Some(KeepAlive::at_most(ttl * 3))];
+    let kept = [None, None, Some(Nanos::FOREVER), Some(Nanos::of(ttl * 3))];
     let fenced = match setup.flaw {
         Some(Flaw::ForgetsFences) => true,
         Some(Flaw::CountsPermits) => false,
@@ -392,7 +392,7 @@ fn fair(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
         ttl,
         lock_delay: Duration::ZERO,
         wait: millis(*rng.pick(&[0, 500, 2_000, 5_000, 9_000])),
-        keep_alive: *rng.pick(&[None, None, Some(KeepAlive::at_most(ttl * 2))]),
+        keep_alive: *rng.pick(&[None, None, Some(Nanos::of(ttl * 2))]),
         warm: Duration::ZERO,
         at_least: match setup.flaw.is_none() && rng.chance(15) {
             true => *rng.pick(&[ttl / 2, max_ttl / 2]),

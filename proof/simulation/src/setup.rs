@@ -409,11 +409,8 @@ impl Setup {
         if self.flaw == Some(Flaw::NoSlack) {
             shared.life = kind.quarantine;
         }
-        let agreement = match kind.only_looks && self.flaw != Some(Flaw::ReadersNote) {
-            true => Agreement::to_look(shared),
-            false => Agreement::new(shared),
-        };
-        agreement.without(self.flaw.and_then(Flaw::taken_back))
+        let looks = kind.only_looks && self.flaw != Some(Flaw::ReadersNote);
+        Agreement::new(shared, looks).without(self.flaw.and_then(Flaw::taken_back))
     }
 
     /// Returns how long a client that ends goes on paying what it owes.

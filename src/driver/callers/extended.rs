@@ -4,11 +4,11 @@ use super::Callers;
 use crate::driver::clock::Clock;
 use crate::driver::{InTransit, LeaseState};
 use crate::failure::{ExtendError, LossReason, Unextended};
-use crate::report::{NodeReport, Quorum};
+use crate::report::NodeReport;
 use quorumlock_core::coordinator::{
     AttemptId, Coordinator, DetachedLock, Extended, NotExtended, RequestId,
 };
-use quorumlock_core::quorum::Instant;
+use quorumlock_core::quorum::{Instant, Membership};
 
 impl Callers {
     pub(super) fn extended(
@@ -37,7 +37,7 @@ impl Callers {
             // The caller learns it from the hold, which is over.
             Err(NotExtended::Lost) => return,
             Err(NotExtended::Unconfirmed(nodes)) => {
-                Err(unextended(hold, nodes, machine.masters().quorum()))
+                Err(unextended(hold, nodes, machine.masters().membership()))
             }
         };
         if let Some(reply) = reply {
@@ -91,13 +91,14 @@ impl Callers {
             Err(NotExtended::Lost) => {}
             Err(NotExtended::Unconfirmed(nodes)) => {
                 if let (Some(hold), Some((_, reply))) = (self.holds.get(attempt), detacher) {
-                    let _ = reply.send(Err(unextended(hold, nodes, machine.masters().quorum())));
+                    let _ =
+                        reply.send(Err(unextended(hold, nodes, machine.masters().membership())));
                 }
             }
         }
     }
 }
 
-fn unextended(hold: &LeaseState, nodes: Vec<NodeReport>, quorum: Quorum) -> ExtendError {
+fn unextended(hold: &LeaseState, nodes: Vec<NodeReport>, quorum: Membership) -> ExtendError {
     ExtendError::Unextended(Unextended { resource: hold.resource.clone(), nodes, quorum })
 }

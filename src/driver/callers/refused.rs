@@ -4,7 +4,7 @@
 use super::Callers;
 use crate::driver::acquirer::Acquirer;
 use crate::report::Obstacle;
-use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Keys, RequestId};
+use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Keys, Question, RequestId};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl Callers {
         let mut blocked = Vec::new();
         match (failure.unnamed.take(), &failure.kind) {
             (Some(keys), FailureKind::Contended(Obstacle::Holder(None))) if !self.closing => {
-                machine.handle_in_the_way(now, request, &keys);
+                machine.handle_question(now, Question::in_the_way(request, &keys));
                 let refused = Refused { acquirer, failure, waited, keys, held };
                 self.waiting.refused.insert(request, refused);
                 return true;
@@ -48,7 +48,7 @@ impl Callers {
             }
             _ => {}
         }
-        acquirer.failed(failure, waited, machine.masters().quorum(), blocked, held);
+        acquirer.failed(failure, waited, machine.masters().membership(), blocked, held);
         false
     }
 
@@ -73,7 +73,7 @@ impl Callers {
         if keys.len() == 1 {
             blocked.clear();
         }
-        acquirer.failed(failure, waited, machine.masters().quorum(), blocked, meanwhile);
+        acquirer.failed(failure, waited, machine.masters().membership(), blocked, meanwhile);
     }
 
     /// Returns what was held all the while that this caller waited: without it, no deadlock of locks goes by

@@ -67,8 +67,8 @@ fn nodes() -> Vec<NodeReport> {
     vec![NodeReport::new(MASTER.into(), Answer::Refused(Refusal::Held { remaining: None }))]
 }
 
-fn quorum() -> Quorum {
-    Quorum::new(Membership::of(3).unwrap())
+fn quorum() -> Membership {
+    Membership::of(3).unwrap()
 }
 
 fn contended() -> Contended {

@@ -208,7 +208,7 @@ impl Subject {
 
     fn agreement(&self) -> Agreement {
         let key = self.part("agreement");
-        Agreement::new(SharedSettings { key, life: LIFE, ..self.shared.clone() })
+        Agreement::new(SharedSettings { key, life: LIFE, ..self.shared.clone() }, false)
     }
 }
 

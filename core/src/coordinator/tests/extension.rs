@@ -209,11 +209,13 @@ fn a_script_the_server_forgot_is_loaded_for_the_next_round() {
         "extend 2 of 1
          n1-5 < EVALSHA ..
          n1-3 > -NOSCRIPT No matching script. Please use EVAL.
+         n1-3 < SCRIPT LOAD acquire
          n1-3 < SCRIPT LOAD extend
          n1-3 < -
          = -                            // those that are still out are waited for
          n4-5 > 1
          = extend 2 unconfirmed: ..
+         n1-3 > text c0ffee
          n1-3 > text c0ffee
          extend 3 of 1
          n1-5 < EVALSHA ..

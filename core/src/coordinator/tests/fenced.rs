@@ -227,10 +227,11 @@ fn a_forgotten_script_is_loaded_and_the_attempt_made_again() {
          acquire 1 r fenced
          n1-3 < EVALSHA ..
          n1-2 > -NOSCRIPT No matching script. Please use EVAL.
-         n1 < SCRIPT LOAD acquire
-         n2 < SCRIPT LOAD acquire
+         n1-2 < SCRIPT LOAD acquire
+         n1-2 < SCRIPT LOAD extend
          n1-3 < EVAL ..
          n1-3 < EVALSHA ..
+         n1-2 > text c0ffee
          n1-2 > text c0ffee
          n3 > ok
          n1-3 > 0

@@ -245,7 +245,7 @@ fn a_disagreement_outlives_its_connection_until_it_lapses() {
 #[test]
 fn a_client_that_only_looks_notes_nothing_and_disagrees_with_none() {
     let mut stage = Stage::with(1, &Login::default(), |settings| {
-        settings.agreement = Agreement::to_look(settings.agreement.shared().clone());
+        settings.agreement = Agreement::new(settings.agreement.shared().clone(), true);
     });
     stage.play(
         "n1 < DIAL

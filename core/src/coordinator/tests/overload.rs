@@ -5,7 +5,7 @@
 use super::stage::Stage;
 use crate::master::Rule;
 use crate::quorum::{Instant, Nanos};
-use crate::shared::{AcquireRequest, Event, KeepAlive, Keys};
+use crate::shared::{AcquireRequest, Event, Keys};
 use crate::wire::{Login, Replies, Reply};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -46,7 +46,7 @@ struct World {
 fn acquire(
     name: String,
     ttl: Duration,
-    keep_alive: Option<KeepAlive>,
+    keep_alive: Option<Nanos>,
     wait: Duration,
 ) -> AcquireRequest {
     AcquireRequest {
@@ -76,8 +76,7 @@ impl World {
 
     /// Asks for the kept lock, and for `count` others when it is held.
     fn burst(&mut self, count: u64, wait: Duration) {
-        self.stage
-            .acquire(KEPT, acquire("kept".into(), TTL, Some(KeepAlive::FOREVER), Duration::ZERO));
+        self.stage.acquire(KEPT, acquire("kept".into(), TTL, Some(Nanos::FOREVER), Duration::ZERO));
         self.run(ms(50));
         for number in 0..count {
             let name = format!("r{number}");

@@ -264,6 +264,7 @@ fn scripts_that_a_master_has_forgotten_are_loaded_with_the_next_command() {
          n1-3 < EVALSHA acquire_read ..
          n1-2 > -NOSCRIPT No matching script.
          n1-2 < SCRIPT LOAD acquire
+         n1-2 < SCRIPT LOAD extend
          n1-3 < EVAL release_read 2 r in:r #2
          n1-2 < SCRIPT LOAD acquire_read
          n1-2 < SCRIPT LOAD extend_read

@@ -43,12 +43,10 @@
 
 use super::stage::{DRIFT, MIDDLE, NO_RANDOMNESS, Stage};
 use super::words::{millis, reply};
-use crate::questions::Beside;
+use crate::questions::{Beside, Question};
 use crate::quorum::Nanos;
 use crate::shared::AtLeast;
-use crate::shared::{
-    AcquireRequest, KeepAlive, Keys, Label, ReadWrite, RequestId, Slots, Waitlist,
-};
+use crate::shared::{AcquireRequest, Keys, Label, ReadWrite, RequestId, Slots, Waitlist};
 use crate::status::{NodeStanding, NodeStatus};
 use crate::wire::Renewal;
 use std::sync::Arc;
@@ -97,8 +95,8 @@ impl Stage {
                 });
                 let ttl = option("ttl").map_or(Duration::from_secs(10), span);
                 let keep_alive = option("keep").map(|limit| match limit {
-                    "forever" => KeepAlive::FOREVER,
-                    limit => KeepAlive::at_most(span(limit)),
+                    "forever" => Nanos::FOREVER,
+                    limit => Nanos::of(span(limit)),
                 });
                 let acquire = AcquireRequest {
                     keys: keys(words[2], ""),
@@ -151,7 +149,8 @@ impl Stage {
             }
             "finish" => {
                 let hold = self.hold(number(3));
-                self.machine.handle_finish(now, Some(RequestId(number(1))), hold, false);
+                self.machine.handle_end_well(hold);
+                self.machine.handle_release(now, Some(RequestId(number(1))), hold, false);
             }
             "back" => {
                 let hold = self.hold(number(1));
@@ -172,24 +171,28 @@ impl Stage {
                 let beside =
                     Beside { readers: "readers".into(), waitlist: Waitlist::of("waitlist:", "r") };
                 let beside = words.get(3).map(|_| &beside);
-                self.machine.handle_inspect(now, RequestId(number(1)), words[2], beside);
+                let question = Question::inspect(RequestId(number(1)), words[2], beside);
+                self.machine.handle_question(now, question);
             }
             "listen" => {
                 self.machine.handle_listen(now, RequestId(number(1)), words[2].into());
             }
             "look" => {
                 let keys: Vec<_> = words[3..].iter().map(|key| (*key).into()).collect();
-                let channel = Some(words[2]).filter(|name| *name != "all");
-                self.machine.handle_look(now, RequestId(number(1)), &keys, channel);
+                let channel = Some(words[2]).filter(|name| *name != "all").map(Arc::from);
+                let question = Question::look(RequestId(number(1)), &keys, channel.as_ref());
+                self.machine.handle_question(now, question);
             }
             "ways" => {
                 let keys = Keys::several(words[2..].iter().map(|key| (*key).into())).expect("keys");
-                self.machine.handle_in_the_way(now, RequestId(number(1)), &keys);
+                let question = Question::in_the_way(RequestId(number(1)), &keys);
+                self.machine.handle_question(now, question);
             }
             "unlisten" => self.machine.handle_unlisten(RequestId(number(1)), words[2]),
             "force" => {
                 let (request, value) = (RequestId(number(1)), words[3].to_owned());
-                self.machine.handle_force_release(now, request, words[2], None, value);
+                let question = Question::force_release(request, words[2], None, value);
+                self.machine.handle_question(now, question);
             }
             "withdraw" => self.machine.handle_withdraw(now),
             "shutdown" => self.machine.handle_shutdown(now),

@@ -98,7 +98,7 @@ fn settings(membership: Membership, masters: usize) -> Settings {
         label: None,
         restart_guard: RestartGuard::Off,
         quarantine,
-        agreement: Agreement::new(shared),
+        agreement: Agreement::new(shared, false),
         window,
         wake_ups: false,
         waitlists: None,

@@ -245,6 +245,8 @@ fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
          n3 < EVALSHA acquire 2 r s #1 10000 1
          n3 > -NOSCRIPT No matching script
          n3 < SCRIPT LOAD acquire
+         n3 < SCRIPT LOAD extend
+         n3 > text c0ffee
          n3 > text c0ffee
          n3 < -                         // a second trip could land behind the release
          extend 3 of 1
@@ -257,7 +259,6 @@ fn a_top_up_that_finds_no_script_loads_it_for_the_next_one() {
     );
 }
 
-/// No round remembers which script it was.
 #[test]
 fn a_script_found_missing_after_its_round_is_loaded_anyway() {
     play(

@@ -2,7 +2,7 @@
 
 use super::redial::REDIAL_BASE;
 use super::{RECONFIRM, State};
-use crate::master::agreement::{Answered, Introduction, Outcome, Report};
+use crate::master::agreement::{Introduction, Outcome, Report};
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{ClockDrift, Instant, agreement};
@@ -41,11 +41,6 @@ impl Confirmation {
     #[cfg(any(test, feature = "testing"))]
     pub(super) const fn noted(&self) -> Option<Instant> {
         self.noted
-    }
-
-    /// Returns how long the shorter of the latest two answers took that were some time apart, or the only one.
-    pub(super) fn trip(&self) -> Option<Duration> {
-        self.trips.into_iter().flatten().min()
     }
 
     /// Notes how long an answer took. Of several within half a heartbeat, as when many clients connect at once, the
@@ -139,7 +134,7 @@ impl Session {
         #[cfg(any(test, feature = "testing"))]
         let asked = self.settings.agreement.counts_from(asked, now);
         self.heard_at = Some(asked);
-        let Answered { outcome, remembers } = self.settings.agreement.read(now, reply);
+        let (outcome, remembers) = self.settings.agreement.read(now, reply);
         self.identity.remembers = remembers;
         self.confirmation.is_settled = matches!(outcome, Outcome::Agreed | Outcome::Alike);
         match outcome {
@@ -243,6 +238,11 @@ impl Session {
         let asked = if self.is_brief { agreed } else { noted };
         let asked = asked.filter(|_| self.may_vote(now));
         asked.is_some_and(|asked| agreement::shields(asked, now, life, quarantine, drift))
+    }
+
+    /// Returns how long an answer takes, by the shorter of the latest two that were measured, or the only one.
+    pub(crate) fn trip(&self) -> Duration {
+        self.confirmation.trips.into_iter().flatten().min().unwrap_or_default()
     }
 
     /// Returns how long the server's latest two answers took, if that is known.

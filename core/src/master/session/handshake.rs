@@ -10,6 +10,9 @@ use crate::wire::{self, Claim, Native, Reply};
 /// The sections read from a server: its process and age, its role, whether it evicts keys.
 const SECTIONS: [&str; 3] = ["server", "replication", "memory"];
 
+/// The scripts that each session loads.
+const SCRIPTS: [&str; 2] = [wire::ACQUIRE, wire::EXTEND];
+
 impl Session {
     /// Sends, once the stream is there, everything that must be known before the first SET, in one
     /// write. If a database has to be selected, the rest waits for that: otherwise it would run in
@@ -31,20 +34,14 @@ impl Session {
     /// Continues in the database that was asked for.
     pub(super) fn introduce(&mut self, now: Instant) {
         self.ask_identity();
-        self.load(wire::ACQUIRE);
-        self.load(wire::EXTEND);
+        self.load_all(&SCRIPTS);
         self.ask_to_confirm(now);
     }
 
-    /// Loads a script that the server does not know, or no longer knows.
-    pub(crate) fn load(&mut self, script: &str) {
-        self.push(PendingReply::Load, &wire::load(script));
-    }
-
-    /// Loads a script that the server has forgotten, and with it all others.
-    pub(crate) fn reload(&mut self, script: &str) {
+    /// Loads what each session loads once more: the server has forgotten all scripts.
+    pub(crate) fn reload(&mut self) {
         self.forget_scripts();
-        self.load(script);
+        self.load_all(&SCRIPTS);
     }
 
     /// Notes that the server has forgotten all scripts.
@@ -67,7 +64,7 @@ impl Session {
         for script in scripts {
             if !self.known.loaded.contains(script) {
                 self.known.loaded.push(script);
-                self.load(script);
+                self.push(PendingReply::Load, &wire::load(script));
             }
         }
     }

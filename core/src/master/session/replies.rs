@@ -2,7 +2,7 @@
 
 use crate::master::{Fault, Incoming, PendingReply, Session};
 use crate::quorum::Instant;
-use crate::wire::{self, Reply};
+use crate::wire::Reply;
 
 impl Session {
     /// Returns the consequence of the next complete answer; `None` when there is none.
@@ -42,7 +42,7 @@ impl Session {
             }
             // For the next round, as with a vote.
             PendingReply::Uncounted | PendingReply::TopUp { .. } if reply.is_noscript() => {
-                self.reload(wire::ACQUIRE);
+                self.reload();
                 Incoming::Nothing
             }
             PendingReply::TopUp { attempt, may_repeat: true } => Incoming::ToppedUp(attempt, reply),

@@ -28,11 +28,6 @@ impl Session {
         is_admitted
     }
 
-    /// Returns how long an answer takes, by the shorter of the latest two that were measured, or the only one.
-    pub(crate) fn trip(&self) -> Duration {
-        self.confirmation.trip().unwrap_or_default()
-    }
-
     /// Takes a waiter out of the list. If the command gets lost, a call in vain does it.
     pub(crate) fn leave_waitlist(&mut self, key: &str, waiter: Token) {
         let Some(list) = self.settings.waitlist(key) else { return };

@@ -1,6 +1,6 @@
 //! The instants at which a keeper extends, and its end.
 
-use super::super::{Instant, Keeper};
+use super::super::{Instant, Keeper, Nanos};
 use super::ms;
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ fn no_deadline_is_moved_beyond_the_end() {
 #[test]
 fn what_is_left_is_the_time_until_the_end_if_there_is_one() {
     let left = [3_000, 5_000, 6_000].map(|now| Keeper::new(at(5_000)).left(at(now)));
-    assert_eq!(left, [ms(2_000), ms(0), ms(0)].map(Some));
-    assert_eq!(Keeper::new(Instant::NEVER).left(at(3_000)), None);
+    assert_eq!(left, [ms(2_000), ms(0), ms(0)].map(Nanos::of));
+    assert_eq!(Keeper::new(Instant::NEVER).left(at(3_000)), Nanos::FOREVER);
 }
 
 /// Now, the deadline, and the start of the next round.

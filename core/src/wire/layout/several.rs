@@ -1,7 +1,7 @@
 //! The token under each of several keys, or beside a fence; and what is the same for a single one.
 
 use crate::wire::resp::Command;
-use crate::wire::{Claim, Millis, Packer, Way};
+use crate::wire::{ACQUIRE, Claim, EXTEND, Millis, Packer, Way};
 
 /// Packs an acquire, or the top-up of what `was_won`.
 pub(super) fn acquire<'a>(
@@ -10,10 +10,11 @@ pub(super) fn acquire<'a>(
     life: Millis,
     was_won: bool,
 ) -> &'a [u8] {
-    let Packer { room, acquire, label, .. } = packer;
+    let Packer { room, hashes, label, .. } = packer;
     let first = claim.first_of_block(was_won);
     let more = if claim.ballot.is_some() { 4 } else { 0 } + usize::from(first.is_some());
-    let command = Command::new(room, 3 + claim.named() + 3 + more).arg("EVALSHA").arg(acquire);
+    let command =
+        Command::new(room, 3 + claim.named() + 3 + more).arg("EVALSHA").arg(hashes.of(ACQUIRE));
     let command = claim.sign(claim.name(command), label.as_deref()).number(life.0);
     let command = claim.propose(command.number(was_won.into()));
     match first {
@@ -24,29 +25,28 @@ pub(super) fn acquire<'a>(
 
 /// Packs an extension.
 pub(super) fn extend<'a>(claim: &Claim, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
-    let Packer { room, extend, label, .. } = packer;
-    let command = Command::new(room, 3 + claim.keys.len() + 2).arg("EVALSHA").arg(extend);
+    let Packer { room, hashes, label, .. } = packer;
+    let command =
+        Command::new(room, 3 + claim.keys.len() + 2).arg("EVALSHA").arg(hashes.of(EXTEND));
     let command = command.number(claim.keys.len() as u64).keys(claim.keys.iter());
     claim.sign(command, label.as_deref()).number(life.0).done()
 }
 
 /// Packs a compare-and-delete.
 pub(super) fn release<'a>(claim: &Claim, packer: &'a mut Packer, way: Way) -> &'a [u8] {
-    let Packer { release_room: room, released, release, release_all, label, .. } = packer;
+    let Packer { release_room: room, released, hashes, label, .. } = packer;
     if released.replace((claim.token, way)) == Some((claim.token, way)) {
         return room;
     }
-    let is_plain = claim.acquires_by_set();
     if let Way::Native(native) = way
-        && is_plain
+        && claim.acquires_by_set()
     {
         let command = native.call(room, claim.keys.first());
         return claim.sign(command, label.as_deref()).done();
     }
-    let hash = if is_plain { release } else { release_all };
     let more = if claim.ballot.is_some() { 3 } else { 0 };
     let command = Command::new(room, 3 + claim.named() + 1 + more);
-    let command = way.call(command, hash, claim.release_script());
+    let command = way.call(command, hashes, claim.release_script());
     let command = claim.sign(claim.name(command), label.as_deref());
     claim.raise_fence(command)
 }

@@ -6,7 +6,7 @@ use crate::clock::{Time, millis};
 use crate::plan::{Act, Asked, Fault, Mode, RESOURCES, span};
 use crate::seed::Rng;
 use crate::setup::Setup;
-use quorumlock_core::coordinator::KeepAlive;
+use quorumlock_core::quorum::Nanos;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -223,7 +223,7 @@ fn readers(acts: &mut Acts<'_>, rng: &mut Rng) {
     // Each leaves by itself.
     let reads = Asked { keep_alive: None, ttl: millis(1_000), ..asked(acts.setup, Mode::Read) };
     // The hint of the writer has to be renewed until this one leaves.
-    let stays = Asked { keep_alive: Some(KeepAlive::FOREVER), wait: millis(500), ..reads.clone() };
+    let stays = Asked { keep_alive: Some(Nanos::FOREVER), wait: millis(500), ..reads.clone() };
     acts.at(BEGINS, Act::Acquire { seat: 4, asked: stays });
     acts.releases(BEGINS + millis(5_500), 4);
     let mut at = BEGINS;

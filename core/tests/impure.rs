@@ -1,6 +1,7 @@
 //! Everything that this package may not name, once a line, and a function of std that is newer than the
 //! declared Rust version. `scripts/clippy` compiles it with `--cfg impure` and checks that each line is
 //! refused.
+#![cfg(impure)]
 
 pub(crate) type Types = (
     Option<std::collections::HashMap<u8, u8>>, // refused
