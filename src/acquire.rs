@@ -11,11 +11,9 @@ pub use held::{All, Exclusive, Fenceable, Held};
 pub(crate) use terms::Terms;
 
 use crate::guard::Guard;
-use crate::kind::Kind;
 use crate::redlock::Redlock;
 use crate::resource::Resources;
 use quorumlock_core::coordinator::Label;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,8 +81,9 @@ use std::time::Duration;
 /// rolls the acquisition back on every master, without your help. A lock that was won at the same
 /// moment is released. Only the place in the wait is lost, of a [fair](Self::fair) acquire, too.
 #[must_use = "nothing is asked before this is awaited"]
+#[derive(Debug)]
 pub struct Acquire<G: Held = Guard> {
-    terms: Terms,
+    pub(crate) terms: Terms,
     doors: G::Doors,
 }
 
@@ -123,7 +122,7 @@ impl Redlock {
     /// ```
     #[doc(alias = "lock")]
     pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire {
-        Acquire::new(self.clone(), Resources::one(resource))
+        Acquire::new((), self.clone(), Resources::one(resource))
     }
 
     /// Acquires several resources together, at most 64: all or nothing, under one guard with one
@@ -138,7 +137,7 @@ impl Redlock {
     /// ```
     #[doc(alias = "multilock")]
     pub fn acquire_all(&self, resources: impl IntoIterator<Item: AsRef<str>>) -> Acquire<All> {
-        Acquire::new(self.clone(), Resources::several(resources))
+        Acquire::new((), self.clone(), Resources::several(resources))
     }
 
     /// Makes one attempt and does not wait while another holder has the lock. Makes no attempt at
@@ -174,19 +173,9 @@ impl Redlock {
     }
 }
 
-impl<G: Held<Doors = ()>> Acquire<G> {
-    pub(crate) fn new(redlock: Redlock, resources: Resources) -> Self {
-        Self::behind((), redlock, resources)
-    }
-}
-
 impl<G: Held> Acquire<G> {
-    pub(crate) fn behind(doors: G::Doors, redlock: Redlock, resources: Resources) -> Self {
+    pub(crate) fn new(doors: G::Doors, redlock: Redlock, resources: Resources) -> Self {
         Self { terms: Terms::new(redlock, resources), doors }
-    }
-
-    pub(crate) fn terms(&self) -> &Terms {
-        &self.terms
     }
 
     /// Returns the doors of the re-entrant handle, and the acquisition of the lock behind them.
@@ -212,14 +201,6 @@ impl<G: Held> Acquire<G> {
 impl<G: Held> Clone for Acquire<G> {
     fn clone(&self) -> Self {
         Self { terms: self.terms.clone(), doors: self.doors.clone() }
-    }
-}
-
-impl<G: Held> fmt::Debug for Acquire<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Acquire");
-        self.terms.show(&mut shown);
-        shown.field("fenced", &G::Kind::IS_FENCED).finish_non_exhaustive()
     }
 }
 

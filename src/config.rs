@@ -67,7 +67,10 @@ macro_rules! settings {
                 value: Result<Value, &str>,
             ) -> Result<(), ConfigError> {
                 let set = match name {
-                    $(_ if name == spelt(stringify!($key)) => value::fill(&mut self.$key, value, $read),)+
+                    $(_ if name == spelt(stringify!($key)) => {
+                        let value = value.map_err(str::to_owned).and_then($read);
+                        value.map(|value| self.$key = Some(value))
+                    })+
                     _ => Err(unknown::problem(name, spelt)),
                 };
                 set.map_err(|problem| ConfigError::new(unknown::shown(name), problem))

@@ -10,6 +10,7 @@ use crate::options::Options;
 use crate::report::Escaped;
 use quorumlock_core::coordinator::{DetachedLock, Keys};
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,15 +61,20 @@ use std::time::Duration;
 pub struct Detached<K: Kind = Unfenced> {
     resource: Arc<str>,
     pub(crate) lock: Box<DetachedLock>,
-    kind: K,
+    kind: PhantomData<K>,
 }
 
 /// A [`Detached`] with a fencing token.
 pub type FencedDetached = Detached<Fenced>;
 
 impl<K: Kind> Detached<K> {
-    pub(crate) const fn new(resource: Arc<str>, lock: Box<DetachedLock>, kind: K) -> Self {
-        Self { resource, lock, kind }
+    pub(crate) const fn new(resource: Arc<str>, lock: Box<DetachedLock>) -> Self {
+        Self { resource, lock, kind: PhantomData }
+    }
+
+    /// Returns the fencing token, if it has one.
+    pub(crate) fn token(&self) -> Option<FencingToken> {
+        self.lock.fenced.as_ref().map(|fenced| FencingToken::of_win(fenced.number))
     }
 
     /// Returns the locked resource; several are separated by commas.
@@ -120,7 +126,8 @@ impl<K: Numbered> Detached<K> {
     /// Returns the fencing token, which stays the same when the lock is adopted.
     #[must_use]
     pub fn fencing_token(&self) -> FencingToken {
-        self.kind.token()
+        // The least token would be refused.
+        self.token().unwrap_or(FencingToken::MIN)
     }
 }
 
@@ -130,7 +137,8 @@ impl<K: Kind> fmt::Debug for Detached<K> {
         f.debug_struct("Detached")
             .field("resource", &self.resource)
             .field("ttl", &self.ttl())
-            .field("kind", &self.kind)
+            .field("kind", &K::NAME)
+            .field("token", &self.token())
             .finish_non_exhaustive()
     }
 }

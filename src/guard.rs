@@ -16,6 +16,7 @@ use crate::kind::{Detachable, Fenced, Kind, Numbered, Unfenced};
 use crate::released::Released;
 use quorumlock_core::quorum::Instant;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,7 @@ use tokio::sync::oneshot;
 /// The guard of a [fenced](crate::Acquire::fenced) acquire is a [`FencedGuard`]: the same, with a
 /// [`fencing_token`](Lease::fencing_token).
 #[must_use = "a guard that is dropped releases its lock: bind it to a name, if only `_guard`"]
+#[derive(Debug)]
 pub struct Guard<K: Kind = Unfenced> {
     lease: Lease<K>,
 }
@@ -78,8 +80,13 @@ pub type FencedLease = Lease<Fenced>;
 pub struct Deadline(Instant);
 
 impl<K: Kind> Guard<K> {
-    pub(crate) const fn new(driver: Handle, hold: Arc<LeaseState>, kind: K) -> Self {
-        Self { lease: Lease { driver, hold, kind } }
+    pub(crate) const fn new(
+        driver: Handle,
+        hold: Arc<LeaseState>,
+        token: Option<FencingToken>,
+        slot: Option<u8>,
+    ) -> Self {
+        Self { lease: Lease { driver, hold, token, slot, kind: PhantomData } }
     }
 
     /// Moves the deadline to a full ttl from now, if a quorum of masters still holds our key.
@@ -213,7 +220,7 @@ impl<K: Kind> Guard<K> {
     where
         K: Detachable,
     {
-        let Lease { driver, hold, kind } = &self.lease;
+        let Lease { driver, hold, .. } = &self.lease;
         let (attempt, to) = (hold.attempt, driver.clone());
         driver.claim(hold);
         let detached =
@@ -223,7 +230,7 @@ impl<K: Kind> Guard<K> {
                 // Nothing is left to release. It is over already.
                 hold.part();
                 match in_transit.pick_up() {
-                    Some(lock) => return Ok(Detached::new(hold.resource.clone(), lock, *kind)),
+                    Some(lock) => return Ok(Detached::new(hold.resource.clone(), lock)),
                     None => ExtendError::Lost(self.lost().await),
                 }
             }
@@ -255,12 +262,6 @@ impl<K: Kind> Deref for Guard<K> {
     }
 }
 
-impl<K: Kind> fmt::Debug for Guard<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.lease.fmt_as("Guard", f)
-    }
-}
-
 /// A read-only view of a held lock, for subtasks. Clone it at will: the lock belongs to the guard,
 /// and ends with it.
 ///
@@ -278,7 +279,10 @@ impl<K: Kind> fmt::Debug for Guard<K> {
 pub struct Lease<K: Kind = Unfenced> {
     driver: Handle,
     hold: Arc<LeaseState>,
-    pub(crate) kind: K,
+    /// A fenced win has a token, and a permit a slot.
+    token: Option<FencingToken>,
+    pub(crate) slot: Option<u8>,
+    kind: PhantomData<K>,
 }
 
 impl<K: Kind> Lease<K> {
@@ -363,14 +367,6 @@ impl<K: Kind> Lease<K> {
     pub fn cancellation_token(&self) -> tokio_util::sync::CancellationToken {
         self.driver.token(&self.hold)
     }
-
-    fn fmt_as(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(name)
-            .field("resource", &self.hold.resource)
-            .field("remaining", &self.remaining())
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<K: Numbered> Lease<K> {
@@ -379,12 +375,19 @@ impl<K: Numbered> Lease<K> {
     /// resource. Extensions don't change it.
     #[must_use]
     pub fn fencing_token(&self) -> FencingToken {
-        self.kind.token()
+        // The least token would be refused.
+        self.token.unwrap_or(FencingToken::MIN)
     }
 }
 
 impl<K: Kind> fmt::Debug for Lease<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_as("Lease", f)
+        f.debug_struct("Lease")
+            .field("resource", &self.hold.resource)
+            .field("remaining", &self.remaining())
+            .field("kind", &K::NAME)
+            .field("token", &self.token)
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
     }
 }

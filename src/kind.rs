@@ -12,9 +12,9 @@
 
 pub use crate::acquire::{All, Exclusive, Fenceable, Held};
 
-use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// The kinds of guard and lease: [`Unfenced`], unless asked otherwise, [`Fenced`], [`Permitted`] for the
 /// permits of a [`Semaphore`](crate::Semaphore), [`Reading`] and [`Writing`] for an
@@ -27,9 +27,6 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
 
     #[doc(hidden)]
     const NAME: KindName;
-
-    #[doc(hidden)]
-    fn won_with(token: Option<FencingToken>, slot: Option<u8>) -> Self;
 }
 
 /// The kinds of lock that one client holds at a time, and that have a key to themselves: [`Unfenced`] and
@@ -106,11 +103,13 @@ pub struct Unfenced;
 
 /// With a fencing token: the kind of a [`FencedGuard`](crate::FencedGuard).
 #[derive(Clone, Copy, Debug)]
-pub struct Fenced(FencingToken);
+#[non_exhaustive]
+pub struct Fenced;
 
 /// With the slot of a semaphore: the kind of a [`Permit`](crate::Permit). It has no fencing token.
 #[derive(Clone, Copy, Debug)]
-pub struct Permitted(u8);
+#[non_exhaustive]
+pub struct Permitted;
 
 /// The kind of a [`ReadGuard`](crate::ReadGuard). It has no fencing token.
 #[derive(Clone, Copy, Debug)]
@@ -119,40 +118,19 @@ pub struct Reading;
 
 /// The kind of a [`WriteGuard`](crate::WriteGuard), which has a fencing token if `K` is [`Fenced`].
 #[derive(Clone, Copy, Debug)]
-pub struct Writing<K: Kind = Unfenced>(K);
+pub struct Writing<K: Kind = Unfenced>(PhantomData<K>);
 
 /// The kinds with a fencing token: [`Fenced`], and [`Writing`] of it.
-pub trait Numbered: Kind {
-    #[doc(hidden)]
-    fn token(self) -> FencingToken;
-}
+pub trait Numbered: Kind {}
 
-impl Numbered for Fenced {
-    fn token(self) -> FencingToken {
-        self.0
-    }
-}
+impl Numbered for Fenced {}
 
-impl<K: Numbered> Numbered for Writing<K> {
-    fn token(self) -> FencingToken {
-        self.0.token()
-    }
-}
-
-impl Permitted {
-    pub(crate) const fn slot(self) -> usize {
-        self.0 as usize
-    }
-}
+impl<K: Numbered> Numbered for Writing<K> {}
 
 impl sealed::Sealed for Unfenced {}
 
 impl Kind for Unfenced {
     const NAME: KindName = KindName::Plain;
-
-    fn won_with(_: Option<FencingToken>, _: Option<u8>) -> Self {
-        Self
-    }
 }
 
 impl sealed::Sealed for Fenced {}
@@ -160,32 +138,18 @@ impl sealed::Sealed for Fenced {}
 impl Kind for Fenced {
     const IS_FENCED: bool = true;
     const NAME: KindName = KindName::Fenced;
-
-    fn won_with(token: Option<FencingToken>, _: Option<u8>) -> Self {
-        // A fenced acquire always has one. The least token would be refused.
-        Self(token.unwrap_or(FencingToken::MIN))
-    }
 }
 
 impl sealed::Sealed for Permitted {}
 
 impl Kind for Permitted {
     const NAME: KindName = KindName::Permit;
-
-    fn won_with(_: Option<FencingToken>, slot: Option<u8>) -> Self {
-        // An acquire of a permit always has one.
-        Self(slot.unwrap_or_default())
-    }
 }
 
 impl sealed::Sealed for Reading {}
 
 impl Kind for Reading {
     const NAME: KindName = KindName::Reader;
-
-    fn won_with(_: Option<FencingToken>, _: Option<u8>) -> Self {
-        Self
-    }
 }
 
 impl<K: Kind> sealed::Sealed for Writing<K> {}
@@ -193,8 +157,4 @@ impl<K: Kind> sealed::Sealed for Writing<K> {}
 impl<K: Kind> Kind for Writing<K> {
     const IS_FENCED: bool = K::IS_FENCED;
     const NAME: KindName = KindName::Writer;
-
-    fn won_with(token: Option<FencingToken>, slot: Option<u8>) -> Self {
-        Self(K::won_with(token, slot))
-    }
 }

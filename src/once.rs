@@ -5,7 +5,6 @@ use crate::failure::{AcquireError, InvalidSetting, OnceError};
 use crate::guard::{Guard, Lease};
 use crate::kind::{Fenced, Kind, Unfenced};
 use crate::redlock::Redlock;
-use crate::run::{ended, under};
 use std::time::Duration;
 
 /// Work that no other process starts within a period of its start: [`run`](Self::run) it.
@@ -74,22 +73,19 @@ impl Once {
 
 impl<K: Kind> Once<K> {
     /// Sets how long the key lives unless it is released or extended. See [`Acquire::ttl`].
-    pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.inner = self.inner.ttl(ttl);
-        self
+    pub fn ttl(self, ttl: Duration) -> Self {
+        Self { inner: self.inner.ttl(ttl) }
     }
 
     /// Sets how much longer than the ttl the key lives, unless it is released. See
     /// [`Acquire::lock_delay`].
-    pub fn lock_delay(mut self, lock_delay: Duration) -> Self {
-        self.inner = self.inner.lock_delay(lock_delay);
-        self
+    pub fn lock_delay(self, lock_delay: Duration) -> Self {
+        Self { inner: self.inner.lock_delay(lock_delay) }
     }
 
     /// Ends the keeper after this time. See [`Acquire::keep_alive_for`].
-    pub fn keep_alive_for(mut self, span: Duration) -> Self {
-        self.inner = self.inner.keep_alive_for(span);
-        self
+    pub fn keep_alive_for(self, span: Duration) -> Self {
+        Self { inner: self.inner.keep_alive_for(span) }
     }
 
     /// Runs `body` with the keeper on, if the resource is open. Makes one attempt, and waits for no
@@ -116,26 +112,17 @@ impl<K: Kind> Once<K> {
     where
         F: AsyncFnOnce(Lease<K>) -> Result<T, E>,
     {
-        let guard = match self.acquire()?.await {
+        if self.inner.terms.min_hold.span().is_zero() {
+            let problem = "once() needs a period within which no other run starts, such as 20s; for work \
+                           that may run again as soon as it has ended, use try_acquire()";
+            return Err(AcquireError::from(InvalidSetting::new("period", problem)).into());
+        }
+        let guard = match self.inner.kept_alive().await {
             Ok(guard) => guard,
             Err(error) if error.is_contended() => return Ok(Ran::Skipped),
             Err(error) => return Err(error.into()),
         };
-        let result = under(&guard, |lease| body(lease)).await?;
-        let released = match result {
-            Ok(_) => guard.release().await,
-            Err(_) => guard.release_at_once().await,
-        };
-        ended(result, released)?.map(Ran::Done).map_err(OnceError::Failed)
-    }
-
-    /// Returns the acquisition, with a keeper.
-    fn acquire(self) -> Result<Acquire<Guard<K>>, AcquireError> {
-        if !self.inner.terms().min_hold.span().is_zero() {
-            return Ok(self.inner.kept_alive());
-        }
-        let problem = "once() needs a period within which no other run starts, such as 20s; for work \
-                       that may run again as soon as it has ended, use try_acquire()";
-        Err(InvalidSetting::new("period", problem).into())
+        let result = guard.run_under(|lease| body(lease), Result::is_ok).await?;
+        result.map(Ran::Done).map_err(OnceError::Failed)
     }
 }

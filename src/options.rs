@@ -14,7 +14,7 @@ use quorumlock_core::coordinator::{
 };
 use quorumlock_core::pace::Backoff;
 use quorumlock_core::quorum::{
-    ClockDrift, FencingWindow, Membership, NodeSet, agreement, standing, validity,
+    ClockDrift, FencingWindow, Membership, agreement, standing, validity,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -203,8 +203,9 @@ impl Options {
             return Ok(None);
         }
         if min_hold > self.max_ttl {
-            let (span, max, votes_not) =
-                (human(min_hold), human(self.max_ttl), human(self.quarantine_of(min_hold)));
+            // As it would be if this were max_ttl.
+            let votes_not = standing::quarantine(min_hold, self.fencing_window, self.drift);
+            let (span, max, votes_not) = (human(min_hold), human(self.max_ttl), human(votes_not));
             let problem = format!(
                 "{span} is above max_ttl ({max}), and masters that have restarted remember no \
                  longer: raise max_ttl, and a master that has restarted does not \
@@ -231,12 +232,7 @@ impl Options {
 
     /// Returns how long a master that has started does not vote.
     pub(crate) fn quarantine(&self) -> Duration {
-        self.quarantine_of(self.max_ttl)
-    }
-
-    /// Returns how long that would be with another `max_ttl`.
-    fn quarantine_of(&self, max_ttl: Duration) -> Duration {
-        standing::quarantine(max_ttl, self.fencing_window, self.drift)
+        standing::quarantine(self.max_ttl, self.fencing_window, self.drift)
     }
 
     pub(crate) fn shared_settings(
@@ -244,11 +240,12 @@ impl Options {
         membership: Membership,
         masters: &[Address],
     ) -> SharedSettings {
+        let name = |node: usize| Some(masters.get(node)?.name.clone());
         SharedSettings {
             key: self.own_key("agreement").to_string(),
             max_ttl: self.max_ttl,
             window: self.fencing_window,
-            lists: membership.lists().map(|list| names(list, masters)).collect(),
+            lists: membership.lists().map(|list| list.iter().filter_map(name).collect()).collect(),
             masters: masters.iter().map(|master| master.name.clone()).collect(),
             life: agreement::life(self.quarantine(), self.drift),
             brief: agreement::life(Duration::ZERO, self.drift),
@@ -278,10 +275,6 @@ impl Options {
             },
         }
     }
-}
-
-fn names(list: NodeSet, masters: &[Address]) -> Vec<Arc<str>> {
-    list.iter().filter_map(|node| Some(masters.get(node)?.name.clone())).collect()
 }
 
 /// Refuses to keep a lock warm beside an option that has it released.

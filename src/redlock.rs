@@ -31,27 +31,18 @@ use tokio::runtime::Handle as Runtime;
 #[derive(Clone)]
 #[doc(alias("mutex", "LockManager", "DistributedLock"))]
 pub struct Redlock {
-    setup: Arc<Setup>,
-    driver: Handle,
+    pub(crate) setup: Arc<Setup>,
+    pub(crate) driver: Handle,
 }
 
-struct Setup {
-    options: Options,
-    masters: Resolved,
+pub(crate) struct Setup {
+    pub(crate) options: Options,
+    pub(crate) masters: Resolved,
     /// That of the client's own thread.
-    own_runtime: Option<Runtime>,
+    pub(crate) own_runtime: Option<Runtime>,
 }
 
 impl Redlock {
-    pub(crate) fn new(
-        options: Options,
-        masters: Resolved,
-        driver: Handle,
-        own_runtime: Option<Runtime>,
-    ) -> Self {
-        Self { setup: Arc::new(Setup { options, masters, own_runtime }), driver }
-    }
-
     /// Ends this coordinator for all clones. Waits until every release and rollback that is owed is
     /// confirmed, at most for the connect timeout and three operation timeouts: a master that is
     /// down for good must not keep a process from ending. It also waits no longer than the longest

@@ -1,8 +1,8 @@
 //! Nested acquisitions: all code that goes through one re-entrant handle shares its holds.
 
 use crate::acquire::{Acquire, Asking, Exclusive, Held};
-use crate::failure::{Lost, ReentrantError};
-use crate::guard::{Guard, Lease};
+use crate::failure::{AcquireError, Lost, ReentrantError};
+use crate::guard::Guard;
 use crate::kind::{Fenced, Kind, Unfenced, sealed::Sealed};
 use crate::redlock::Redlock;
 use crate::released::Released;
@@ -44,7 +44,7 @@ use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
 /// transfer(&redlock.reentrant()).await
 /// # }
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Reentrant<K: Kind = Unfenced> {
     redlock: Redlock,
     doors: Arc<Doors<K>>,
@@ -58,15 +58,11 @@ type Doors<K> = Mutex<HashMap<Arc<str>, Weak<Door<K>>>>;
 pub struct Door<K: Kind> {
     doors: Arc<Doors<K>>,
     resource: Arc<str>,
-    /// One caller at a time goes in. Contains the hold to join; its lease shows whether it is still
-    /// a lock.
-    hold: Queue<Option<Joinable<K>>>,
+    /// One caller at a time goes in. Contains the hold to join, while it has guards.
+    hold: Queue<Weak<Outermost<K>>>,
     /// Locked by the outermost until its release is on its way.
     occupied: Arc<Queue<()>>,
 }
-
-/// A hold that may be joined while it has guards.
-type Joinable<K> = (Weak<Outermost<K>>, Lease<K>);
 
 /// The state that the guards of one hold share. Its fields are dropped in this order.
 struct Outermost<K: Kind> {
@@ -144,7 +140,7 @@ impl<K: Kind> Reentrant<K> {
     ///
     /// Same as for [`Acquire`]. A caller that waited behind it then becomes the outermost.
     pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire<ReentrantGuard<K>> {
-        Acquire::behind(self.doors.clone(), self.redlock.clone(), Resources::one(resource))
+        Acquire::new(self.doors.clone(), self.redlock.clone(), Resources::one(resource))
     }
 
     /// Joins in where this handle already holds `resource`, or makes one attempt and does not wait
@@ -157,54 +153,36 @@ impl<K: Kind> Reentrant<K> {
     }
 }
 
-impl<K: Kind> fmt::Debug for Reentrant<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reentrant").field("fenced", &K::IS_FENCED).finish_non_exhaustive()
-    }
-}
-
 /// Asks at the door of a resource.
-pub struct Entering<K: Kind> {
-    inner: Pin<Box<dyn Future<Output = Result<ReentrantGuard<K>, ReentrantError>> + Send>>,
-}
+type Entering<K> = Pin<Box<dyn Future<Output = Entered<K>> + Send>>;
 
-async fn enter<K: Kind>(
-    acquire: Acquire<ReentrantGuard<K>>,
-) -> Result<ReentrantGuard<K>, ReentrantError> {
+type Entered<K> = Result<ReentrantGuard<K>, ReentrantError>;
+
+async fn enter<K: Kind>(acquire: Acquire<ReentrantGuard<K>>) -> Entered<K> {
     let (doors, acquire) = acquire.into_parts();
-    acquire.terms().here()?;
-    let door = Door::of(&doors, acquire.terms().resources.shown());
+    // Not in a fork of the client's process.
+    acquire.terms.redlock.driver().here().map_err(AcquireError::from)?;
+    let door = Door::of(&doors, acquire.terms.resources.shown());
     let mut hold = door.hold.lock().await;
-    if let Some((outermost, lease)) = &*hold
-        && outermost.strong_count() > 0
-    {
-        lease.check()?;
-        if let Some(outermost) = outermost.upgrade() {
-            return Ok(ReentrantGuard { outermost });
-        }
+    if let Some(outermost) = hold.upgrade() {
+        outermost.guard.check()?;
+        return Ok(ReentrantGuard { outermost });
     }
     // Not ahead of the release of the previous hold, whose key would make the masters refuse it.
     let occupied = door.occupied.clone().lock_owned().await;
     let guard = acquire.await?;
-    let lease = guard.lease();
     let outermost = Arc::new(Outermost { guard, occupied, door: door.clone() });
-    *hold = Some((Arc::downgrade(&outermost), lease));
+    *hold = Arc::downgrade(&outermost);
     Ok(ReentrantGuard { outermost })
 }
 
 impl<K: Kind> Asking<ReentrantGuard<K>> for Entering<K> {
     fn new(acquire: Acquire<ReentrantGuard<K>>) -> Self {
-        Self { inner: Box::pin(enter(acquire)) }
+        Box::pin(enter(acquire))
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<ReentrantGuard<K>, ReentrantError>> {
-        self.inner.as_mut().poll(cx)
-    }
-}
-
-impl<K: Kind> fmt::Debug for Entering<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AcquireFuture").finish_non_exhaustive()
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Entered<K>> {
+        self.as_mut().poll(cx)
     }
 }
 

@@ -1,11 +1,8 @@
 //! The names of what can be locked.
 
-mod pool;
-
-pub(crate) use pool::Pool;
-
+use crate::failure::InvalidSetting;
 use crate::options::Options;
-use quorumlock_core::coordinator::Keys;
+use quorumlock_core::coordinator::{Keys, Slots};
 use std::slice;
 use std::sync::Arc;
 
@@ -27,19 +24,6 @@ pub(crate) enum Resources {
 impl Resources {
     pub(crate) fn one(name: impl AsRef<str>) -> Self {
         Self::One(name.as_ref().into())
-    }
-
-    /// Returns whether other readers may hold it, too.
-    pub(crate) const fn is_shared(&self) -> bool {
-        matches!(self, Self::Read(_))
-    }
-
-    /// Returns the semaphore of which these are the slots, if they are.
-    pub(crate) const fn pool(&self) -> Option<&Arc<Pool>> {
-        match self {
-            Self::AnyOf(pool) => Some(pool),
-            _ => None,
-        }
     }
 
     pub(crate) fn several(names: impl IntoIterator<Item: AsRef<str>>) -> Self {
@@ -91,6 +75,29 @@ impl Resources {
             Self::Several(several) => Keys::several(several.iter().map(key)),
             Self::AnyOf(pool) => Keys::any_of(pool.slots.clone()),
         }
+    }
+}
+
+/// The slots of a semaphore, any one of which is a permit, as it was created.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(crate) resource: Arc<str>,
+    /// As many as were asked for, if there may be so many.
+    pub(crate) permits: usize,
+    pub(crate) slots: Arc<Slots>,
+}
+
+impl Pool {
+    pub(crate) fn check(&self, options: &Options) -> Result<(), InvalidSetting> {
+        options.check_resource(&self.resource)?;
+        let problem = match self.permits {
+            0 => "must be at least 1".to_owned(),
+            more if more > usize::from(Slots::MOST) => {
+                format!("{more} are more than {}", Slots::MOST)
+            }
+            _ => return Ok(()),
+        };
+        Err(InvalidSetting::new("permits", problem))
     }
 }
 

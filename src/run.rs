@@ -1,10 +1,9 @@
 //! A body run under a lock.
 
 use crate::acquire::{Acquire, Held};
-use crate::failure::{AcquireError, Lost, RunError};
+use crate::failure::{AcquireError, RunError};
 use crate::guard::{Guard, Lease};
 use crate::kind::Kind;
-use crate::released::Released;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -54,50 +53,46 @@ impl<G: Held<Error = AcquireError>> Acquire<G> {
     {
         let (_, acquire) = self.kept_alive().into_parts();
         let guard = acquire.await.map_err(RunError::NotAcquired)?;
-        guard.run_under(|lease| body(lease)).await
+        guard.run_under(|lease| body(lease), |_| true).await
     }
 }
 
 impl<K: Kind> Guard<K> {
-    /// Runs `body` until it returns or the lock is lost, and releases.
+    /// Runs `body` until it returns or the lock is lost, and releases: at once, unless it `ends_well`.
+    /// The release fails, too, if the lock was lost by now, or if it turns out to have been.
     pub(crate) async fn run_under<T, L>(
         self,
         body: impl FnOnce(Lease<K>) -> L,
+        ends_well: impl FnOnce(&T) -> bool,
     ) -> Result<T, RunError<T>>
     where
         L: Future<Output = T>,
     {
-        let result = under(&self, body).await?;
-        ended(result, self.release().await)
-    }
-}
-
-/// Returns the result of a body that has returned, and whose lock was then released. The release
-/// fails, too, if the lock was lost by now, or if it turns out to have been.
-pub(crate) fn ended<T>(result: T, released: Result<Released, Lost>) -> Result<T, RunError<T>> {
-    match released {
-        Ok(_) => Ok(result),
-        Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
-    }
-}
-
-/// Runs `body` until it returns, or until the lock is lost.
-pub(crate) async fn under<K, T, L>(
-    guard: &Guard<K>,
-    body: impl FnOnce(Lease<K>) -> L,
-) -> Result<T, RunError<T>>
-where
-    K: Kind,
-    L: Future<Output = T>,
-{
-    let mut lost = pin!(guard.lost());
-    let mut body = pin!(body(guard.lease()));
-    poll_fn(|cx| {
-        // First, so that a body is no longer polled once the lock is lost.
-        if let Poll::Ready(lost) = lost.as_mut().poll(cx) {
-            return Poll::Ready(Err(RunError::Lost { lost, result: None }));
+        let body = body(self.lease());
+        let lost = async { Err(RunError::Lost { lost: self.lost().await, result: None }) };
+        // The loss first, so that a body is no longer polled once the lock is lost.
+        let ran: Result<T, RunError<T>> = either(lost, async { Ok(body.await) }).await;
+        let result = ran?;
+        let released = match ends_well(&result) {
+            true => self.release().await,
+            false => self.release_at_once().await,
+        };
+        match released {
+            Ok(_) => Ok(result),
+            Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
         }
-        body.as_mut().poll(cx).map(Ok)
+    }
+}
+
+/// Returns what is there first, of both or of one alone.
+pub(crate) async fn either<T>(
+    first: impl Future<Output = T>,
+    second: impl Future<Output = T>,
+) -> T {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    poll_fn(|cx| match first.as_mut().poll(cx) {
+        Poll::Pending => second.as_mut().poll(cx),
+        ended => ended,
     })
     .await
 }

@@ -126,7 +126,7 @@ impl RwLock {
     /// # Ok(()) }
     /// ```
     pub fn read(&self) -> Acquire<ReadGuard> {
-        Acquire::new(self.redlock.clone(), Resources::Read(self.resource.clone()))
+        Acquire::new((), self.redlock.clone(), Resources::Read(self.resource.clone()))
     }
 
     /// Makes one attempt as a reader, and does not wait while a writer has the lock or waits for it.
@@ -173,7 +173,7 @@ impl RwLock {
     /// # Ok(()) }
     /// ```
     pub fn write(&self) -> Acquire<WriteGuard> {
-        Acquire::new(self.redlock.clone(), Resources::Write(self.resource.clone()))
+        Acquire::new((), self.redlock.clone(), Resources::Write(self.resource.clone()))
     }
 
     /// Makes one attempt as a writer, and does not wait. It keeps no reader out unless it wins.

@@ -9,7 +9,6 @@ use crate::kind::Permitted;
 use crate::redlock::Redlock;
 use crate::resource::{Pool, Resources};
 use quorumlock_core::coordinator::Slots;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +40,7 @@ pub type PermitLease = Lease<Permitted>;
 /// A permit that is free costs what a lock costs. Waiters in this process are served in the order in
 /// which they came, and those of all processes if they ask with [`fair`](Acquire::fair). A permit has no fencing token: the numbers of
 /// different slots would not compare.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Semaphore {
     redlock: Redlock,
     pool: Arc<Pool>,
@@ -84,7 +83,7 @@ impl Semaphore {
     ///
     /// As [`Acquire`]: a dropped acquire leaves nothing.
     pub fn acquire(&self) -> Acquire<Permit> {
-        Acquire::new(self.redlock.clone(), Resources::AnyOf(self.pool.clone()))
+        Acquire::new((), self.redlock.clone(), Resources::AnyOf(self.pool.clone()))
     }
 
     /// Takes a permit if one is free, and does not wait. It tries up to four slots: one at once, and
@@ -178,14 +177,10 @@ impl Lease<Permitted> {
     /// valid permits of a semaphore never have the same slot.
     #[must_use]
     pub const fn slot(&self) -> usize {
-        self.kind.slot()
-    }
-}
-
-impl fmt::Debug for Semaphore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Pool { resource, permits, .. } = &*self.pool;
-        let mut shown = f.debug_struct("Semaphore");
-        shown.field("name", resource).field("permits", permits).finish_non_exhaustive()
+        // An acquire of a permit always has one.
+        match self.slot {
+            Some(slot) => slot as usize,
+            None => 0,
+        }
     }
 }

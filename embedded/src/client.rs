@@ -2,7 +2,7 @@
 
 use super::command::{Call, wrong_number};
 use super::keys::{NOT_AN_INTEGER, SYNTAX};
-use super::reply::{Protocol, Reply};
+use super::reply::Reply;
 use super::request::{Requests, integer};
 use super::server::{VALKEY, VERSION};
 use super::{ClientId, Machine};
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 #[derive(Default)]
 pub(super) struct Client {
-    pub(super) protocol: Protocol,
+    /// Whether it speaks RESP3: not until it sends `HELLO 3`.
+    pub(super) resp3: bool,
     pub(super) database: usize,
     pub(super) channels: BTreeSet<Vec<u8>>,
     pub(super) requests: Requests,
@@ -20,38 +21,30 @@ impl Client {
     /// Returns whether the connection has subscribed in RESP2, where messages and answers can't be
     /// distinguished.
     pub(super) fn only_listens(&self) -> bool {
-        self.protocol == Protocol::Resp2 && !self.channels.is_empty()
+        !self.resp3 && !self.channels.is_empty()
     }
 }
 
 /// `HELLO [2|3] [AUTH user password] [SETNAME name]`
 pub(super) fn hello(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let mut protocol = None;
-    if let Some(version) = call.arguments.get(1) {
-        protocol = match integer(version) {
-            Some(2) => Some(Protocol::Resp2),
-            Some(3) => Some(Protocol::Resp3),
-            Some(_) => return Reply::error("NOPROTO unsupported protocol version"),
-            None => {
-                return Reply::error("ERR Protocol version is not an integer or out of range");
-            }
-        };
-    }
+    let resp3 = match call.arguments.get(1).map(Vec::as_slice) {
+        None => None,
+        Some(b"2") => Some(false),
+        Some(b"3") => Some(true),
+        Some(_) => return Reply::error("NOPROTO unsupported protocol version"),
+    };
     let mut rest = call.arguments.get(2..).unwrap_or_default();
     while let [option, values @ ..] = rest {
         rest = match (option.to_ascii_uppercase().as_slice(), values) {
             (b"AUTH", [user, _password, after @ ..]) if user == DEFAULT_USER => after,
             (b"AUTH", [_, _, ..]) => return Reply::error(WRONGPASS),
             (b"SETNAME", [_name, after @ ..]) => after,
-            _ => {
-                let option = String::from_utf8_lossy(option);
-                return Reply::error(format!("ERR Syntax error in HELLO option '{option}'"));
-            }
+            _ => return Reply::error(SYNTAX),
         };
     }
     let Some(client) = machine.process.clients.get_mut(&call.client) else { return Reply::Null };
-    client.protocol = protocol.unwrap_or(client.protocol);
-    let version = if client.protocol == Protocol::Resp3 { 3 } else { 2 };
+    client.resp3 = resp3.unwrap_or(client.resp3);
+    let version = if client.resp3 { 3 } else { 2 };
     let role = if machine.follows.is_some() { "replica" } else { "master" };
     let (kind, release) = match machine.is_valkey {
         true => ("valkey", VALKEY),
@@ -72,15 +65,7 @@ pub(super) fn hello(machine: &mut Machine, call: &Call<'_>) -> Reply {
 /// Handles AUTH. No password is set, so any password will do for the default user, and there is no
 /// other user.
 pub(super) fn auth(_: &mut Machine, call: &Call<'_>) -> Reply {
-    match &call.arguments[1..] {
-        [_password] => Reply::error(
-            "ERR AUTH <password> called without any password configured for the default user. \
-             Are you sure your configuration is correct?",
-        ),
-        [user, _password] if user == DEFAULT_USER => Reply::ok(),
-        [_, _] => Reply::error(WRONGPASS),
-        _ => Reply::error(SYNTAX),
-    }
+    if call.arguments[1] == DEFAULT_USER { Reply::ok() } else { Reply::error(WRONGPASS) }
 }
 
 pub(super) fn select(machine: &mut Machine, call: &Call<'_>) -> Reply {

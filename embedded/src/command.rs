@@ -5,7 +5,7 @@ use super::{
     ClientId, Machine, client, config, hashes, info, keys, pubsub, replication, scan, script,
     server, sorted_sets,
 };
-use std::fmt::Write;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// One command and its context.
@@ -55,18 +55,18 @@ impl Command {
     }
 }
 
-pub(super) const COMMANDS: &[Command] = &[
+const COMMANDS: &[Command] = &[
     Command::write("set", -3, keys::set),
     Command::new("get", 2, keys::get),
     Command::write("del", -2, keys::del),
     Command::write(VALKEYS, 3, keys::delifeq),
     Command::new("exists", -2, keys::exists),
     Command::new("pttl", 2, keys::pttl),
-    Command::write("pexpire", -3, keys::pexpire),
+    Command::write("pexpire", 3, keys::pexpire),
     Command::new("keys", 2, keys::keys),
     Command::new("scan", -2, scan::scan),
     Command::new("dbsize", 1, keys::dbsize),
-    Command::write("flushall", -1, keys::flushall),
+    Command::write("flushall", 1, keys::flushall),
     Command::new("type", 2, keys::kind),
     Command::write("hset", -4, hashes::hset),
     Command::new("hget", 3, hashes::hget),
@@ -83,13 +83,13 @@ pub(super) const COMMANDS: &[Command] = &[
     Command::outside("eval", -3, script::eval),
     Command::outside("evalsha", -3, script::evalsha),
     Command::outside("script|load", 3, script::load),
-    Command::outside("script|flush", -2, script::flush),
+    Command::outside("script|flush", 2, script::flush),
     Command::new("publish", 3, pubsub::publish),
     Command::new("pubsub|numsub", -2, pubsub::numsub),
     Command::outside("subscribe", -2, pubsub::subscribe),
-    Command::outside("unsubscribe", -1, pubsub::unsubscribe),
+    Command::outside("unsubscribe", -2, pubsub::unsubscribe),
     Command::outside("hello", -1, client::hello),
-    Command::outside("auth", -2, client::auth),
+    Command::outside("auth", 3, client::auth),
     Command::outside("select", 2, client::select),
     Command::new("ping", -1, client::ping),
     Command::outside("client|id", 2, client::id),
@@ -107,53 +107,45 @@ pub(super) const COMMANDS: &[Command] = &[
 const VALKEYS: &str = "delifeq";
 
 /// Looks up the command that the arguments name, in Redis or in Valkey.
+pub(super) fn lookup(arguments: &[Vec<u8>], is_valkey: bool) -> Option<&'static Command> {
+    let lower = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_lowercase();
+    let (first, rest) = arguments.split_first()?;
+    let (name, sub) = (lower(first), rest.first().map_or(String::new(), |sub| lower(sub)));
+    let is_meant = |command: &&Command| match command.name.split_once('|') {
+        Some(whole_and_sub) => whole_and_sub == (&*name, &*sub),
+        None => command.name == name && (is_valkey || name != VALKEYS),
+    };
+    COMMANDS.iter().find(is_meant)
+}
+
+/// Returns the commands that are meant by these names, in the spelling of an ACL: `client|kill` is
+/// one command, `client` all that begin with it.
 ///
 /// # Errors
 ///
-/// In the server's own words, if there is no such command.
-pub(super) fn lookup(arguments: &[Vec<u8>], is_valkey: bool) -> Result<&'static Command, String> {
-    let Some((first, rest)) = arguments.split_first() else { return Err(unknown(b"", &[])) };
-    let lower = |word: &[u8]| String::from_utf8_lossy(word).to_ascii_lowercase();
-    let known = |name: &str| {
-        let command = COMMANDS.iter().find(|command| command.name == name)?;
-        (is_valkey || name != VALKEYS).then_some(command)
-    };
-    let name = lower(first);
-    let mut parts = COMMANDS.iter().filter_map(|command| command.name.split_once('|'));
-    if !parts.any(|(whole, _)| whole == name) {
-        return known(&name).filter(|_| !name.contains('|')).ok_or_else(|| unknown(first, rest));
+/// If there is no such command, or it can't be denied.
+pub(super) fn denied(names: &[&str]) -> Result<BTreeSet<&'static str>, String> {
+    let mut denied = BTreeSet::new();
+    for name in names {
+        let lower = name.to_ascii_lowercase();
+        if matches!(&*lower, "hello" | "auth") {
+            return Err(format!("{name:?} can't be denied: a server allows it to everybody"));
+        }
+        let is_meant = |command: &&str| {
+            *command == lower || command.split_once('|').is_some_and(|(whole, _)| whole == lower)
+        };
+        let mut meant = COMMANDS.iter().map(|command| command.name).filter(is_meant).peekable();
+        if meant.peek().is_none() {
+            return Err(format!(
+                "an embedded master knows no command {name:?} that it could deny; a \
+                 subcommand is spelled as in an ACL, such as \"client|kill\""
+            ));
+        }
+        denied.extend(meant);
     }
-    let sub = rest.first().ok_or_else(|| wrong_number(&name))?;
-    known(&format!("{name}|{}", lower(sub))).ok_or_else(|| unknown_subcommand(&name, sub))
+    Ok(denied)
 }
 
 pub(super) fn wrong_number(name: &str) -> String {
     format!("ERR wrong number of arguments for '{name}' command")
-}
-
-/// Returns the error for an unknown command, with as much of the arguments as the server shows.
-fn unknown(name: &[u8], arguments: &[Vec<u8>]) -> String {
-    let mut args = String::new();
-    for argument in arguments {
-        if args.len() >= MOST_SHOWN {
-            break;
-        }
-        let shown = shown(argument, MOST_SHOWN - args.len());
-        let _infallible = write!(args, "'{shown}' ");
-    }
-    let name = shown(name, MOST_SHOWN);
-    format!("ERR unknown command '{name}', with args beginning with: {args}")
-}
-
-fn unknown_subcommand(name: &str, sub: &[u8]) -> String {
-    let (name, sub) = (name.to_ascii_uppercase(), shown(sub, MOST_SHOWN));
-    format!("ERR unknown subcommand '{sub}'. Try {name} HELP.")
-}
-
-const MOST_SHOWN: usize = 128;
-
-/// Returns a word up to a NUL, as C prints it.
-pub(super) fn shown(word: &[u8], most: usize) -> String {
-    let text = word.split(|byte| *byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(&text[..text.len().min(most)]).into_owned()
 }

@@ -1,27 +1,21 @@
 //! The settings of persistence and eviction, as clients see them and as tests change them. They
 //! have no effect: nothing is ever evicted, and a restart keeps what its caller says.
 
-use super::command::{Call, shown};
+use super::command::Call;
 use super::reply::Reply;
 use super::{Machine, glob};
 use std::collections::BTreeMap;
 
-enum Kind {
-    /// A number of bytes, with or without a unit.
-    Memory,
-    YesNo,
-    OneOf(&'static [&'static str]),
-}
-
-/// The name of each setting, its default, and what it may be.
-const SETTINGS: [(&str, &str, Kind); 5] = [
-    ("appendfsync", "everysec", Kind::OneOf(&["everysec", "always", "no"])),
-    ("appendonly", "no", Kind::YesNo),
-    ("maxmemory", "0", Kind::Memory),
+/// The name of each setting, and the words that it may be, of which the first is the default. Without words, it is
+/// a number of bytes.
+const SETTINGS: [(&str, &[&str]); 5] = [
+    ("appendfsync", &["everysec", "always", "no"]),
+    ("appendonly", &["no", "yes"]),
+    ("maxmemory", &[]),
     (
         "maxmemory-policy",
-        "noeviction",
-        Kind::OneOf(&[
+        &[
+            "noeviction",
             "volatile-lru",
             "volatile-lfu",
             "volatile-random",
@@ -29,31 +23,16 @@ const SETTINGS: [(&str, &str, Kind); 5] = [
             "allkeys-lru",
             "allkeys-lfu",
             "allkeys-random",
-            "noeviction",
-        ]),
+        ],
     ),
-    ("no-appendfsync-on-rewrite", "no", Kind::YesNo),
+    ("no-appendfsync-on-rewrite", &["no", "yes"]),
 ];
 
-impl Kind {
-    /// Reads a value, and returns it as CONFIG GET spells it.
-    fn read(&self, text: &[u8]) -> Result<String, String> {
-        match self {
-            Self::Memory => {
-                let bytes = memory(text).ok_or("argument must be a memory value")?;
-                Ok(bytes.to_string())
-            }
-            Self::YesNo => {
-                chosen(&["yes", "no"], text).ok_or_else(|| "argument must be 'yes' or 'no'".into())
-            }
-            Self::OneOf(words) => chosen(words, text).ok_or_else(|| {
-                format!("argument(s) must be one of the following: {}", words.join(", "))
-            }),
-        }
+/// Reads a value, and returns it as CONFIG GET spells it.
+fn read(words: &[&str], text: &[u8]) -> Option<String> {
+    if words.is_empty() {
+        return Some(memory(text)?.to_string());
     }
-}
-
-fn chosen(words: &[&str], text: &[u8]) -> Option<String> {
     let word = words.iter().find(|word| text.eq_ignore_ascii_case(word.as_bytes()))?;
     Some((*word).to_owned())
 }
@@ -82,7 +61,8 @@ pub(super) struct Config(BTreeMap<&'static str, String>);
 
 impl Default for Config {
     fn default() -> Self {
-        Self(SETTINGS.iter().map(|(name, default, _)| (*name, (*default).to_owned())).collect())
+        let default = |words: &[&str]| (*words.first().unwrap_or(&"0")).to_owned();
+        Self(SETTINGS.iter().map(|(name, words)| (*name, default(words))).collect())
     }
 }
 
@@ -109,7 +89,7 @@ pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
     Reply::Map(wanted.flat_map(|(name, value)| [*name, value].map(Reply::bulk)).collect())
 }
 
-/// Handles `CONFIG SET name value ...`: sets all of them, or none and reports why.
+/// Handles `CONFIG SET name value ...`: sets all of them or none. A server also says what is wrong with a value.
 pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let pairs = call.arguments[2..].chunks_exact(2);
     if !pairs.remainder().is_empty() {
@@ -117,21 +97,19 @@ pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
     }
     let mut values = BTreeMap::new();
     for pair in pairs {
-        let name = shown(&pair[0], pair[0].len());
-        let known = SETTINGS.iter().find(|(known, ..)| name.eq_ignore_ascii_case(known));
-        let Some((known, _, kind)) = known else {
+        let name = String::from_utf8_lossy(&pair[0]);
+        let known = SETTINGS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
+        let Some((known, words)) = known else {
             return Reply::error(format!(
                 "ERR Unknown option or number of arguments for CONFIG SET - '{name}'"
             ));
         };
-        match kind.read(&pair[1]) {
-            Ok(value) => values.insert(*known, value),
-            Err(problem) => {
-                return Reply::error(format!(
-                    "ERR CONFIG SET failed (possibly related to argument '{known}') - {problem}"
-                ));
-            }
+        let Some(value) = read(words, &pair[1]) else {
+            return Reply::error(format!(
+                "ERR CONFIG SET failed (possibly related to argument '{known}')"
+            ));
         };
+        values.insert(*known, value);
     }
     machine.config.0.extend(values);
     Reply::ok()

@@ -1,30 +1,15 @@
 //! Patterns as KEYS, SCAN and CONFIG GET take them: `*`, `?`, `\*`.
 
-/// Returns whether the whole text matches. If a star took too little, it takes one more.
+/// Returns whether the whole text matches. A star tries every length: patterns have few.
 pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut at, mut of, mut star) = (0, 0, None);
-    while let Some(letter) = text.get(of) {
-        let width = match &pattern[at..] {
-            [b'*', ..] => {
-                star = Some((at + 1, of));
-                at += 1;
-                continue;
-            }
-            [b'?', ..] => Some(1),
-            [b'\\', escaped, ..] => (escaped == letter).then_some(2),
-            [literal, ..] => (literal == letter).then_some(1),
-            [] => None,
-        };
-        (at, of) = match (width, star) {
-            (Some(width), _) => (at + width, of + 1),
-            (None, None) => return false,
-            (None, Some((after, taken))) => {
-                star = Some((after, taken + 1));
-                (after, taken + 1)
-            }
-        };
+    match pattern {
+        [] => text.is_empty(),
+        [b'*', rest @ ..] => (0..=text.len()).any(|taken| matches(rest, &text[taken..])),
+        [b'?', rest @ ..] => !text.is_empty() && matches(rest, &text[1..]),
+        [b'\\', letter, rest @ ..] | [letter, rest @ ..] => {
+            text.first() == Some(letter) && matches(rest, &text[1..])
+        }
     }
-    pattern[at..].iter().all(|letter| *letter == b'*')
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Commands on keys.
 
 use super::command::Call;
-use super::keyspace::{Keyspace, millis};
+use super::keyspace::{Keyspace, Value, millis};
 use super::reply::Reply;
 use super::request::integer;
-use super::value::Value;
 use super::{Machine, glob};
 
 pub(super) const NOT_AN_INTEGER: &str = "ERR value is not an integer or out of range";
@@ -104,19 +103,20 @@ pub(super) fn pttl(machine: &mut Machine, call: &Call<'_>) -> Reply {
     Reply::Integer(entry.map_or(-2, |entry| entry.expires_at.map_or(-1, |at| at - now)))
 }
 
-/// `PEXPIRE key ms`
+/// Handles `PEXPIRE key ms`. An end that is not in the future deletes the key.
 pub(super) fn pexpire(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let now = millis(call.now);
-    if let Some(option) = call.arguments.get(3) {
-        let option = String::from_utf8_lossy(option);
-        return Reply::error(format!("ERR Unsupported option {option}"));
-    }
     let Some(ms) = integer(&call.arguments[2]) else { return Reply::error(NOT_AN_INTEGER) };
     let Some(at) = now.checked_add(ms) else {
         return Reply::error("ERR invalid expire time in 'pexpire' command");
     };
-    let found = database(machine, call).expire(&call.arguments[1], at, now);
-    Reply::Integer(i64::from(found))
+    let (key, database) = (&call.arguments[1], database(machine, call));
+    let Some(entry) = database.entry(key, now) else { return Reply::Integer(0) };
+    entry.expires_at = Some(at);
+    if at <= now {
+        database.delete(key, now);
+    }
+    Reply::Integer(1)
 }
 
 /// Handles `KEYS pattern`; the keys are in order.
@@ -132,12 +132,7 @@ pub(super) fn dbsize(machine: &mut Machine, call: &Call<'_>) -> Reply {
     Reply::count(database(machine, call).keys(millis(call.now)).count())
 }
 
-pub(super) fn flushall(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    match &call.arguments[1..] {
-        [] => {}
-        [how] if [&b"ASYNC"[..], b"SYNC"].contains(&&*how.to_ascii_uppercase()) => {}
-        _ => return Reply::error(SYNTAX),
-    }
+pub(super) fn flushall(machine: &mut Machine, _: &Call<'_>) -> Reply {
     machine.databases = Default::default();
     Reply::ok()
 }

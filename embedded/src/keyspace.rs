@@ -1,6 +1,5 @@
-//! Keys and their expiry.
+//! Keys, their values and their expiry.
 
-use super::value::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -10,6 +9,30 @@ pub(super) const DATABASES: usize = 16;
 /// Returns the wall clock in milliseconds since 1970, by which a key's life is measured.
 pub(super) fn millis(now: Duration) -> i64 {
     i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The value of a key.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Value {
+    String(Vec<u8>),
+    /// The fields and their values, in the order in which they were added, as a server keeps them while they are
+    /// few.
+    Hash(Members<Vec<u8>>),
+    /// The members and their scores, in the order of the scores, then of the members.
+    SortedSet(Members<f64>),
+}
+
+/// What a hash or a sorted set has of each member. There are few: they are searched one by one.
+pub(super) type Members<T> = Vec<(Vec<u8>, T)>;
+
+impl Value {
+    pub(super) const fn hash(&mut self) -> Option<&mut Members<Vec<u8>>> {
+        if let Self::Hash(found) = self { Some(found) } else { None }
+    }
+
+    pub(super) const fn sorted_set(&mut self) -> Option<&mut Members<f64>> {
+        if let Self::SortedSet(found) = self { Some(found) } else { None }
+    }
 }
 
 pub(super) struct Entry {
@@ -40,17 +63,6 @@ impl Keyspace {
     /// Deletes the key; `true` if it was there.
     pub(super) fn delete(&mut self, key: &[u8], now: i64) -> bool {
         self.entries.remove(key).is_some_and(|entry| entry.is_alive(now))
-    }
-
-    /// Moves the end of the key's life; `false` if there is no key. An end that is not in the
-    /// future deletes the key.
-    pub(super) fn expire(&mut self, key: &[u8], at: i64, now: i64) -> bool {
-        let Some(entry) = self.entry(key, now) else { return false };
-        entry.expires_at = Some(at);
-        if at <= now {
-            self.entries.remove(key);
-        }
-        true
     }
 
     pub(super) fn get(&mut self, key: &[u8], now: i64) -> Option<&mut Value> {
@@ -95,7 +107,7 @@ mod tests {
             assert_eq!(keyspace.get(b"a", now).is_some(), now <= 100, "at {now}");
             assert_eq!(keyspace.keys(now).count(), usize::from(now <= 100), "at {now}");
         }
-        assert!(!keyspace.expire(b"a", 200, 101), "an expired key can't be prolonged");
+        assert!(keyspace.entry(b"a", 101).is_none(), "an expired key can't be prolonged");
         assert!(!keyspace.delete(b"a", 101), "an expired key can't be deleted");
     }
 
@@ -107,13 +119,5 @@ mod tests {
             assert!(!asked || keyspace.get(b"a", 101).is_none());
             assert_eq!(keyspace.peek(b"a", 50).is_some(), !asked);
         }
-    }
-
-    #[test]
-    fn an_end_that_is_not_in_the_future_deletes() {
-        let mut keyspace = Keyspace::default();
-        keyspace.set(b"a", Value::String(b"1".to_vec()), None);
-        assert!(keyspace.expire(b"a", 5, 5));
-        assert!(keyspace.get(b"a", 5).is_none());
     }
 }

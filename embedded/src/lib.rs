@@ -7,8 +7,10 @@
 //!
 //! Intended differences:
 //!
-//! - An inline command is a protocol error, options that this crate does not use are syntax errors
-//!   (`SET … XX`).
+//! - An inline command is a protocol error, options that this crate does not use are errors
+//!   (`SET … XX`, `FLUSHALL SYNC`, `UNSUBSCRIBE` without channels).
+//! - Errors have fewer words where no client of ours reads them: of an unknown command or subcommand, of
+//!   HELLO and AUTH, of what a setting should be, of the place in a script that raised one.
 //! - CONFIG has five names, and answers with them in lower case. A setting has no effect except that
 //!   it is reported: nothing is evicted, saved or refused for lack of memory. It survives a restart.
 //! - A pattern has no classes (`[a-z]`), and a cursor is digits.
@@ -39,25 +41,21 @@ mod pubsub;
 mod replication;
 mod reply;
 mod request;
-mod rights;
 mod scan;
 mod script;
 mod server;
-mod sorted_set;
 mod sorted_sets;
-mod value;
 
 use client::Client;
 use command::{Call, Command};
 use config::Config;
-use keyspace::{DATABASES, Entry, Keyspace, millis};
+use keyspace::{DATABASES, Entry, Keyspace, Value, millis};
 use lua::Engine;
 use replication::READONLY;
 use reply::Reply;
 use server::micros;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
-use value::Value;
 
 /// A connection, counted from 1, and from 1 again after each restart, as in a server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,7 +82,8 @@ pub struct Machine {
     denied: BTreeSet<&'static str>,
     /// It is Valkey 9, as far as its clients can see.
     is_valkey: bool,
-    random: u64,
+    /// The id that was drawn last.
+    drawn: String,
 }
 
 /// The state that a restart begins anew.
@@ -93,7 +92,7 @@ struct Process {
     run_id: String,
     replication_id: String,
     /// The value of `replication_id` before the server ceased to be a replica.
-    former_replication_id: Option<String>,
+    former_replication_id: String,
     /// The start, in microseconds since 1970 on the master's own clock; it may be long before 1970.
     started: i64,
     clients: BTreeMap<ClientId, Client>,
@@ -115,7 +114,7 @@ impl Machine {
             follows: None,
             denied: BTreeSet::new(),
             is_valkey: false,
-            random: seed,
+            drawn: seed.to_string(),
         };
         machine.restart(false, now);
         machine
@@ -131,6 +130,8 @@ impl Machine {
         self.process = Process {
             run_id: self.draw_id(),
             replication_id: self.draw_id(),
+            // It was never a replica.
+            former_replication_id: "0".repeat(40),
             started: micros(now),
             ..Process::default()
         };
@@ -158,7 +159,7 @@ impl Machine {
     ///
     /// If one of them can't be denied, with the reason.
     pub fn deny(&mut self, commands: &[&str]) -> Result<(), String> {
-        self.denied = rights::denied(commands)?;
+        self.denied = command::denied(commands)?;
         Ok(())
     }
 
@@ -207,7 +208,7 @@ impl Machine {
     /// Returns the fields and values of the hash under a key of database 0.
     pub fn hash(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, Vec<u8>)] {
         match self.entry(key, now).map(|entry| &entry.value) {
-            Some(Value::Hash(hash)) => hash.all(),
+            Some(Value::Hash(hash)) => hash,
             _ => &[],
         }
     }
@@ -215,7 +216,7 @@ impl Machine {
     /// Returns the members and scores of the sorted set under a key of database 0, in order.
     pub fn sorted_set(&self, key: &[u8], now: Duration) -> &[(Vec<u8>, f64)] {
         match self.entry(key, now).map(|entry| &entry.value) {
-            Some(Value::SortedSet(set)) => set.all(),
+            Some(Value::SortedSet(set)) => set,
             _ => &[],
         }
     }
@@ -240,21 +241,25 @@ impl Machine {
         let Some(state) = self.process.clients.get(&client) else { return };
         let call = Call { client, database: state.database, now, arguments };
         let reply = match command::lookup(arguments, self.is_valkey) {
-            Err(unknown) => Reply::error(unknown),
-            Ok(command) if !command.takes(arguments.len()) => {
+            // A server also shows arguments, and says whether the subcommand is to blame.
+            None => {
+                let name = arguments.first().map(|name| String::from_utf8_lossy(name));
+                Reply::error(format!("ERR unknown command '{}'", name.unwrap_or_default()))
+            }
+            Some(command) if !command.takes(arguments.len()) => {
                 Reply::error(command::wrong_number(command.name))
             }
-            Ok(command) if self.denied.contains(command.name) => {
+            Some(command) if self.denied.contains(command.name) => {
                 let name = command.name;
                 Reply::error(format!(
                     "NOPERM this user has no permissions to run the '{name}' command"
                 ))
             }
-            Ok(command) if self.refuses(command) => Reply::error(READONLY),
-            Ok(command) if state.only_listens() && !command.while_listening() => {
+            Some(command) if self.refuses(command) => Reply::error(READONLY),
+            Some(command) if state.only_listens() && !command.while_listening() => {
                 Reply::error(format!("ERR Can't execute '{}': {LISTENS}", command.name))
             }
-            Ok(command) => self.run(command, &call),
+            Some(command) => self.run(command, &call),
         };
         self.answer(client, &reply);
     }

@@ -4,6 +4,7 @@ use super::client::Client;
 use super::command::Call;
 use super::reply::Reply;
 use super::{ClientId, Machine};
+use std::collections::BTreeSet;
 
 /// Handles PUBLISH; answers with the number of connections that the message went to.
 pub(super) fn publish(machine: &mut Machine, call: &Call<'_>) -> Reply {
@@ -33,34 +34,25 @@ fn listeners(machine: &Machine, channel: &[u8]) -> Vec<ClientId> {
 
 /// Handles SUBSCRIBE: one answer for each channel.
 pub(super) fn subscribe(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let Some(client) = machine.process.clients.get_mut(&call.client) else { return Reply::Null };
-    let mut answers = Vec::new();
-    for channel in &call.arguments[1..] {
-        client.channels.insert(channel.clone());
-        answers.push(confirm("subscribe", Reply::bulk(channel.clone()), client.channels.len()));
-    }
-    Reply::Several(answers)
+    changed(machine, call, "subscribe", |channels, channel| channels.insert(channel.clone()))
 }
 
-/// Handles UNSUBSCRIBE: one answer for each channel that is named, or for each that there is; at
-/// least one.
+/// Handles `UNSUBSCRIBE channel ...`: one answer for each channel.
 pub(super) fn unsubscribe(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let Some(client) = machine.process.clients.get_mut(&call.client) else { return Reply::Null };
-    let mut left = call.arguments[1..].to_vec();
-    if left.is_empty() {
-        left = client.channels.iter().cloned().collect();
-    }
-    if left.is_empty() {
-        return confirm("unsubscribe", Reply::Null, 0);
-    }
-    let mut answers = Vec::new();
-    for channel in left {
-        client.channels.remove(&channel);
-        answers.push(confirm("unsubscribe", Reply::bulk(channel), client.channels.len()));
-    }
-    Reply::Several(answers)
+    changed(machine, call, "unsubscribe", |channels, channel| channels.remove(channel))
 }
 
-fn confirm(kind: &str, channel: Reply, channels: usize) -> Reply {
-    Reply::Push(vec![Reply::bulk(kind), channel, Reply::count(channels)])
+fn changed(
+    machine: &mut Machine,
+    call: &Call<'_>,
+    kind: &str,
+    change: fn(&mut BTreeSet<Vec<u8>>, &Vec<u8>) -> bool,
+) -> Reply {
+    let Some(client) = machine.process.clients.get_mut(&call.client) else { return Reply::Null };
+    let answers = call.arguments[1..].iter().map(|channel| {
+        change(&mut client.channels, channel);
+        let count = Reply::count(client.channels.len());
+        Reply::Push(vec![Reply::bulk(kind), Reply::bulk(channel.clone()), count])
+    });
+    Reply::Several(answers.collect())
 }

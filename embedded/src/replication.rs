@@ -18,7 +18,6 @@ impl Machine {
             }
         };
         let (id, former) = (&self.process.replication_id, &self.process.former_replication_id);
-        let former = former.clone().unwrap_or_else(|| "0".repeat(id.len()));
         format!(
             "# Replication\r\n{role}connected_slaves:0\r\nmaster_replid:{id}\r\n\
              master_replid2:{former}\r\n"
@@ -33,7 +32,7 @@ pub(super) fn replicaof(machine: &mut Machine, call: &Call<'_>) -> Reply {
         if machine.follows.take().is_some() {
             let id = machine.draw_id();
             let former = std::mem::replace(&mut machine.process.replication_id, id);
-            machine.process.former_replication_id = Some(former);
+            machine.process.former_replication_id = former;
         }
         return Reply::ok();
     }

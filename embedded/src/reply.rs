@@ -1,13 +1,5 @@
 //! Replies to clients, in RESP2 or RESP3.
 
-/// The protocol version of a connection: RESP2 until it sends `HELLO 3`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Protocol {
-    #[default]
-    Resp2,
-    Resp3,
-}
-
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Reply {
     Status(Vec<u8>),
@@ -49,8 +41,7 @@ impl Reply {
         Self::Integer(i64::try_from(count).unwrap_or(i64::MAX))
     }
 
-    pub(super) fn encode(&self, protocol: Protocol, out: &mut Vec<u8>) {
-        let resp3 = protocol == Protocol::Resp3;
+    pub(super) fn encode(&self, resp3: bool, out: &mut Vec<u8>) {
         match self {
             Self::Status(text) => line(out, b'+', &one_line(text)),
             Self::Error(text) => line(out, b'-', &one_line(text)),
@@ -62,16 +53,16 @@ impl Reply {
             Self::Double(number) => bulk(out, b'$', &[number.to_string().as_bytes()]),
             Self::Null if resp3 => line(out, b'_', b""),
             Self::Null => line(out, b'$', b"-1"),
-            Self::Push(items) if resp3 => sequence(out, b'>', items.len(), items, protocol),
-            Self::Map(items) if resp3 => sequence(out, b'%', items.len() / 2, items, protocol),
+            Self::Push(items) if resp3 => sequence(out, b'>', items.len(), items, resp3),
+            Self::Map(items) if resp3 => sequence(out, b'%', items.len() / 2, items, resp3),
             Self::Pairs(items) if resp3 => {
                 line(out, b'*', (items.len() / 2).to_string().as_bytes());
-                items.chunks(2).for_each(|pair| sequence(out, b'*', 2, pair, protocol));
+                items.chunks(2).for_each(|pair| sequence(out, b'*', 2, pair, resp3));
             }
             Self::Array(items) | Self::Push(items) | Self::Map(items) | Self::Pairs(items) => {
-                sequence(out, b'*', items.len(), items, protocol);
+                sequence(out, b'*', items.len(), items, resp3);
             }
-            Self::Several(replies) => replies.iter().for_each(|reply| reply.encode(protocol, out)),
+            Self::Several(replies) => replies.iter().for_each(|reply| reply.encode(resp3, out)),
         }
     }
 }
@@ -89,9 +80,9 @@ fn bulk(out: &mut Vec<u8>, sign: u8, parts: &[&[u8]]) {
     out.extend_from_slice(b"\r\n");
 }
 
-fn sequence(out: &mut Vec<u8>, sign: u8, len: usize, items: &[Reply], protocol: Protocol) {
+fn sequence(out: &mut Vec<u8>, sign: u8, len: usize, items: &[Reply], resp3: bool) {
     line(out, sign, len.to_string().as_bytes());
-    items.iter().for_each(|item| item.encode(protocol, out));
+    items.iter().for_each(|item| item.encode(resp3, out));
 }
 
 /// A status or an error is one line; a line end within it becomes spaces.
@@ -127,10 +118,10 @@ mod tests {
                 "%1\r\n$0\r\n\r\n_\r\n",
             ),
         ] {
-            for (protocol, expected) in [(Protocol::Resp2, resp2), (Protocol::Resp3, resp3)] {
+            for (is_resp3, expected) in [(false, resp2), (true, resp3)] {
                 let mut out = Vec::new();
-                reply.encode(protocol, &mut out);
-                assert_eq!(String::from_utf8(out).unwrap(), expected, "{reply:?} {protocol:?}");
+                reply.encode(is_resp3, &mut out);
+                assert_eq!(String::from_utf8(out).unwrap(), expected, "{reply:?} {is_resp3}");
             }
         }
     }

@@ -3,9 +3,6 @@
 /// The server's limit (`proto-max-bulk-len`).
 const LONGEST_BULK: i64 = 512 << 20;
 
-/// The longest line that holds a count, in digits and a line end.
-const LONGEST_LINE: usize = 64 << 10;
-
 /// The bytes that a connection has sent and that were not executed yet.
 #[derive(Default)]
 pub(super) struct Requests {
@@ -64,7 +61,7 @@ impl<'a> Rest<'a> {
             [] | [b'*', ..] => {}
             _ => return Err(protocol("inline commands are not spoken here")),
         }
-        let (_, digits) = self.line("too big mbulk count string")?;
+        let (_, digits) = self.line()?;
         let count = integer(digits).filter(|count| *count <= i64::from(i32::MAX));
         let count = count.ok_or_else(|| protocol("invalid multibulk length"))?;
         (0..count).map(|_| self.argument()).collect()
@@ -72,7 +69,7 @@ impl<'a> Rest<'a> {
 
     fn argument(&mut self) -> Result<&'a [u8], Lack> {
         // The line must be complete before the server complains about its first byte.
-        let (sign, digits) = self.line("too big bulk count string")?;
+        let (sign, digits) = self.line()?;
         if sign != b'$' {
             return Err(protocol(&format!("expected '$', got '{}'", char::from(sign))));
         }
@@ -87,11 +84,8 @@ impl<'a> Rest<'a> {
 
     /// Reads a line, up to a CR, as its first byte and the others; the LF is assumed, as in the
     /// server.
-    fn line(&mut self, too_long: &str) -> Result<(u8, &'a [u8]), Lack> {
-        let Some(len) = self.0.iter().position(|byte| *byte == b'\r') else {
-            let is_too_long = self.0.len() > LONGEST_LINE;
-            return Err(if is_too_long { protocol(too_long) } else { Lack::Bytes });
-        };
+    fn line(&mut self) -> Result<(u8, &'a [u8]), Lack> {
+        let len = self.0.iter().position(|byte| *byte == b'\r').ok_or(Lack::Bytes)?;
         let (line, rest) = self.0.split_at_checked(len + 2).ok_or(Lack::Bytes)?;
         self.0 = rest;
         Ok((line[0], line[..len].get(1..).unwrap_or_default()))

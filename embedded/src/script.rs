@@ -21,12 +21,7 @@ pub(super) fn load(machine: &mut Machine, call: &Call<'_>) -> Reply {
     machine.process.engine.load(&call.arguments[2]).map_or_else(|error| error, Reply::bulk)
 }
 
-pub(super) fn flush(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    match &call.arguments[2..] {
-        [] => {}
-        [how] if [&b"ASYNC"[..], b"SYNC"].contains(&&*how.to_ascii_uppercase()) => {}
-        _ => return Reply::error("ERR SCRIPT FLUSH only support SYNC|ASYNC option"),
-    }
+pub(super) fn flush(machine: &mut Machine, _: &Call<'_>) -> Reply {
     machine.process.engine = Engine::default();
     Reply::ok()
 }
@@ -49,7 +44,7 @@ fn run(
 
 /// Executes one command of a script.
 fn called(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let Ok(command) = command::lookup(call.arguments, machine.is_valkey) else {
+    let Some(command) = command::lookup(call.arguments, machine.is_valkey) else {
         return Reply::error("ERR Unknown Redis command called from script");
     };
     if !command.takes(call.arguments.len()) {

@@ -14,12 +14,12 @@ pub(super) const VALKEY: &str = "9.1.2";
 impl Machine {
     pub(super) fn answer(&mut self, to: ClientId, reply: &Reply) {
         let Some(client) = self.process.clients.get(&to) else { return };
-        let protocol = client.protocol;
+        let resp3 = client.resp3;
         match self.process.outputs.back_mut() {
-            Some(Output::Send(last, bytes)) if *last == to => reply.encode(protocol, bytes),
+            Some(Output::Send(last, bytes)) if *last == to => reply.encode(resp3, bytes),
             _ => {
                 let mut bytes = Vec::new();
-                reply.encode(protocol, &mut bytes);
+                reply.encode(resp3, &mut bytes);
                 self.process.outputs.push_back(Output::Send(to, bytes));
             }
         }
@@ -44,19 +44,10 @@ impl Machine {
         micros(now).div_euclid(1_000_000) - self.process.started.div_euclid(1_000_000)
     }
 
-    /// Draws an id of forty hex digits.
+    /// Draws an id of forty hex digits, from the one before it.
     pub(super) fn draw_id(&mut self) -> String {
-        let digits: String = (0..3).map(|_| format!("{:016x}", self.draw())).collect();
-        digits[..40].to_owned()
-    }
-
-    /// Draws a number with `SplitMix64`.
-    const fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.drawn = sha1_smol::Sha1::from(&self.drawn).digest().to_string();
+        self.drawn.clone()
     }
 }
 

@@ -1,15 +1,13 @@
 //! Commands on sorted sets.
 
 use super::Machine;
-use super::collection::{changed, on};
+use super::collection::{changed, get, on, remove};
 use super::command::Call;
 use super::keys::{NOT_AN_INTEGER, SYNTAX};
+use super::keyspace::{Members, Value};
 use super::reply::Reply;
 use super::request::integer;
-use super::sorted_set::Bound;
-use super::value::Members;
-
-type SortedSet = Members<f64>;
+use std::ops::{Bound, RangeBounds};
 
 const NOT_A_RANGE: &str = "ERR min or max is not a float";
 
@@ -26,25 +24,38 @@ pub(super) fn zadd(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let Some(pairs) = pairs.chunks(2).map(scored).collect::<Option<Vec<_>>>() else {
         return Reply::error("ERR value is not a valid float");
     };
-    changed(machine, call, !only_old, |set: &mut SortedSet| {
-        let is_meant = |set: &SortedSet, member: &[u8]| !only_old || set.get(member).is_some();
+    let made = (!only_old).then(|| Value::SortedSet(Vec::new()));
+    changed(machine, call, Value::sorted_set, made, |set| {
+        let is_meant = |set: &[_], member: &[u8]| !only_old || get(set, member).is_some();
         let pairs = pairs.iter();
         pairs
-            .filter(|(score, member)| is_meant(set, member) && set.set_score(member, *score))
+            .filter(|(score, member)| is_meant(set, member) && set_score(set, member, *score))
             .count()
     })
 }
 
+/// Sets a member's score, which is a number; `true` if the member is new.
+fn set_score(set: &mut Members<f64>, member: &[u8], score: f64) -> bool {
+    let is_new = !remove(set, member);
+    // A server does not tell the two zeros apart.
+    let score = score + 0.0;
+    let place = set.partition_point(|(name, before)| {
+        before.total_cmp(&score).then_with(|| (**name).cmp(member)).is_lt()
+    });
+    set.insert(place, (member.to_vec(), score));
+    is_new
+}
+
 /// Handles `ZREM key member ...`; answers with the number of members that were there.
 pub(super) fn zrem(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    changed(machine, call, false, |set: &mut SortedSet| {
-        call.arguments[2..].iter().filter(|member| set.remove(member)).count()
+    changed(machine, call, Value::sorted_set, None, |set| {
+        call.arguments[2..].iter().filter(|member| remove(set, member)).count()
     })
 }
 
 pub(super) fn zscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    on(machine, call, |set: &SortedSet| {
-        set.get(&call.arguments[2]).map_or(Reply::Null, |score| Reply::Double(*score))
+    on(machine, call, Value::sorted_set, |set| {
+        get(set, &call.arguments[2]).map_or(Reply::Null, |score| Reply::Double(*score))
     })
 }
 
@@ -58,8 +69,8 @@ pub(super) fn zrange(machine: &mut Machine, call: &Call<'_>) -> Reply {
     }
     let places = (integer(&call.arguments[2]), integer(&call.arguments[3]));
     let (Some(start), Some(stop)) = places else { return Reply::error(NOT_AN_INTEGER) };
-    on(machine, call, |set: &SortedSet| {
-        let members = within(set.all(), start, stop).iter().cloned();
+    on(machine, call, Value::sorted_set, |set| {
+        let members = within(set, start, stop).iter().cloned();
         if with_scores {
             let pair = |(member, score)| [Reply::Bulk(member), Reply::Double(score)];
             Reply::Pairs(members.flat_map(pair).collect())
@@ -71,12 +82,12 @@ pub(super) fn zrange(machine: &mut Machine, call: &Call<'_>) -> Reply {
 
 /// Handles `ZREMRANGEBYSCORE key min max`; answers with the number of members that were there.
 pub(super) fn zremrangebyscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    match (bound(&call.arguments[2]), bound(&call.arguments[3])) {
-        (Some(least), Some(most)) => {
-            changed(machine, call, false, |set: &mut SortedSet| set.remove_between(least, most))
-        }
-        _ => Reply::error(NOT_A_RANGE),
-    }
+    let Some(range) = range(call) else { return Reply::error(NOT_A_RANGE) };
+    changed(machine, call, Value::sorted_set, None, |set| {
+        let before = set.len();
+        set.retain(|(_, score)| !range.contains(score));
+        before - set.len()
+    })
 }
 
 /// Handles `ZRANGEBYSCORE key min max`; answers with the members, in the order of their scores.
@@ -84,22 +95,23 @@ pub(super) fn zrangebyscore(machine: &mut Machine, call: &Call<'_>) -> Reply {
     if call.arguments.len() > 4 {
         return Reply::error(SYNTAX);
     }
-    let bounds = (bound(&call.arguments[2]), bound(&call.arguments[3]));
-    let (Some(least), Some(most)) = bounds else { return Reply::error(NOT_A_RANGE) };
-    on(machine, call, |set: &SortedSet| {
-        Reply::Array(set.between(least, most).map(Reply::bulk).collect())
+    let Some(range) = range(call) else { return Reply::error(NOT_A_RANGE) };
+    on(machine, call, Value::sorted_set, |set| {
+        let within = set.iter().filter(|(_, score)| range.contains(score));
+        Reply::Array(within.map(|(name, _)| Reply::bulk(name.clone())).collect())
     })
 }
 
 /// Handles `ZRANK key member`; answers with the number of members before it.
 pub(super) fn zrank(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    on(machine, call, |set: &SortedSet| {
-        set.rank(&call.arguments[2]).map_or(Reply::Null, Reply::count)
+    on(machine, call, Value::sorted_set, |set| {
+        let before = set.iter().position(|(name, _)| *name == call.arguments[2]);
+        before.map_or(Reply::Null, Reply::count)
     })
 }
 
 pub(super) fn zcard(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    on(machine, call, |set: &SortedSet| Reply::count(set.all().len()))
+    on(machine, call, Value::sorted_set, |set| Reply::count(set.len()))
 }
 
 /// Reads a score, which is not NaN.
@@ -107,10 +119,13 @@ fn score(word: &[u8]) -> Option<f64> {
     std::str::from_utf8(word).ok()?.parse().ok().filter(|score: &f64| !score.is_nan())
 }
 
-/// Reads one end of a range.
-fn bound(word: &[u8]) -> Option<Bound> {
-    let after = word.strip_prefix(b"(");
-    Some(Bound { score: score(after.unwrap_or(word))?, excluded: after.is_some() })
+/// Reads both ends of a range of scores.
+fn range(call: &Call<'_>) -> Option<(Bound<f64>, Bound<f64>)> {
+    let bound = |word: &[u8]| match word.strip_prefix(b"(") {
+        Some(after) => score(after).map(Bound::Excluded),
+        None => score(word).map(Bound::Included),
+    };
+    Some((bound(&call.arguments[2])?, bound(&call.arguments[3])?))
 }
 
 /// Returns the members from the place `start` to the place `stop`, this one included.

@@ -6,6 +6,7 @@ use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::kind_name::KindName;
+use crate::resource::Resources;
 use crate::telemetry::{Ending, Span};
 use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
@@ -85,12 +86,12 @@ impl<G: Held> Future for AcquireFuture<G> {
 
 impl<G: Held> fmt::Debug for AcquireFuture<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.asking.fmt(f)
+        f.debug_struct("AcquireFuture").finish_non_exhaustive()
     }
 }
 
 /// How an acquisition asks for its guard.
-pub trait Asking<G: Held>: fmt::Debug + Send + Unpin + 'static {
+pub trait Asking<G: Held>: Send + Unpin + 'static {
     fn new(acquire: Acquire<G>) -> Self;
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<G::Guard, G::Error>>;
@@ -101,6 +102,7 @@ pub trait Asking<G: Held>: fmt::Debug + Send + Unpin + 'static {
 }
 
 /// Asks the driver.
+#[allow(missing_debug_implementations, reason = "its future is shown instead")]
 pub struct Direct<G: Held> {
     state: State<G>,
 }
@@ -131,7 +133,8 @@ impl Terms {
         let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
-        let span = Span::acquire(&resource, terms.fences.is_some(), self.resources.is_shared());
+        let is_shared = matches!(self.resources, Resources::Read(_));
+        let span = Span::acquire(&resource, terms.fences.is_some(), is_shared);
         let ahead = terms.is_fair.then(Ahead::default);
         let acquirer = Acquirer {
             driver: driver.clone(),
@@ -178,7 +181,7 @@ impl Waiting {
     ) -> Result<Guard<K>, AcquireError> {
         match answer {
             Some(Ok(Won { lock, token, slot })) => match lock.pick_up() {
-                Ok((driver, hold)) => Ok(Guard::new(driver, hold, K::won_with(token, slot))),
+                Ok((driver, hold)) => Ok(Guard::new(driver, hold, token, slot)),
                 Err(Missed::TooLate) => {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
@@ -220,8 +223,7 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
                 ready!(pin!(consume_budget()).poll(cx));
                 if let Some((driver, hold)) = terms.take_idle(request.keys.first(), &warm) {
                     self.state = State::Done;
-                    let kind = K::won_with(None, None);
-                    return Poll::Ready(Ok(Guard::new(driver, hold, kind)));
+                    return Poll::Ready(Ok(Guard::new(driver, hold, None, None)));
                 }
             }
             self.state = State::Waiting(terms.ask(request, K::NAME));
@@ -242,18 +244,6 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
             State::Waiting(waiting) => waiting.ahead.as_ref()?.get(),
             State::Unasked(_) | State::Done => None,
         }
-    }
-}
-
-impl<G: Held> fmt::Debug for Direct<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("AcquireFuture");
-        match &self.state {
-            State::Unasked(acquire) => shown.field("acquire", acquire),
-            State::Waiting(waiting) => shown.field("resource", &waiting.resource),
-            State::Done => &mut shown,
-        };
-        shown.finish_non_exhaustive()
     }
 }
 

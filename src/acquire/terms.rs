@@ -1,18 +1,17 @@
 //! The terms of an acquisition, and the request that it becomes once its options are known to work.
 
-use crate::failure::{AcquireError, InvalidSetting};
+use crate::failure::InvalidSetting;
 use crate::options::{check_keep_warm, check_label};
 use crate::redlock::Redlock;
 use crate::resource::Resources;
 use quorumlock_core::coordinator::{AcquireRequest, Label};
 use quorumlock_core::quorum::Nanos;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Terms {
-    pub(super) redlock: Redlock,
+    pub(crate) redlock: Redlock,
     pub(crate) resources: Resources,
     pub(super) ttl: Duration,
     pub(super) lock_delay: Duration,
@@ -46,21 +45,13 @@ impl Terms {
         }
     }
 
-    /// Fails in a fork of the client's process.
-    pub(crate) fn here(&self) -> Result<(), AcquireError> {
-        Ok(self.redlock.driver().here()?)
-    }
-
-    /// Returns how long the hold stays idle at most.
-    fn warm(&self) -> Duration {
-        self.keep_warm.unwrap_or(self.redlock.options().keep_warm)
-    }
-
     pub(super) fn request(&self, is_fenced: bool) -> Result<AcquireRequest, InvalidSetting> {
         let options = self.redlock.options();
         options.check_may_acquire()?;
         options.check_resources(self.resources.names())?;
-        self.resources.pool().map_or(Ok(()), |pool| pool.check(options))?;
+        if let Resources::AnyOf(pool) = &self.resources {
+            pool.check(options)?;
+        }
         let ttl = options.check_ttl("ttl", self.ttl)?;
         let lock_delay = options.check_lock_delay(self.lock_delay, ttl)?;
         if let Some(keep_alive) = self.keep_alive {
@@ -91,22 +82,9 @@ impl Terms {
             keep_alive: self.keep_alive,
             label: self.label.clone(),
             at_least: options.check_min_hold(self.min_hold.span())?,
-            keep_warm: Nanos::of(self.warm()),
+            keep_warm: Nanos::of(self.keep_warm.unwrap_or(options.keep_warm)),
             is_fair: self.fair && self.resources.has_list(),
             probes: false,
         })
-    }
-
-    pub(super) fn show(&self, shown: &mut fmt::DebugStruct<'_, '_>) {
-        shown
-            .field("resource", &self.resources.shown())
-            .field("ttl", &self.ttl)
-            .field("lock_delay", &self.lock_delay)
-            .field("timeout", &self.timeout)
-            .field("keep_alive", &self.keep_alive)
-            .field("label", &self.label.as_ref().map(|label| label.text()))
-            .field("min_hold", &self.min_hold)
-            .field("fair", &self.fair)
-            .field("keep_warm", &self.warm());
     }
 }

@@ -5,6 +5,7 @@ use super::*;
 use crate::driver::clock::Clock;
 use crate::driver::{Ended, Handle, Inbox, LockRequest, Request, requests};
 use crate::options::Options;
+use crate::redlock::Setup;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
 use quorumlock_core::coordinator::{AcquireRequest, Keys};
@@ -18,7 +19,8 @@ pub(crate) fn driverless(options: Options) -> (Redlock, Inbox) {
     let outlet = Outlet::new(std::iter::empty());
     let ended = Ended::default();
     let driver = Handle::new(requests, Clock::boot(), ended, outlet, Arc::default());
-    (Redlock::new(options, masters, driver, None), inbox)
+    let setup = Setup { options, masters, own_runtime: None };
+    (Redlock { setup: setup.into(), driver }, inbox)
 }
 
 fn prefixed() -> Options {
@@ -113,7 +115,7 @@ fn one_resource_is_waited_for_in_turn_if_the_call_or_the_builder_says_so() {
     assert!(asked(redlock.semaphore("r", 2).acquire(), &mut inbox).0.is_fair);
     assert!(!asked(redlock.acquire("r").candidate("me"), &mut inbox).0.is_fair);
     for resources in [Resources::Read, Resources::Write] {
-        let acquire: Acquire = Acquire::new(redlock.clone(), resources("r".into()));
+        let acquire: Acquire = Acquire::new((), redlock.clone(), resources("r".into()));
         assert!(!asked(acquire, &mut inbox).0.is_fair);
     }
 }
@@ -157,7 +159,7 @@ mod answered {
 
     /// Acquires a lock of those masters. Returns it in the form in which it travels to its caller.
     async fn won(redlock: &Redlock) -> Won {
-        let terms = redlock.acquire("r").terms().request(false).unwrap();
+        let terms = redlock.acquire("r").terms.request(false).unwrap();
         let (reply, answer) = oneshot::channel();
         let driver = redlock.driver().clone();
         let (request, kind) = (driver.next_request(), crate::kind_name::KindName::Plain);

@@ -30,11 +30,9 @@ use redis::{Client, ConnectionInfo, IntoConnectionInfo, RedisResult};
 /// # Ok(()) }
 /// ```
 ///
-/// A connection info also has settings of the connection. Settings that are not adopted are an
-/// [`InvalidSetting`](crate::InvalidSetting) of `connect`, which names the setting and what to do
-/// instead: keepalive, linger time and user timeout of the TCP settings, the name of the library, and
-/// the TLS parameters. The version of the protocol, `TCP_NODELAY` and `skip_set_lib_name` make
-/// no difference.
+/// A connection info also has settings of the connection, which are not adopted: the client detects dead
+/// connections by settings of its own. TLS parameters are an [`InvalidSetting`](crate::InvalidSetting) of
+/// `connect`; hand them to [`tls_config`](crate::RedlockBuilder::tls_config).
 ///
 /// Another type is an address if it implements `redis::IntoConnectionInfo`. A port alone is none:
 ///

@@ -11,7 +11,7 @@ use crate::driver::{self, Callers, Driver, Ended, Handle, IdleLocks, Request};
 use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness};
 use crate::lists::Resolved;
 use crate::own_thread;
-use crate::redlock::Redlock;
+use crate::redlock::{Redlock, Setup};
 use crate::telemetry::{Outlet, Telemetry};
 use quorumlock_core::coordinator::{Coordinator, Random};
 use std::sync::Arc;
@@ -110,11 +110,13 @@ impl RedlockBuilder {
         let ended = Ended::default();
         let driver =
             Driver::new(machine, clock, inbox, callers, &addresses, &self.options, ended.clone());
-        let masters = (addresses, membership);
         let handle = Handle::new(requests, clock, ended, outlet, idle_locks);
-        let own_runtime = self.own_thread.then(Runtime::current);
-        let redlock = Redlock::new(self.options, masters, handle, own_runtime);
-        Ok((redlock, driver, connected))
+        let setup = Setup {
+            options: self.options,
+            masters: (addresses, membership),
+            own_runtime: self.own_thread.then(Runtime::current),
+        };
+        Ok((Redlock { setup: setup.into(), driver: handle }, driver, connected))
     }
 }
 

@@ -16,7 +16,7 @@ impl RedlockBuilder {
     ///
     /// Each address is a [`IntoNode`]: usually a URL (`redis://[user][:password@]host[:port][/db]`,
     /// `rediss://` with the feature `tls`, `unix:///path?db=0&user=…&pass=…`), or a `&redis::Client`,
-    /// of which only the connection info is taken.
+    /// of which the address, the login and the database are taken, and no other setting.
     /// [`connect`](RedlockBuilder::connect) reports a mistake in it.
     ///
     /// ```

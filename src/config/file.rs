@@ -3,15 +3,11 @@
 use super::Config;
 use crate::failure::ConfigError;
 use serde_core::de::Deserialize;
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use toml::Value;
 use toml::de::{DeTable, ValueDeserializer};
-
-/// The longest file. A longer one is something else, and may have no end, such as `/dev/zero`.
-const LONGEST: usize = 1 << 20;
 
 impl Config {
     /// Reads a TOML file. The files that `credentials_file`, `tls_ca_file` and similar keys name are looked for next to
@@ -32,7 +28,8 @@ impl Config {
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         let unreadable = |error| ConfigError::new(None, format!("cannot be read: {error}"));
-        let config = read(path).map_err(unreadable).and_then(|text| Self::from_toml(&text));
+        let config =
+            fs::read_to_string(path).map_err(unreadable).and_then(|text| Self::from_toml(&text));
         let in_file = |problem| ConfigError { file: Some(path.to_owned()), ..problem };
         let mut config = config.map_err(in_file)?;
         if let Some(folder) = path.parent() {
@@ -85,11 +82,4 @@ impl Config {
         // The table has its keys sorted by name.
         set.filter_map(Result::err).min_by_key(|problem| problem.line).map_or(Ok(config), Err)
     }
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    let text = io::read_to_string(File::open(path)?.take(LONGEST as u64 + 1))?;
-    let is_short = text.len() <= LONGEST;
-    let problem = "it is longer than 1 MiB, which no configuration is";
-    is_short.then_some(text).ok_or_else(|| io::Error::other(problem))
 }

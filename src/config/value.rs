@@ -9,19 +9,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 use toml::Value;
 
-/// Fills a field with what `read` makes of a value, unless it is filled.
-pub(super) fn fill<T>(
-    field: &mut Option<T>,
-    value: Result<Value, &str>,
-    read: fn(Value) -> Result<T, String>,
-) -> Result<(), String> {
-    if field.is_some() {
-        return Err("it is set twice: keep one of them".to_owned());
-    }
-    *field = Some(read(value?)?);
-    Ok(())
-}
-
 /// Reads a list of masters, which may be empty.
 pub(super) fn addresses(value: Value) -> Result<Vec<NodeAddress>, String> {
     let items: Vec<Value> = match value {

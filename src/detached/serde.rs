@@ -133,7 +133,6 @@ impl Wire {
         if let Some((_, problem)) = checks.into_iter().find(|(is_right, _)| !is_right) {
             return Err(problem.into());
         }
-        let number = fenced.as_ref().map(|fenced| FencingToken::of_win(fenced.number));
         let lock = DetachedLock {
             keys,
             token,
@@ -146,7 +145,7 @@ impl Wire {
             unsettled: self.unsettled.into_iter().map(Arc::from).collect(),
             fenced,
         };
-        Ok(Detached::new(self.resource.into(), Box::new(lock), K::won_with(number, None)))
+        Ok(Detached::new(self.resource.into(), Box::new(lock)))
     }
 }
 

@@ -20,7 +20,7 @@ use quorumlock_core::quorum::fence::micros;
 
 /// Source of `now`. It has functions rather than values of time, so that tests can substitute
 /// tokio's paused clock. It is copied freely, and every copy counts from the same origin.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     now: fn() -> Instant,
     wall: fn() -> SystemTime,

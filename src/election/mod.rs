@@ -14,7 +14,7 @@ use crate::failure::{AcquireError, RunError};
 use crate::fencing::FencingToken;
 use crate::guard::{FencedGuard, FencedLease};
 use crate::inspect::InspectError;
-use crate::inspect::{Holder, Inspection, LockState};
+use crate::inspect::{Holder, LockState};
 use crate::redlock::Redlock;
 use crate::report::Escaped;
 use std::fmt;
@@ -221,7 +221,7 @@ impl Election {
         async move {
             loop {
                 let led = election.campaign(candidate.as_str()).await?;
-                match led.guard.run_under(&mut body).await {
+                match led.guard.run_under(&mut body, |_| true).await {
                     Ok(result) => return Ok(result),
                     Err(RunError::NotAcquired(error)) => return Err(error),
                     Err(RunError::Lost { .. }) => {}
@@ -244,16 +244,12 @@ impl Election {
     ///
     /// Safe: it changes nothing.
     pub async fn leader(&self) -> Result<Option<Leader>, InspectError> {
-        let inspection = self.inspect().await?;
+        let inspection = self.redlock.inspect(&self.name).await?;
         match inspection.state() {
             LockState::Held(holder) => Ok(Leader::of(holder)),
             LockState::Free => Ok(None),
             LockState::Unclear => Err(InspectError::Unclear(Box::new(inspection))),
         }
-    }
-
-    pub(crate) async fn inspect(&self) -> Result<Inspection, InspectError> {
-        self.redlock.inspect(&self.name).await
     }
 
     /// Follows the leader: the first look, and then each change, as a `Stream`. `None` means no

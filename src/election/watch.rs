@@ -69,7 +69,7 @@ impl Watch {
             None => longest,
         };
         self.pause = self.pause.clamp(SOON.min(longest), longest);
-        let inspection = self.election.inspect().await?;
+        let inspection = redlock.inspect(name).await?;
         if self.listening.is_none() {
             let channel = redlock.options().key(name);
             self.listening = Some(redlock.driver().listen(channel, self.ear.clone()));

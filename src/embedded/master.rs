@@ -104,7 +104,7 @@ impl Master {
     /// Delays each answer by this much, in order. Commands are executed at once, so an answer that
     /// is too late reports something done. Zero ends the delay, for the answers to come.
     pub fn set_latency(&self, latency: Duration) {
-        self.shell.set_latency(latency);
+        self.shell.state().latency = latency;
     }
 
     /// Cuts the network to the master, in both directions. Connections do not break: both sides

@@ -26,7 +26,8 @@
 //!
 //! Each master is a small Redis, with connections, expiry, scripts and channels of its own. It
 //! knows the commands that this crate sends, and a few for inspection. It answers them as
-//! redis-server 7.0 does; our tests compare the two byte by byte. The client on top of it is the
+//! redis-server 7.0 does, with fewer words in some errors; our tests compare the two byte by byte. The
+//! client on top of it is the
 //! production client. Faults that are hard to produce with real servers take one line here: a
 //! master dies, comes back without its memory, stops for a while, answers late, or is cut off.
 //!
@@ -169,13 +170,13 @@ pub use master::{Master, Memory};
 
 use crate::driver::clock::Clock;
 use crate::{Redlock, RedlockBuilder};
-use std::fmt;
 use std::io;
 use std::ops::Deref;
 
 /// Several independent masters, each reached by its index: `masters[0].kill()`.
 ///
 /// When dropped, they are gone at once, with their ports and connections.
+#[derive(Debug)]
 pub struct Masters {
     masters: Vec<Master>,
     /// The clock of the clients that `builder` sets up.
@@ -262,11 +263,5 @@ impl Deref for Masters {
 
     fn deref(&self) -> &[Master] {
         &self.masters
-    }
-}
-
-impl fmt::Debug for Masters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Masters").field(&self.masters).finish()
     }
 }

@@ -1,6 +1,5 @@
 //! A port of 127.0.0.1 that stays ours while the master is dead.
 
-use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::{TcpListener, TcpSocket};
@@ -10,17 +9,16 @@ use tokio::net::{TcpListener, TcpSocket};
 /// between kill and restart.
 pub(super) struct Port {
     address: SocketAddr,
-    _reservation: Option<Socket>,
+    _reservation: Option<TcpSocket>,
 }
 
 impl Port {
     pub(super) fn reserve() -> io::Result<Self> {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-        socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
         // Only after the exclusive bind, so that only a socket that knows of the port can share it.
-        socket.set_reuse_address(true)?;
-        let address = socket.local_addr()?.as_socket();
-        let address = address.ok_or_else(|| io::Error::other("not an IPv4 address"))?;
+        socket.set_reuseaddr(true)?;
+        let address = socket.local_addr()?;
         Ok(Self { address, _reservation: cfg!(target_os = "linux").then_some(socket) })
     }
 

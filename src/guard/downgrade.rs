@@ -45,7 +45,7 @@ impl<K: Kind> Guard<Writing<K>> {
     pub async fn downgrade(mut self) -> Result<Guard<Reading>, DowngradeError<Self>> {
         let Lease { driver, hold, .. } = &self.lease;
         let (from, to) = (hold.clone(), Arc::new(hold.successor()));
-        let mut reader = Guard::new(driver.clone(), to.clone(), Reading);
+        let mut reader = Guard::<Reading>::new(driver.clone(), to.clone(), None, None);
         // This one has nothing to release any more: the other does that from now on.
         hold.part();
         let downgraded =

@@ -103,8 +103,10 @@ impl Options {
     /// Returns the keys beside the one of `resource` where it is read and written: its readers, and
     /// the hint of a writer that waits.
     pub(crate) fn beside(&self, resource: &str) -> ReadWrite {
-        let readers = readers_key(&format!("{}{resource}", self.key_prefix), resource);
-        ReadWrite { readers, hint: self.own_key(&format!("wants:{resource}")) }
+        ReadWrite {
+            readers: self.own_key(&format!("readers:{resource}")),
+            hint: self.own_key(&format!("wants:{resource}")),
+        }
     }
 
     /// Returns the beginning of the names of waitlists: the whole key that is waited for follows.

@@ -310,7 +310,7 @@ async fn a_fenced_handle_has_the_outermosts_token_in_every_guard() {
 async fn a_handle_its_future_and_its_guard_show_what_they_are() {
     let (_masters, redlock) = three_and_client().await;
     let handle = redlock.reentrant();
-    assert_eq!(format!("{handle:?}"), "Reentrant { fenced: false, .. }");
+    assert!(format!("{handle:?}").starts_with("Reentrant { redlock: Redlock {"));
     assert_eq!(format!("{:?}", handle.acquire(R).into_future()), "AcquireFuture { .. }");
     let guard = format!("{:?}", handle.acquire(R).await.unwrap());
     assert!(guard.starts_with("ReentrantGuard { guard: Guard {"), "{guard}");

@@ -2,7 +2,8 @@
 //! byte of every answer is compared. `QUORUMLOCK_SEED` repeats a run.
 //!
 //! What may differ: ids, times (TTLs by what lies between two commands), the version, the order of KEYS,
-//! SCAN and CONFIG GET, and CONFIG and INFO have fewer fields. The answers are those of redis-server 7.0.
+//! SCAN and CONFIG GET, and CONFIG and INFO have fewer fields; some errors are briefer. The answers are those of
+//! redis-server 7.0.
 //! A newer one may word its errors differently, which would be reported here.
 
 mod compare;

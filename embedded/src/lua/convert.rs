@@ -32,12 +32,8 @@ pub(super) fn value_of(lua: &Lua, reply: &Reply) -> mlua::Result<Value> {
     }
 }
 
-/// Converts a script's result to a reply.
-pub(super) fn reply_of(value: &Value) -> Reply {
-    reply_at(value, 0)
-}
-
-fn reply_at(value: &Value, depth: usize) -> Reply {
+/// Converts a script's result, or what is so deep in it, to a reply.
+pub(super) fn reply_at(value: &Value, depth: usize) -> Reply {
     match value {
         Value::Boolean(true) => Reply::Integer(1),
         Value::Integer(number) => Reply::Integer(*number),
@@ -67,14 +63,8 @@ fn text_field(table: &Table, name: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Converts the error that a script raised, as the prelude describes it.
-pub(super) fn raised(problem: &Value, hash: &str) -> Reply {
-    let Value::Table(problem) = problem else { return Reply::error("ERR the script failed") };
-    let mut text = text_field(problem, "err").unwrap_or_else(|| b"ERR unknown error".to_vec());
-    let source = text_field(problem, "source");
-    if let (Some(source), Ok(line)) = (source, problem.raw_get::<usize>("line")) {
-        let source = String::from_utf8_lossy(&source);
-        text.extend_from_slice(format!(" script: {hash}, on {source}:{line}.").as_bytes());
-    }
-    Reply::Error(text)
+/// Converts the error that a script raised, as the prelude describes it. A server also says where.
+pub(super) fn raised(problem: &Value) -> Reply {
+    let text = problem.as_table().and_then(|problem| text_field(problem, "err"));
+    Reply::Error(text.unwrap_or_else(|| b"ERR unknown error".to_vec()))
 }

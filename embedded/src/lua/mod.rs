@@ -3,10 +3,10 @@
 mod convert;
 
 use super::reply::Reply;
-use convert::{raised, reply_of, value_of};
+use convert::{raised, reply_at, value_of};
 use mlua::chunk::ChunkMode;
 use mlua::debug::HookTriggers;
-use mlua::{Function, Lua, LuaOptions, LuaString, MultiValue, StdLib, Value, VmState};
+use mlua::{Function, Lua, LuaOptions, LuaString, StdLib, Value, VmState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +48,8 @@ impl Engine {
         };
         let hash = sha1_smol::Sha1::from(source).digest().to_string();
         if !interpreter.scripts.contains_key(&hash) {
-            let chunk = interpreter.lua.load(source).set_name(SCRIPT).set_mode(ChunkMode::Text);
+            let chunk =
+                interpreter.lua.load(source).set_name("@user_script").set_mode(ChunkMode::Text);
             let script = chunk.into_function().map_err(|error| not_compiled(&error))?;
             interpreter.scripts.insert(hash.clone(), script);
         }
@@ -71,8 +72,8 @@ impl Engine {
             _ if is_exhausted(&interpreter.instructions) => Reply::error(format!(
                 "ERR the script is stopped after {MOST_INSTRUCTIONS} instructions"
             )),
-            Ok((true, value)) => reply_of(&value),
-            Ok((false, problem)) => raised(&problem, hash),
+            Ok((true, value)) => reply_at(&value, 0),
+            Ok((false, problem)) => raised(&problem),
             Err(error) => failure(&error),
         })
     }
@@ -95,17 +96,10 @@ impl Interpreter {
             Ok(VmState::Continue)
         })?;
 
-        let raising = lua.create_function(|lua, run: Function| {
-            lua.create_function(move |_, arguments: MultiValue| {
-                let (result, failed): (Value, bool) = run.call(arguments)?;
-                if failed { Err(mlua::Error::runtime("raised")) } else { Ok(result) }
-            })
-        })?;
-        let raised_at = lua.create_function(|lua, ()| Ok(place_in_script(lua)))?;
         let spent = instructions.clone();
         let exhausted = lua.create_function(move |_, ()| Ok(is_exhausted(&spent)))?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
-        let run = prelude.call((raising, raised_at, exhausted))?;
+        let run = prelude.call(exhausted)?;
         Ok(Self { lua, run, scripts: BTreeMap::new(), instructions })
     }
 
@@ -131,23 +125,8 @@ impl Interpreter {
     }
 }
 
-/// The name of a script in messages.
-const SCRIPT: &str = "@user_script";
-
 fn is_exhausted(instructions: &AtomicU64) -> bool {
     instructions.load(Ordering::Relaxed) > MOST_INSTRUCTIONS
-}
-
-/// Returns the current place in a script: its name, and the line.
-fn place_in_script(lua: &Lua) -> (Option<&'static str>, Option<usize>) {
-    let place = |level| {
-        lua.inspect_stack(level, |frame| {
-            let within = frame.source().source.is_some_and(|source| source == SCRIPT);
-            frame.current_line().filter(|_| within)
-        })
-    };
-    let line = (1..).map_while(place).flatten().next();
-    (line.map(|_| SCRIPT), line)
 }
 
 fn not_compiled(error: &mlua::Error) -> Reply {

@@ -1,7 +1,6 @@
 -- What a script finds around it, as the server gives it. Run once; returns how to run a script.
-local raising, raised_at, is_exhausted = ...
+local is_exhausted = ...
 local ask -- executes a command; set for each run
-local raised -- what a function made by `raising` has raised
 
 local function refusal(text) return { err = text } end
 
@@ -22,19 +21,11 @@ end
 
 local redis = { pcall = execute }
 
--- Raises a reply that is an error. Not in Lua: a tail call would take the script off the stack, and
--- with it the line to report.
-redis.call = raising(function(...)
+-- Raises a reply that is an error.
+function redis.call(...)
   local reply = execute(...)
-  local failed = type(reply) == 'table' and reply.err ~= nil
-  if failed then raised = reply end
-  return reply, failed
-end)
-
--- What was really raised.
-local function unwrapped(problem)
-  if raised then problem, raised = raised, nil end
-  return problem
+  if type(reply) == 'table' and reply.err ~= nil then error(reply, 0) end
+  return reply
 end
 
 function redis.error_reply(...)
@@ -64,7 +55,6 @@ end
 -- A script catches the text of an error.
 local function caught(ok, problem)
   if ok then return ok, problem end
-  problem = unwrapped(problem)
   if type(problem) == 'table' and type(problem.err) == 'string' then problem = problem.err end
   return ok, problem
 end
@@ -106,7 +96,7 @@ function globals.xpcall(run, handle)
   local function run_packed() return packed(run()) end
   local function handle_one(problem)
     if is_exhausted() then return problem end
-    return (handle(unwrapped(problem)))
+    return (handle(problem))
   end
   return alive(unpacked(xpcall(run_packed, handle_one)))
 end
@@ -123,16 +113,14 @@ local environment = setmetatable({}, {
 })
 globals._G = environment
 
--- Says what went wrong, and where in the script.
+-- Says what went wrong.
 local function describe(problem)
-  problem = unwrapped(problem)
   if type(problem) ~= 'table' then problem = refusal('ERR ' .. tostring(problem)) end
-  problem.source, problem.line = raised_at()
   return problem
 end
 
 return function(script, keys, arguments, execute_with)
-  ask, raised = execute_with, nil
+  ask = execute_with
   globals.KEYS, globals.ARGV = keys, arguments
   setfenv(script, environment)
   return xpcall(function() return (script()) end, describe)

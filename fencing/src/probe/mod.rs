@@ -74,7 +74,6 @@
 //! its way. Writes with one token are played one after another.
 
 mod cases;
-mod draw;
 mod gate;
 mod judge;
 mod report;

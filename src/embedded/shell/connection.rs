@@ -1,15 +1,13 @@
 //! The tasks that move the bytes of one connection.
 
 use super::{Answer, Condition, Shell};
+use crate::run::either;
 use quorumlock_embedded::ClientId;
-use std::future::{Future, poll_fn};
-use std::io;
-use std::pin::pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
@@ -23,18 +21,26 @@ impl Shell {
         let condition = *self.condition.borrow();
         if condition.is_running() {
             while state.tasks.try_join_next().is_some() {}
-            let shell = self.clone();
-            state.tasks.spawn_on(shell.connection(condition.life, stream), &self.runtime);
+            let (link, answers) = unbounded_channel();
+            let client = state.machine.open();
+            state.links.insert(client, link);
+            let connection = self.clone().connection(condition.life, client, answers, stream);
+            state.tasks.spawn_on(connection, &self.runtime);
         }
         condition.is_running()
     }
 
     pub(super) async fn accept(self: Arc<Self>, life: u64) {
-        while let Some(accepted) = poll_fn(|cx| self.poll_accept(life, cx)).await {
+        // The listener stays with the state, so that it is gone as soon as the master is.
+        let accept = |cx: &mut Context<'_>| match &self.state().listener {
+            Some(listener) if self.is(life) => listener.poll_accept(cx).map(Some),
+            _ => Poll::Ready(None),
+        };
+        while let Some(accepted) = poll_fn(accept).await {
             // An error concerns that one connection, or is due to too many files: others get their
             // turn.
             match accepted {
-                Ok(stream) => {
+                Ok((stream, _)) => {
                     let _only_slower = stream.set_nodelay(true);
                     self.serve(stream);
                 }
@@ -43,19 +49,13 @@ impl Shell {
         }
     }
 
-    /// Accepts a connection. The listener stays with the state, so that it is gone as soon as the
-    /// master is.
-    fn poll_accept(&self, life: u64, cx: &mut Context<'_>) -> Poll<Option<io::Result<TcpStream>>> {
-        match &self.state().listener {
-            Some(listener) if self.is(life) => {
-                listener.poll_accept(cx).map(|accepted| Some(accepted.map(|(stream, _)| stream)))
-            }
-            _ => Poll::Ready(None),
-        }
-    }
-
-    async fn connection(self: Arc<Self>, life: u64, stream: impl AsyncRead + AsyncWrite) {
-        let Some((client, answers)) = self.open(life).await else { return };
+    async fn connection(
+        self: Arc<Self>,
+        life: u64,
+        client: ClientId,
+        answers: UnboundedReceiver<Answer>,
+        stream: impl AsyncRead + AsyncWrite,
+    ) {
         let (from, to) = tokio::io::split(stream);
         either(self.read(life, client, from), self.write(life, answers, to)).await;
         let mut state = self.state();
@@ -63,19 +63,6 @@ impl Shell {
             state.machine.close(client);
             state.links.remove(&client);
         }
-    }
-
-    async fn open(&self, life: u64) -> Option<(ClientId, UnboundedReceiver<Answer>)> {
-        while self.until(life, Condition::reads).await {
-            let mut state = self.state();
-            if self.is(life) && self.condition.borrow().reads() {
-                let (link, answers) = unbounded_channel();
-                let client = state.machine.open();
-                state.links.insert(client, link);
-                return Some((client, answers));
-            }
-        }
-        None
     }
 
     async fn read(&self, life: u64, client: ClientId, mut from: impl AsyncRead + Unpin) {
@@ -125,14 +112,4 @@ impl Shell {
         }
         condition.reads()
     }
-}
-
-/// Waits until one of them ends.
-async fn either(first: impl Future<Output = ()>, second: impl Future<Output = ()>) {
-    let (mut first, mut second) = (pin!(first), pin!(second));
-    poll_fn(|cx| {
-        let ended = first.as_mut().poll(cx).is_ready() || second.as_mut().poll(cx).is_ready();
-        if ended { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
 }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 pub(super) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// The condition of a master, which its connections' tasks watch.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Condition {
     /// Counts starts and stops: odd while the master runs. A task of another life has no say.
     life: u64,
@@ -39,10 +39,10 @@ impl Condition {
 /// An answer, and when it may arrive.
 type Answer = (Instant, Vec<u8>);
 
-struct State {
+pub(super) struct State {
     machine: Machine,
     clock: Clock,
-    latency: Duration,
+    pub(super) latency: Duration,
     listener: Option<TcpListener>,
     links: BTreeMap<ClientId, UnboundedSender<Answer>>,
     tasks: JoinSet<()>,
@@ -68,8 +68,7 @@ impl Shell {
             links: BTreeMap::new(),
             tasks: JoinSet::new(),
         };
-        let condition = Condition { life: 0, paused: false, partitioned: false };
-        let condition = watch::Sender::new(condition);
+        let condition = watch::Sender::default();
         Ok(Arc::new(Self { state: Mutex::new(state), condition, runtime }))
     }
 
@@ -101,17 +100,13 @@ impl Shell {
         });
         state.listener = None;
         state.links.clear();
-        state.tasks.abort_all();
-        while state.tasks.try_join_next().is_some() {}
+        // Which ends the tasks.
+        state.tasks = JoinSet::new();
     }
 
     pub(super) fn change(&self, change: impl FnOnce(&mut Condition)) {
         let _state = self.state();
         self.condition.send_modify(change);
-    }
-
-    pub(super) fn set_latency(&self, latency: Duration) {
-        self.state().latency = latency;
     }
 
     /// Sets the clock. The step from one clock to the other does not count as uptime of the
@@ -149,7 +144,7 @@ impl Shell {
         self.condition.borrow().life == life
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

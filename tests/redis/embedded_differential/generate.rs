@@ -89,7 +89,7 @@ impl Generator {
         let soon = self.rng.within(1..6).to_string();
         let on = self.rng.within(0..CONNECTIONS as u64) as usize;
         let send = |words: Vec<Word>| Step::Send { on, words, heard_by_all: false };
-        self.planned.push_back(send(vec![Word::from("UNSUBSCRIBE")]));
+        self.planned.push_back(send(unsubscribe().map(Word::from).into()));
         self.planned.push_back(send(vec![Word::from("SELECT"), Word::from("0")]));
         // Or it is over as soon as it begins.
         let (option, end) = if self.rng.chance(30) { ("PXAT", "1") } else { ("PX", soon.as_str()) };
@@ -208,14 +208,13 @@ impl Generator {
 
     fn script(&mut self, key: &[u8]) -> Vec<Word> {
         let (value, script) = (*self.rng.pick(&VALUES), *self.rng.pick(&SCRIPTS));
-        let words: Vec<&str> = match self.rng.within(0..20) {
+        let words: Vec<&str> = match self.rng.within(0..19) {
             0 => vec!["SCRIPT", "LOAD", script],
             1 => vec!["EVALSHA", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "0"],
             2 => vec!["SCRIPT", "FLUSH"],
-            3 => vec!["SCRIPT", "FLUSH", "SYNC"],
-            4 => vec!["EVALSHA", "abc", "0"],
-            5 => vec!["EVAL", script, *self.rng.pick(&COUNTS)],
-            6..12 => return self.own_script(key),
+            3 => vec!["EVALSHA", "abc", "0"],
+            4 => vec!["EVAL", script, *self.rng.pick(&COUNTS)],
+            5..11 => return self.own_script(key),
             _ => return self.run(script, &[key], &[value]),
         };
         words.into_iter().map(Word::from).collect()
@@ -240,7 +239,7 @@ impl Generator {
             0 => vec!["SUBSCRIBE", channel],
             1 => vec!["SUBSCRIBE", channel, other],
             2 => vec!["UNSUBSCRIBE", channel, other],
-            3 | 4 => vec!["UNSUBSCRIBE"],
+            3 | 4 => unsubscribe().into(),
             _ => vec!["PUBLISH", channel, "released"],
         };
         words.into_iter().map(Word::from).collect()
@@ -257,7 +256,7 @@ impl Generator {
             let kill = ["CLIENT", "KILL", "ID"].map(Word::from);
             return kill.into_iter().chain([Word::IdOf(victim)]).collect();
         }
-        let all: [&[&str]; 78] = [
+        let all: [&[&str]; 77] = [
             &["HELLO"],
             &["HELLO", "2"],
             &["HELLO", "3"],
@@ -308,7 +307,6 @@ impl Generator {
             &["PUBSUB", "NOSUCH"],
             &["DBSIZE"],
             &["FLUSHALL"],
-            &["FLUSHALL", "SYNC"],
             &["CONFIG", "GET", "maxmemory"],
             &["CONFIG", "GET", "maxmemory-policy"],
             &["CONFIG", "GET", "nosuch"],
@@ -362,6 +360,11 @@ impl Generator {
             _ => {}
         }
     }
+}
+
+/// Leaves all channels.
+const fn unsubscribe() -> [&'static str; 4] {
+    ["UNSUBSCRIBE", CHANNELS[0], CHANNELS[1], CHANNELS[2]]
 }
 
 fn is(word: &Word, name: &[u8]) -> bool {
