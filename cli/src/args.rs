@@ -8,9 +8,8 @@ mod problem;
 mod tests;
 
 use crate::exit::{codes, table};
-use crate::style::Color;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Id, Parser, Subcommand};
+use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Id, Parser, Subcommand};
 use clap_complete::Shell;
 use duration::duration;
 use std::ffi::OsString;
@@ -70,7 +69,7 @@ pub(crate) struct Args {
     /// When to print in colours.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "WHEN", value_enum)]
     #[arg(default_value_t, hide_possible_values = true)]
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
     #[command(subcommand)]
     pub(crate) command: Command,
     /// The settings that options give, which are the ids of those options.

@@ -11,7 +11,7 @@ use crate::output::{Output, micros, millis};
 use crate::progress;
 use crate::settings;
 use crate::style::{Paint, Style};
-use crate::table::{Cell, table};
+use crate::table::{self, Cell, Fit};
 use deadlocks::Deadlocks;
 use fold::{Folded, fold};
 use may_stop::MayStop;
@@ -32,7 +32,7 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
     let is_joint = settings.joint_with.as_ref().is_some_and(|list| !list.is_empty());
     let builder = Redlock::builder().config(settings).inspect_only(inspect_only);
     let preflight = progress::during(output, "asking the masters", builder.preflight()).await?;
-    let style = output.color.style();
+    let style = Style::of_stdout(output.color);
     let found = found(&preflight, style);
     if args.deadlocks {
         let redlock = builder.connect().await?;
@@ -87,7 +87,8 @@ fn exit(preflight: &Preflight) -> Exit {
 
 /// Returns the table of the masters and the findings, with a gap below.
 fn found(preflight: &Preflight, style: Style) -> String {
-    let table = table(HEADS, preflight.into_iter().map(row).collect(), style);
+    let rows = preflight.into_iter().map(row);
+    let table = table::lines(HEADS, rows, Fit::Wrapped, style).join("\n");
     let masters = preflight.nodes().len();
     let shown = |folded: &Folded| finding(folded, masters, style) + "\n";
     let findings: String = fold(preflight).iter().map(shown).collect();
@@ -114,14 +115,12 @@ fn finding(folded: &Folded, masters: usize, style: Style) -> String {
         count if count == masters && count > 1 => format!("all {count} masters: "),
         _ => format!("{}: ", OneLine(nodes.join(", "))),
     };
-    let word = severity.to_string();
-    let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
-    let painted = match severity {
-        Severity::Failure => &style.paint(&word, Paint::Bad),
-        Severity::Warning => &style.paint(&word, Paint::Warning),
-        _ => &word,
+    let word = match severity {
+        Severity::Failure => style.paint("failure", Paint::Bad),
+        Severity::Warning => style.paint("warning", Paint::Warning),
+        other => other.to_string(),
     };
-    let line = line.replacen(&word, painted, 1);
+    let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
     format!("{line}\n{}", style.wrap(4, 4, &OneLine(remedy).to_string()))
 }
 
