@@ -61,7 +61,6 @@ impl Exit {
     }
 
     /// Describes the end of a command.
-    #[cfg(unix)]
     pub(crate) fn described(self) -> String {
         match self {
             Self::Signal(signal) => format!("was ended by signal {signal}"),

@@ -6,15 +6,11 @@ mod node;
 use crate::exit::Exit;
 use crate::output::millis;
 use node::Node;
-#[cfg(unix)]
-use quorumlock::Holder;
 use quorumlock::error::NodeProblem;
-#[cfg(unix)]
-use quorumlock::report::Escaped;
-use quorumlock::report::{NodeReport, OneLine, fold, listed};
+use quorumlock::report::{Escaped, NodeReport, OneLine, fold, listed};
 use quorumlock::{
-    AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
-    PreflightError,
+    AcquireError, ConfigError, ConnectError, Holder, InspectError, Inspection, InvalidSetting,
+    ListError, PreflightError,
 };
 use serde_json::{Map, Value};
 use std::fmt::{self, Display};
@@ -49,14 +45,6 @@ impl Failure {
         self
     }
 
-    /// Adds it if it is known.
-    fn with_known(self, name: &str, value: Option<impl Into<Value>>) -> Self {
-        match value {
-            Some(value) => self.with(name, value),
-            None => self,
-        }
-    }
-
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
         Self::new(Exit::Usage, problem)
     }
@@ -74,7 +62,6 @@ impl Failure {
     }
 
     /// Sets another code, since another client holds the lock.
-    #[cfg(unix)]
     pub(crate) fn held_is(mut self, code: Option<u8>) -> Self {
         self.exit = code.map_or(self.exit, Exit::HeldAs);
         self
@@ -93,20 +80,17 @@ impl Failure {
     }
 
     /// Names the holder of the lock, and the attempts behind it.
-    #[cfg(unix)]
     pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, tried: &str) -> Self {
         self.message = format!("{:?} is {holder}{tried}", Escaped(resource));
         self.with("resource", resource).with_holder(holder)
     }
 
-    #[cfg(unix)]
     fn with_holder(self, holder: &Holder) -> Self {
         self.with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
     }
 
     /// Adds the client that has got the lock since it was lost.
-    #[cfg(unix)]
     pub(crate) fn now_held_by(mut self, holder: &Holder) -> Self {
         self.message = format!("{}; now {holder}", self.message);
         self.with_holder(holder)
@@ -163,11 +147,11 @@ impl From<AcquireError> for Failure {
                     .with("obstacle", held.obstacle.as_str())
                     .with("holder", Value::Null)
                     .with("remaining_ms", Value::Null)
-                    .with_known("ahead", held.ahead)
+                    .with("ahead", held.ahead)
             }
             AcquireError::NoQuorum(outage) => {
                 of(Exit::NoQuorum, &outage.resource, outage.waited, outage.attempts)
-                    .with_known("ready_in_ms", outage.ready_in().map(millis))
+                    .with("ready_in_ms", outage.ready_in().map(millis))
             }
             AcquireError::Disagreement(dispute) => {
                 of(Exit::Configuration, &dispute.resource, dispute.waited, dispute.attempts)

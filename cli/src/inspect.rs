@@ -122,7 +122,6 @@ pub(crate) fn waiting(waiting: Option<usize>) -> String {
 }
 
 /// Says how many are ahead in the queue, behind a comma, if that is known.
-#[cfg(unix)]
 pub(crate) fn in_queue(ahead: Option<usize>) -> String {
     match ahead {
         None => String::new(),

@@ -1,6 +1,9 @@
 //! The command `quorumlock`: a program under a lock, and an operator's view of locks and masters.
 //! `docs/cli.md` is its manual.
 
+// Much is of `run` and `elect` alone.
+#![cfg_attr(not(unix), allow(dead_code))]
+
 mod args;
 mod ask;
 mod doctor;
