@@ -5,19 +5,19 @@
 //! lasts. The report never delays the acquire: it asks seldom, and it writes on
 //! another thread, since a terminal can be stopped.
 
-mod line;
 mod obstacle;
 
 use super::supervise::Work;
-use line::Line;
+use crate::output::Output;
 use obstacle::Obstacle;
 use quorumlock::Redlock;
-use quorumlock::report::{Escaped, Span};
+use quorumlock::report::Escaped;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::{Duration, Instant};
+use tokio::task::{JoinHandle, spawn_blocking};
 
 /// A client that gets the lock before that has not waited.
 const FIRST: Duration = Duration::from_millis(300);
@@ -48,9 +48,9 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
         ahead_now.set(ahead(&acquire));
         polled
     });
-    let (mut line, mut outage) = (Line::new(output), Outage::new(all));
+    let mut outage = Outage::new(all);
     let report = async {
-        report(redlock, work, &ahead_now, &mut line, &mut outage).await;
+        report(redlock, work, &ahead_now, &mut outage).await;
         // The client is closed, which ends the acquire.
         std::future::pending().await
     };
@@ -59,26 +59,24 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
         ended = acquired => ended,
         ended = report => ended,
     };
-    line.end().await;
-    if ended.is_ok()
-        && let Some((line, fields)) = outage.end()
-    {
-        // Does not wait until it is written.
-        tokio::task::spawn_blocking(move || output.progress(&line, fields));
+    if let Some(news) = outage.end().filter(|_| ended.is_ok()) {
+        write(output, news);
     }
     ended
 }
 
-/// Reports each obstacle, and the time that is left of it, until the client is closed; without a person who follows,
-/// only an outage.
+/// Writes on another thread, since a terminal can be stopped.
+fn write(output: Output, (line, fields): News) -> JoinHandle<()> {
+    spawn_blocking(move || output.progress(&line, fields))
+}
+
+/// Reports each obstacle until the client is closed; without a person who follows, only an outage.
 async fn report(
     redlock: &Redlock,
     work: &Work,
     ahead: &Cell<Option<usize>>,
-    line: &mut Line,
     outage: &mut Outage<'_>,
 ) {
-    let began = Instant::now();
     let mut shown: Option<Obstacle> = None;
     let is_followed = work.output.is_followed();
     let (mut pause, again) = if is_followed { (FIRST, AGAIN) } else { (STANDING, STANDING) };
@@ -88,8 +86,8 @@ async fn report(
         let Ok(status) = redlock.status().await else { return };
         let mut obstacle = Obstacle::in_status(&status, outage.all);
         if !is_followed {
-            if let Some((message, fields)) = outage.seen(obstacle, Instant::now()) {
-                line.show(message, fields).await;
+            if let Some(news) = outage.seen(obstacle, Instant::now()) {
+                let _ = write(work.output, news).await;
             }
             continue;
         }
@@ -102,12 +100,10 @@ async fn report(
         }
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
-        if shown.as_ref().is_some_and(|shown| shown.is(&obstacle)) {
-            line.update(format!("{}; waited {}", obstacle.line, Span(began.elapsed()))).await;
-        } else {
-            line.show(obstacle.line.clone(), obstacle.fields.clone()).await;
-            shown = Some(obstacle);
+        if shown.is_none_or(|shown| !shown.is(&obstacle)) {
+            let _ = write(work.output, (obstacle.line.clone(), obstacle.fields.clone())).await;
         }
+        shown = Some(obstacle);
     }
 }
 
