@@ -8,7 +8,6 @@ use crate::args::{DoctorArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::{Output, micros, millis};
-use crate::progress;
 use crate::settings;
 use crate::style::{Paint, Style};
 use crate::table::{self, Cell, Fit};
@@ -31,12 +30,12 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
     let settings = settings::settings(masters)?;
     let is_joint = settings.joint_with.as_ref().is_some_and(|list| !list.is_empty());
     let builder = Redlock::builder().config(settings).inspect_only(inspect_only);
-    let preflight = progress::during(output, "asking the masters", builder.preflight()).await?;
+    let preflight = builder.preflight().await?;
     let style = Style::of_stdout(output.color);
     let found = found(&preflight, style);
     if args.deadlocks {
         let redlock = builder.connect().await?;
-        let deadlocks = progress::during(output, SCANNING, Deadlocks::find(&redlock)).await;
+        let deadlocks = Deadlocks::find(&redlock).await;
         let text = found + &deadlocks.to_text(style);
         return output.results([deadlocks.to_json(&preflight)], &text, deadlocks.exit());
     }
@@ -50,7 +49,7 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
     let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
     if may_stop.leaves_a_quorum() {
         let redlock = builder.connect().await?;
-        progress::during(output, SCANNING, may_stop.scan(&redlock)).await;
+        may_stop.scan(&redlock).await;
     }
     let mut text = found + &may_stop.to_text(style);
     if is_joint && may_stop.exit() == Exit::Success {
@@ -58,9 +57,6 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
     }
     output.results([may_stop.to_json()], &text, may_stop.exit())
 }
-
-/// The next step after it has asked the masters.
-const SCANNING: &str = "looking at the locks";
 
 const ONLY_LOOKS: &str = "this user may not take locks: if it only looks, use --inspect-only\n\n";
 

@@ -14,7 +14,6 @@ mod inspect;
 mod list;
 mod output;
 mod pages;
-mod progress;
 #[cfg(unix)]
 mod run;
 mod settings;

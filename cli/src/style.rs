@@ -41,11 +41,6 @@ impl Screen {
         io::stdout().is_terminal().then(|| Self::or_guess(terminal_size_of(io::stdout())))
     }
 
-    /// The same of stderr.
-    pub(crate) fn of_stderr() -> Option<Self> {
-        io::stderr().is_terminal().then(|| Self::or_guess(terminal_size_of(io::stderr())))
-    }
-
     /// Serial lines and some recorders of terminals have no size.
     fn or_guess(size: Option<(Width, Height)>) -> Self {
         if let Some((Width(columns), Height(rows))) = size {
@@ -56,19 +51,15 @@ impl Screen {
     }
 }
 
-/// Returns whether the terminal understands no control sequences.
-pub(crate) fn is_dumb() -> bool {
-    env::var_os("TERM").is_some_and(|term| term == "dumb")
-}
-
 impl Style {
     /// Returns the look of stdout. It has no colours in a pipe or a file, if NO_COLOR is set or if TERM is dumb, unless
     /// they are chosen.
     pub(crate) fn of_stdout(color: ColorChoice) -> Self {
         let columns = Screen::of_stdout().map(|screen| screen.columns);
         let wants = |name| env::var_os(name).is_none_or(|value| value.is_empty());
+        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_colored = match color {
-            ColorChoice::Auto => columns.is_some() && wants("NO_COLOR") && !is_dumb(),
+            ColorChoice::Auto => columns.is_some() && wants("NO_COLOR") && !is_dumb,
             ColorChoice::Always => true,
             ColorChoice::Never => false,
         };
