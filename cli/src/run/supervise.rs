@@ -84,8 +84,6 @@ pub(super) struct Supervisor<'a, K: Kind> {
     began: Instant,
     stage: Stage,
     lost: Option<Loss>,
-    /// Reported as not extended, though it was time.
-    is_overdue: bool,
     was_asked: bool,
     /// The command is to end once another client asks for the lock.
     heeds_others: bool,
@@ -117,7 +115,6 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             began: Instant::now(),
             stage: Stage::Running,
             lost: None,
-            is_overdue: false,
             was_asked: false,
             heeds_others: work.heeds_others,
         };
@@ -197,7 +194,6 @@ impl<'a, K: Kind> Supervisor<'a, K> {
                 let written = watchdog.allow(allowed);
                 self.heed(written).await;
             }
-            self.report_overdue(remaining);
             if remaining <= self.limits.lead() {
                 let (resource, left) = (Escaped(self.guard.resource()), Span(remaining));
                 self.output.note(&format!("ending the command: {resource:?} expires in {left}"));
@@ -231,18 +227,6 @@ impl<'a, K: Kind> Supervisor<'a, K> {
 
     fn loss(&self, reason: Reason) -> Loss {
         Loss { reason, held_for: self.began.elapsed() }
-    }
-
-    /// Reports, once, that the keeper does not extend the lock, and that it does so again.
-    fn report_overdue(&mut self, remaining: Duration) {
-        let is_overdue = remaining < self.limits.overdue;
-        if is_overdue == self.is_overdue {
-            return;
-        }
-        self.is_overdue = is_overdue;
-        let what = if is_overdue { "not extended so far" } else { "extended again" };
-        let (resource, left) = (Escaped(self.guard.resource()), Span(remaining));
-        self.output.note(&format!("{what}: {resource:?} expires in {left}"));
     }
 
     fn lose(&mut self, lost: &Lost) {
