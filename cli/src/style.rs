@@ -26,7 +26,7 @@ pub(crate) enum Paint {
 }
 
 /// The longest line of a sentence on a terminal.
-pub(crate) const WIDTH: usize = 80;
+const WIDTH: usize = 80;
 
 /// What a terminal shows at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
