@@ -52,7 +52,7 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
         may_stop.scan(&redlock).await;
     }
     let mut text = found + &may_stop.to_text(style);
-    if is_joint && may_stop.exit() == Exit::Success {
+    if is_joint && may_stop.exit() == Exit::SUCCESS {
         text = format!("{text}\n{}", style.wrap(4, 4, JOINT));
     }
     output.results([may_stop.to_json()], &text, may_stop.exit())
@@ -75,9 +75,9 @@ fn only_looks(preflight: &Preflight) -> bool {
 /// Returns 1 if an operator has to act, and 112 if all that it takes is time.
 fn exit(preflight: &Preflight) -> Exit {
     match (preflight.is_ok(), preflight.can_acquire()) {
-        (false, _) => Exit::Failed,
-        (true, false) => Exit::NoQuorum,
-        (true, true) => Exit::Success,
+        (false, _) => Exit::FAILED,
+        (true, false) => Exit::NO_QUORUM,
+        (true, true) => Exit::SUCCESS,
     }
 }
 
@@ -96,8 +96,8 @@ fn verdict(preflight: &Preflight, style: Style) -> String {
     let verdict = preflight.verdict();
     let (head, rest) = verdict.split_once(':').unwrap_or((&verdict, ""));
     let paint = match exit(preflight) {
-        Exit::Success => Paint::Good,
-        Exit::NoQuorum => Paint::Warning,
+        Exit::SUCCESS => Paint::Good,
+        Exit::NO_QUORUM => Paint::Warning,
         _ => Paint::Bad,
     };
     format!("{}:{rest}", style.paint(head, paint))
@@ -175,7 +175,7 @@ fn preflight_to_json(preflight: &Preflight, exit: Exit) -> Value {
         })
     });
     json!({
-        "ok": exit == Exit::Success,
+        "ok": exit == Exit::SUCCESS,
         "can_acquire": preflight.can_acquire(),
         "can_acquire_in_ms": preflight.can_acquire_in().map(millis),
         "verdict": preflight.verdict(),

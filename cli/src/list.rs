@@ -50,8 +50,8 @@ pub(crate) async fn list(args: ListArgs, masters: MastersArgs, output: Output) -
     let lines = table::lines(&rows, Style::of_stdout(output.color));
     let footer = table::footer(&rows, &found.deadlocks, &args.prefix, found.error.is_none());
     let text = format!("{}\n\n{}", lines.join("\n"), footer.join("\n"));
-    output.results(values, text.trim_start(), Exit::Success)?;
-    found.error.map_or(Ok(Exit::Success), |error| Err(error.into()))
+    output.results(values, text.trim_start(), Exit::SUCCESS)?;
+    found.error.map_or(Ok(Exit::SUCCESS), |error| Err(error.into()))
 }
 
 /// Says why a master is not used.

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         output.fail(&failure);
         failure.exit
     });
-    ExitCode::from(exit.code())
+    ExitCode::from(exit.code)
 }
 
 fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
@@ -73,7 +73,7 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
             #[cfg(not(unix))]
             Command::Run(_) | Command::Elect(_) => {
                 let problem = "run and elect need a Unix: there are no process groups here";
-                Err(Failure::new(Exit::System, problem))
+                Err(Failure::new(Exit::SYSTEM, problem))
             }
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output).await,
@@ -83,7 +83,7 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
                 force_release::force_release(args, masters, output).await
             }
             Command::Doctor(args) => doctor::doctor(args, masters, output).await,
-            Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
+            Command::Completions { .. } | Command::Man { .. } => Ok(Exit::SUCCESS),
         }
     });
     // Do not wait for a name that is still being resolved.

@@ -42,7 +42,7 @@ impl Output {
 
     /// Prints a text as it is. A reader that closes the pipe early has read enough.
     pub(crate) fn plain(text: &str) -> Result {
-        Self::is_read(text).map(|_| Exit::Success)
+        Self::is_read(text).map(|_| Exit::SUCCESS)
     }
 
     /// Prints a text as it is; returns whether a program reads it.
@@ -74,7 +74,7 @@ impl Output {
     /// Prints a failure. One that the user has declared not to be an error is printed only with
     /// `--json` or `--verbose`: cron mails every line.
     pub(crate) fn fail(self, failure: &Failure) {
-        if self.json || self.verbose || failure.exit.code() != 0 {
+        if self.json || self.verbose || failure.exit.code != 0 {
             self.say(&failure.to_json(), failure);
         }
     }

@@ -126,7 +126,7 @@ async fn unless_ended<T>(work: impl Future<Output = T>, signals: &mut Signals) -
         done = work => Ok(done),
         signal = signals.ending() => {
             Output::end_line();
-            Err(Exit::Signal(signal as i32))
+            Err(Exit::signal(signal as i32))
         }
     }
 }
@@ -236,7 +236,7 @@ impl Run<'_> {
         let what = if self.args.forget || ended.is_unreachable {
             guard.forget();
             "left without a release:"
-        } else if ended.exit.code() != 0 && self.args.min_hold.is_some() {
+        } else if ended.exit.code != 0 && self.args.min_hold.is_some() {
             // At once. The shutdown waits for what a dropped guard owes.
             drop(guard);
             "released"

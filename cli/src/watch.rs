@@ -67,7 +67,7 @@ pub(crate) async fn watch(args: WatchArgs, masters: MastersArgs, output: Output)
             break;
         }
     }
-    Ok(Exit::Success)
+    Ok(Exit::SUCCESS)
 }
 
 /// What is held, and since when it was seen.

@@ -43,9 +43,9 @@ impl Answer {
     /// Returns the exit code, the words in a colour, and the word for programs.
     const fn row(self) -> (Exit, &'static str, Paint, &'static str) {
         match self {
-            Self::Yes => (Exit::Success, "may stop", Paint::Good, "yes"),
-            Self::NotKnown => (Exit::NotKnown, "not known", Paint::Warning, "not_known"),
-            Self::No => (Exit::MayNotStop, "may not stop", Paint::Bad, "no"),
+            Self::Yes => (Exit::SUCCESS, "may stop", Paint::Good, "yes"),
+            Self::NotKnown => (Exit::NOT_KNOWN, "not known", Paint::Warning, "not_known"),
+            Self::No => (Exit::MAY_NOT_STOP, "may not stop", Paint::Bad, "no"),
         }
     }
 }

@@ -102,14 +102,14 @@ impl Group {
 /// command can't be executed.
 pub(super) fn become_command(arguments: &[OsString]) -> ExitCode {
     let [parent, form, path, name, rest @ ..] = arguments else {
-        return ExitCode::from(Exit::System.code());
+        return ExitCode::from(Exit::SYSTEM.code);
     };
     #[cfg(target_os = "linux")]
     {
         let asked = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
         let orphaned = parent.to_str() != Some(&*nix::unistd::getppid().to_string());
         if asked.is_err() || orphaned {
-            return ExitCode::from(Exit::System.code());
+            return ExitCode::from(Exit::SYSTEM.code);
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -118,11 +118,11 @@ pub(super) fn become_command(arguments: &[OsString]) -> ExitCode {
     // The file was there when it was looked up.
     let (exit, problem) = match error.kind() {
         io::ErrorKind::NotFound => {
-            (Exit::NotFound, "its interpreter is missing, or it is gone by now: ")
+            (Exit::NOT_FOUND, "its interpreter is missing, or it is gone by now: ")
         }
-        _ => (Exit::NotExecutable, ""),
+        _ => (Exit::NOT_EXECUTABLE, ""),
     };
     let output = Output { json: form == JSON, ..Output::default() };
     output.fail(&Failure::new(exit, format!("{}: {problem}{error}", name.to_string_lossy())));
-    ExitCode::from(exit.code())
+    ExitCode::from(exit.code)
 }

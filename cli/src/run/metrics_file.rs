@@ -91,9 +91,9 @@ impl MetricsFile {
 
     async fn end(mut self, ended: &Result) {
         let exit = ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
-        gauge!(EXIT_CODE).set(f64::from(exit.code()));
+        gauge!(EXIT_CODE).set(f64::from(exit.code));
         // Another client that holds the lock is no success, even where it is no error (-E 0).
-        if ended.as_ref().is_ok_and(|exit| exit.code() == 0) {
+        if ended.as_ref().is_ok_and(|exit| exit.code == 0) {
             gauge!(SUCCEEDED).set(since_1970().as_secs_f64());
         }
         let _ = tokio::time::timeout(PATIENCE, self.write()).await;

@@ -12,9 +12,9 @@ pub(super) fn find(name: &OsStr) -> Result<PathBuf> {
     let (exit, problem) = match which::which(name) {
         Ok(_) if is_path => return Ok(name.into()),
         Ok(found) => return Ok(found),
-        Err(_) if !is_path => (Exit::NotFound, "command not found"),
-        Err(_) if Path::new(name).exists() => (Exit::NotExecutable, "not an executable file"),
-        Err(_) => (Exit::NotFound, "no such file"),
+        Err(_) if !is_path => (Exit::NOT_FOUND, "command not found"),
+        Err(_) if Path::new(name).exists() => (Exit::NOT_EXECUTABLE, "not an executable file"),
+        Err(_) => (Exit::NOT_FOUND, "no such file"),
     };
     let name = if name.is_empty() { "\"\"".into() } else { name.to_string_lossy() };
     Err(Failure::new(exit, format!("{name}: {problem}")))

@@ -171,9 +171,8 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             );
         }
         self.dismiss_watchdog().await;
-        let code = |code: i32| Exit::Code(u8::try_from(code).unwrap_or(u8::MAX));
-        let exit = status.code().map(code);
-        let exit = exit.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::System);
+        let exit = status.code().map(Exit::of_command);
+        let exit = exit.or_else(|| status.signal().map(Exit::signal)).unwrap_or(Exit::SYSTEM);
         Ended { exit, lost: self.lost.take(), is_unreachable, was_asked: self.was_asked }
     }
 
