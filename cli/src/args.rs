@@ -8,9 +8,8 @@ mod problem;
 mod tests;
 
 use crate::exit::{codes, table};
-use crate::style::Color;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Id, Parser, Subcommand};
+use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Id, Parser, Subcommand};
 use clap_complete::Shell;
 use duration::duration;
 use std::ffi::OsString;
@@ -40,12 +39,7 @@ Examples:
   quorumlock run account:1 account:2 -- transfer  # both or none
   quorumlock run --permits 10 import -- import.sh # ten at a time
   quorumlock run --shared table:7 -- read.sh      # with others that have it
-  quorumlock run --exclusive table:7 -- write.sh  # before new ones with --shared";
-
-/// Returns as many of the examples as the help has room for.
-fn first(examples: &str) -> String {
-    examples.lines().take(7).collect::<Vec<_>>().join("\n")
-}
+  quorumlock run --exclusive table:7 -- write.sh  # ahead of new --shared";
 
 pub(crate) const RUN_ENVIRONMENT: &str = "\
 The command gets QUORUMLOCK_RESOURCE, QUORUMLOCK_DEADLINE (when it began, in
@@ -70,7 +64,7 @@ pub(crate) struct Args {
     /// When to print in colours.
     #[arg(long, global = true, help_heading = "Everywhere", value_name = "WHEN", value_enum)]
     #[arg(default_value_t, hide_possible_values = true)]
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
     #[command(subcommand)]
     pub(crate) command: Command,
     /// The settings that options give, which are the ids of those options.
@@ -154,7 +148,7 @@ pub(crate) enum Command {
 
 /// How to run a command under a lock.
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("{}\n\n{RUN_ENVIRONMENT}\n{MORE}", first(RUN_EXAMPLES)))]
+#[command(after_help = format!("{RUN_EXAMPLES}\n\n{RUN_ENVIRONMENT}\n{MORE}"))]
 pub(crate) struct RunArgs {
     /// What to lock; several are locked together, all or none.
     #[arg(required = true, value_name = "RESOURCE")]

@@ -29,7 +29,7 @@ pub(crate) async fn ask(args: AskArgs, masters: MastersArgs, output: Output) -> 
     let heard = redlock.ask(&inspection).await?;
     let mut given_up = None;
     let (text, exit) = match inspection.state() {
-        LockState::Free => (free(&redlock, &inspection).await, Exit::Success),
+        LockState::Free => (free(&redlock, &inspection).await, Exit::SUCCESS),
         LockState::Held(holder) if heard > 0 => {
             given_up = given_up_after(&redlock, &args, holder).await?;
             let (is, gave, within) = match given_up {
@@ -37,9 +37,9 @@ pub(crate) async fn ask(args: AskArgs, masters: MastersArgs, output: Output) -> 
                 None => ("is", "not given up", Span(PATIENCE)),
             };
             let text = format!("{name} {is} {holder}: asked, and {gave} within {within}");
-            (text, Exit::Success)
+            (text, Exit::SUCCESS)
         }
-        LockState::Held(holder) => (format!("{name} is {holder}: {DEAF}"), Exit::Failed),
+        LockState::Held(holder) => (format!("{name} is {holder}: {DEAF}"), Exit::FAILED),
         _ => return Err(unclear(&inspection)),
     };
     let value = json!({

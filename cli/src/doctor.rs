@@ -8,10 +8,9 @@ use crate::args::{DoctorArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::{Output, micros, millis};
-use crate::progress;
 use crate::settings;
 use crate::style::{Paint, Style};
-use crate::table::{Cell, table};
+use crate::table::{self, Cell, Fit};
 use deadlocks::Deadlocks;
 use fold::{Folded, fold};
 use may_stop::MayStop;
@@ -31,12 +30,12 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
     let settings = settings::settings(masters)?;
     let is_joint = settings.joint_with.as_ref().is_some_and(|list| !list.is_empty());
     let builder = Redlock::builder().config(settings).inspect_only(inspect_only);
-    let preflight = progress::during(output, "asking the masters", builder.preflight()).await?;
-    let style = output.color.style();
+    let preflight = builder.preflight().await?;
+    let style = Style::of_stdout(output.color);
     let found = found(&preflight, style);
     if args.deadlocks {
         let redlock = builder.connect().await?;
-        let deadlocks = progress::during(output, SCANNING, Deadlocks::find(&redlock)).await;
+        let deadlocks = Deadlocks::find(&redlock).await;
         let text = found + &deadlocks.to_text(style);
         return output.results([deadlocks.to_json(&preflight)], &text, deadlocks.exit());
     }
@@ -50,17 +49,14 @@ pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Outpu
     let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
     if may_stop.leaves_a_quorum() {
         let redlock = builder.connect().await?;
-        progress::during(output, SCANNING, may_stop.scan(&redlock)).await;
+        may_stop.scan(&redlock).await;
     }
     let mut text = found + &may_stop.to_text(style);
-    if is_joint && may_stop.exit() == Exit::Success {
+    if is_joint && may_stop.exit() == Exit::SUCCESS {
         text = format!("{text}\n{}", style.wrap(4, 4, JOINT));
     }
     output.results([may_stop.to_json()], &text, may_stop.exit())
 }
-
-/// The next step after it has asked the masters.
-const SCANNING: &str = "looking at the locks";
 
 const ONLY_LOOKS: &str = "this user may not take locks: if it only looks, use --inspect-only\n\n";
 
@@ -79,15 +75,16 @@ fn only_looks(preflight: &Preflight) -> bool {
 /// Returns 1 if an operator has to act, and 112 if all that it takes is time.
 fn exit(preflight: &Preflight) -> Exit {
     match (preflight.is_ok(), preflight.can_acquire()) {
-        (false, _) => Exit::Failed,
-        (true, false) => Exit::NoQuorum,
-        (true, true) => Exit::Success,
+        (false, _) => Exit::FAILED,
+        (true, false) => Exit::NO_QUORUM,
+        (true, true) => Exit::SUCCESS,
     }
 }
 
 /// Returns the table of the masters and the findings, with a gap below.
 fn found(preflight: &Preflight, style: Style) -> String {
-    let table = table(HEADS, preflight.into_iter().map(row).collect(), style);
+    let rows = preflight.into_iter().map(row);
+    let table = table::lines(HEADS, rows, Fit::Wrapped, style).join("\n");
     let masters = preflight.nodes().len();
     let shown = |folded: &Folded| finding(folded, masters, style) + "\n";
     let findings: String = fold(preflight).iter().map(shown).collect();
@@ -99,8 +96,8 @@ fn verdict(preflight: &Preflight, style: Style) -> String {
     let verdict = preflight.verdict();
     let (head, rest) = verdict.split_once(':').unwrap_or((&verdict, ""));
     let paint = match exit(preflight) {
-        Exit::Success => Paint::Good,
-        Exit::NoQuorum => Paint::Warning,
+        Exit::SUCCESS => Paint::Good,
+        Exit::NO_QUORUM => Paint::Warning,
         _ => Paint::Bad,
     };
     format!("{}:{rest}", style.paint(head, paint))
@@ -114,14 +111,12 @@ fn finding(folded: &Folded, masters: usize, style: Style) -> String {
         count if count == masters && count > 1 => format!("all {count} masters: "),
         _ => format!("{}: ", OneLine(nodes.join(", "))),
     };
-    let word = severity.to_string();
-    let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
-    let painted = match severity {
-        Severity::Failure => &style.paint(&word, Paint::Bad),
-        Severity::Warning => &style.paint(&word, Paint::Warning),
-        _ => &word,
+    let word = match severity {
+        Severity::Failure => style.paint("failure", Paint::Bad),
+        Severity::Warning => style.paint("warning", Paint::Warning),
+        other => other.to_string(),
     };
-    let line = line.replacen(&word, painted, 1);
+    let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
     format!("{line}\n{}", style.wrap(4, 4, &OneLine(remedy).to_string()))
 }
 
@@ -180,7 +175,7 @@ fn preflight_to_json(preflight: &Preflight, exit: Exit) -> Value {
         })
     });
     json!({
-        "ok": exit == Exit::Success,
+        "ok": exit == Exit::SUCCESS,
         "can_acquire": preflight.can_acquire(),
         "can_acquire_in_ms": preflight.can_acquire_in().map(millis),
         "verdict": preflight.verdict(),

@@ -1,71 +1,55 @@
 //! Every exit code of the command. `docs/cli.md` has the same table.
 
-/// The end of the command.
+/// The end of the command: its exit code, and its name in the output of `--json`. Shells, `timeout`, `env` and
+/// sysexits.h all leave the codes between 110 and 119 alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    Success,
-    /// `doctor` has found a failure, which time alone does not fix, or a possible deadlock; `ask` has reached no
-    /// process; `force-release` was answered with no, or was not confirmed.
-    Failed,
-    /// `doctor --may-stop`: a list of masters, or a lock, would lose its quorum.
-    MayNotStop,
-    /// `doctor --may-stop`, `doctor --deadlocks`: the masters do not say enough.
-    NotKnown,
-    Held,
-    NoQuorum,
-    Lost,
-    Usage,
-    Configuration,
-    System,
-    NotExecutable,
-    NotFound,
-    /// The user's code instead of [`Self::Held`].
-    HeldAs(u8),
-    /// The exit code of the command under the lock.
-    Code(u8),
-    /// Ended by this signal, or the command under the lock was.
-    Signal(i32),
+pub(crate) struct Exit {
+    pub(crate) code: u8,
+    pub(crate) name: &'static str,
 }
 
 impl Exit {
-    /// Returns the exit code, and the name in the output of `--json`. Shells, `timeout`, `env` and
-    /// sysexits.h all leave the codes between 110 and 119 alone.
-    fn row(self) -> (u8, &'static str) {
-        match self {
-            Self::Success => (0, "ended"),
-            Self::Failed => (1, "failed"),
-            Self::MayNotStop => (3, "may_not_stop"),
-            Self::NotKnown => (4, "not_known"),
-            Self::Held => (111, "held"),
-            Self::HeldAs(code) => (code, "held"),
-            Self::NoQuorum => (112, "no_quorum"),
-            Self::Lost => (113, "lost"),
-            Self::Usage => (114, "usage"),
-            Self::Configuration => (115, "configuration"),
-            Self::System => (116, "system"),
-            Self::NotExecutable => (126, "not_executable"),
-            Self::NotFound => (127, "not_found"),
-            Self::Code(code) => (code, "ended"),
-            Self::Signal(signal) => {
-                (u8::try_from(signal.saturating_add(128)).unwrap_or(255), "signal")
-            }
-        }
+    pub(crate) const SUCCESS: Self = Self::new(0, "ended");
+    /// `doctor` has found a failure, which time alone does not fix, or a possible deadlock; `ask` has reached no
+    /// process; `force-release` was answered with no, or was not confirmed.
+    pub(crate) const FAILED: Self = Self::new(1, "failed");
+    /// `doctor --may-stop`: a list of masters, or a lock, would lose its quorum.
+    pub(crate) const MAY_NOT_STOP: Self = Self::new(3, "may_not_stop");
+    /// `doctor --may-stop`, `doctor --deadlocks`: the masters do not say enough.
+    pub(crate) const NOT_KNOWN: Self = Self::new(4, "not_known");
+    pub(crate) const HELD: Self = Self::new(111, "held");
+    pub(crate) const NO_QUORUM: Self = Self::new(112, "no_quorum");
+    pub(crate) const LOST: Self = Self::new(113, "lost");
+    pub(crate) const USAGE: Self = Self::new(114, "usage");
+    pub(crate) const CONFIGURATION: Self = Self::new(115, "configuration");
+    pub(crate) const SYSTEM: Self = Self::new(116, "system");
+    pub(crate) const NOT_EXECUTABLE: Self = Self::new(126, "not_executable");
+    pub(crate) const NOT_FOUND: Self = Self::new(127, "not_found");
+
+    const fn new(code: u8, name: &'static str) -> Self {
+        Self { code, name }
     }
 
-    pub(crate) fn code(self) -> u8 {
-        self.row().0
+    /// That of the command under the lock.
+    pub(crate) fn of_command(code: i32) -> Self {
+        Self::new(u8::try_from(code).unwrap_or(u8::MAX), "ended")
     }
 
-    pub(crate) fn name(self) -> &'static str {
-        self.row().1
+    /// Ended by this signal, or the command under the lock was.
+    pub(crate) fn signal(signal: i32) -> Self {
+        Self::new(u8::try_from(signal.saturating_add(128)).unwrap_or(u8::MAX), "signal")
+    }
+
+    /// Returns the signal.
+    pub(crate) fn by_signal(self) -> Option<u8> {
+        self.code.checked_sub(128).filter(|_| self.name == "signal")
     }
 
     /// Describes the end of a command.
-    #[cfg(unix)]
     pub(crate) fn described(self) -> String {
-        match self {
-            Self::Signal(signal) => format!("was ended by signal {signal}"),
-            other => format!("ended with code {}", other.code()),
+        match self.by_signal() {
+            Some(signal) => format!("was ended by signal {signal}"),
+            None => format!("ended with code {}", self.code),
         }
     }
 }
@@ -121,14 +105,14 @@ mod tests {
 
     /// Every exit that has a code of its own, where the table begins.
     const LISTED: [Exit; 8] = [
-        Exit::Held,
-        Exit::NoQuorum,
-        Exit::Lost,
-        Exit::Usage,
-        Exit::Configuration,
-        Exit::System,
-        Exit::NotExecutable,
-        Exit::NotFound,
+        Exit::HELD,
+        Exit::NO_QUORUM,
+        Exit::LOST,
+        Exit::USAGE,
+        Exit::CONFIGURATION,
+        Exit::SYSTEM,
+        Exit::NOT_EXECUTABLE,
+        Exit::NOT_FOUND,
     ];
 
     #[test]
@@ -136,14 +120,14 @@ mod tests {
         let manual =
             std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cli.md"))
                 .unwrap();
-        let has = |exit: Exit| codes(None).iter().any(|(code, _)| *code == exit.code().to_string());
+        let has = |exit: Exit| codes(None).iter().any(|(code, _)| *code == exit.code.to_string());
         for exit in LISTED {
-            let row = format!("\n| {} | `{}` |", exit.code(), exit.name());
+            let row = format!("\n| {} | `{}` |", exit.code, exit.name);
             assert!(has(exit), "{exit:?}");
             assert_eq!(manual.matches(&row).count(), 1, "{exit:?}: {row}");
         }
         assert!(table(None).lines().all(|line| line.len() <= 80), "the help would break it");
-        assert!([Exit::Failed, Exit::MayNotStop, Exit::NotKnown].into_iter().all(has));
+        assert!([Exit::FAILED, Exit::MAY_NOT_STOP, Exit::NOT_KNOWN].into_iter().all(has));
         for command in ALL {
             let codes = codes(Some(command));
             let mut distinct = codes.clone();
@@ -154,6 +138,6 @@ mod tests {
 
     #[test]
     fn a_signal_is_128_and_its_number() {
-        assert_eq!([1, 9, 15, 300].map(|signal| Exit::Signal(signal).code()), [129, 137, 143, 255]);
+        assert_eq!([1, 9, 15, 300].map(|signal| Exit::signal(signal).code), [129, 137, 143, 255]);
     }
 }

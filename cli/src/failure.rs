@@ -6,15 +6,11 @@ mod node;
 use crate::exit::Exit;
 use crate::output::millis;
 use node::Node;
-#[cfg(unix)]
-use quorumlock::Holder;
 use quorumlock::error::NodeProblem;
-#[cfg(unix)]
-use quorumlock::report::Escaped;
-use quorumlock::report::{NodeReport, OneLine, fold, listed};
+use quorumlock::report::{Escaped, NodeReport, OneLine, fold, listed};
 use quorumlock::{
-    AcquireError, ConfigError, ConnectError, InspectError, Inspection, InvalidSetting, ListError,
-    PreflightError,
+    AcquireError, ConfigError, ConnectError, Holder, InspectError, Inspection, InvalidSetting,
+    ListError, PreflightError,
 };
 use serde_json::{Map, Value};
 use std::fmt::{self, Display};
@@ -49,34 +45,25 @@ impl Failure {
         self
     }
 
-    /// Adds it if it is known.
-    fn with_known(self, name: &str, value: Option<impl Into<Value>>) -> Self {
-        match value {
-            Some(value) => self.with(name, value),
-            None => self,
-        }
-    }
-
     pub(crate) fn usage(problem: impl Into<String>) -> Self {
-        Self::new(Exit::Usage, problem)
+        Self::new(Exit::USAGE, problem)
     }
 
     /// Blames the command line if the setting is one that an option has given, and otherwise the configuration.
     pub(crate) fn by_options(mut self, given: &[String]) -> Self {
         if self.setting.is_some_and(|setting| given.iter().any(|given| given == setting)) {
-            self.exit = Exit::Usage;
+            self.exit = Exit::USAGE;
         }
         self
     }
 
     pub(crate) fn system(what: &str, error: &dyn Display) -> Self {
-        Self::new(Exit::System, format!("{what}: {error}"))
+        Self::new(Exit::SYSTEM, format!("{what}: {error}"))
     }
 
     /// Sets another code, since another client holds the lock.
-    #[cfg(unix)]
     pub(crate) fn held_is(mut self, code: Option<u8>) -> Self {
-        self.exit = code.map_or(self.exit, Exit::HeldAs);
+        self.exit.code = code.unwrap_or(self.exit.code);
         self
     }
 
@@ -93,20 +80,17 @@ impl Failure {
     }
 
     /// Names the holder of the lock, and the attempts behind it.
-    #[cfg(unix)]
     pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, tried: &str) -> Self {
         self.message = format!("{:?} is {holder}{tried}", Escaped(resource));
         self.with("resource", resource).with_holder(holder)
     }
 
-    #[cfg(unix)]
     fn with_holder(self, holder: &Holder) -> Self {
         self.with("holder", crate::inspect::holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
     }
 
     /// Adds the client that has got the lock since it was lost.
-    #[cfg(unix)]
     pub(crate) fn now_held_by(mut self, holder: &Holder) -> Self {
         self.message = format!("{}; now {holder}", self.message);
         self.with_holder(holder)
@@ -114,8 +98,8 @@ impl Failure {
 
     pub(crate) fn to_json(&self) -> Value {
         let mut all = self.fields.clone();
-        all.insert("error".to_owned(), self.exit.name().into());
-        all.insert("exit".to_owned(), self.exit.code().into());
+        all.insert("error".to_owned(), self.exit.name.into());
+        all.insert("exit".to_owned(), self.exit.code.into());
         all.insert("message".to_owned(), self.message.as_str().into());
         all.insert("nodes".to_owned(), self.nodes.iter().map(|node| node.json.clone()).collect());
         all.into()
@@ -132,7 +116,7 @@ impl Failure {
     /// Creates a failure of the masters that have a problem.
     fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
         let nodes = nodes.iter().map(|node| Node::of_problem(answer, node)).collect();
-        Self { nodes, ..Self::new(Exit::Configuration, line) }
+        Self { nodes, ..Self::new(Exit::CONFIGURATION, line) }
     }
 }
 
@@ -159,22 +143,22 @@ impl From<AcquireError> for Failure {
         };
         match &error {
             AcquireError::Contended(held) => {
-                of(Exit::Held, &held.resource, held.waited, held.attempts)
+                of(Exit::HELD, &held.resource, held.waited, held.attempts)
                     .with("obstacle", held.obstacle.as_str())
                     .with("holder", Value::Null)
                     .with("remaining_ms", Value::Null)
-                    .with_known("ahead", held.ahead)
+                    .with("ahead", held.ahead)
             }
             AcquireError::NoQuorum(outage) => {
-                of(Exit::NoQuorum, &outage.resource, outage.waited, outage.attempts)
-                    .with_known("ready_in_ms", outage.ready_in().map(millis))
+                of(Exit::NO_QUORUM, &outage.resource, outage.waited, outage.attempts)
+                    .with("ready_in_ms", outage.ready_in().map(millis))
             }
             AcquireError::Disagreement(dispute) => {
-                of(Exit::Configuration, &dispute.resource, dispute.waited, dispute.attempts)
+                of(Exit::CONFIGURATION, &dispute.resource, dispute.waited, dispute.attempts)
                     .with("cause", &*dispute.cause)
             }
             AcquireError::InvalidSetting(invalid) => invalid.clone().into(),
-            _ => Self::new(Exit::System, line),
+            _ => Self::new(Exit::SYSTEM, line),
         }
     }
 }
@@ -190,7 +174,7 @@ impl From<ConnectError> for Failure {
                 let line = "other clients of the masters have other settings";
                 Self::of_masters(line, "disagrees", nodes)
             }
-            other => Self::new(Exit::System, other.to_string()),
+            other => Self::new(Exit::SYSTEM, other.to_string()),
         }
     }
 }
@@ -198,7 +182,7 @@ impl From<ConnectError> for Failure {
 impl From<InvalidSetting> for Failure {
     fn from(invalid: InvalidSetting) -> Self {
         let of_the_call = matches!(invalid.field, "resource" | "prefix" | "inspection");
-        let exit = if of_the_call { Exit::Usage } else { Exit::Configuration };
+        let exit = if of_the_call { Exit::USAGE } else { Exit::CONFIGURATION };
         let failure = Self::new(exit, invalid.to_string())
             .with("field", invalid.field)
             .with("problem", invalid.problem);
@@ -210,7 +194,7 @@ impl From<PreflightError> for Failure {
     fn from(error: PreflightError) -> Self {
         match error {
             PreflightError::InvalidSetting(invalid) => invalid.into(),
-            other => Self::new(Exit::System, other.to_string()),
+            other => Self::new(Exit::SYSTEM, other.to_string()),
         }
     }
 }
@@ -218,7 +202,7 @@ impl From<PreflightError> for Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         let file = error.file.as_ref().map(|file| file.display().to_string());
-        Self::new(Exit::Configuration, error.to_string())
+        Self::new(Exit::CONFIGURATION, error.to_string())
             .with("file", file)
             .with("line", error.line)
             .with("field", error.key)
@@ -231,8 +215,8 @@ impl From<InspectError> for Failure {
         let line = error.to_string();
         match error {
             InspectError::InvalidSetting(invalid) => invalid.into(),
-            InspectError::Unconfirmed(nodes) => Self::of_round(Exit::Failed, &line, &nodes),
-            _ => Self::new(Exit::System, line),
+            InspectError::Unconfirmed(nodes) => Self::of_round(Exit::FAILED, &line, &nodes),
+            _ => Self::new(Exit::SYSTEM, line),
         }
     }
 }
@@ -243,9 +227,9 @@ impl From<ListError> for Failure {
             ListError::InvalidSetting(invalid) => invalid.into(),
             ListError::Incomplete(nodes) => {
                 let line = "the list may lack locks: too few masters can be scanned";
-                Self { exit: Exit::NoQuorum, ..Self::of_masters(line, "unknown", nodes) }
+                Self { exit: Exit::NO_QUORUM, ..Self::of_masters(line, "unknown", nodes) }
             }
-            other => Self::new(Exit::System, other.to_string()),
+            other => Self::new(Exit::SYSTEM, other.to_string()),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) async fn force_release(
     let name = inspect::name(&inspection);
     let (released, text) = match inspection.state() {
         LockState::Held(_) if !args.yes && !is_confirmed(&inspection)? => {
-            return Err(Failure::new(Exit::Failed, format!("{name} was left to its holder")));
+            return Err(Failure::new(Exit::FAILED, format!("{name} was left to its holder")));
         }
         LockState::Held(holder) => {
             redlock.force_release(&inspection).await?;
@@ -39,7 +39,7 @@ pub(crate) async fn force_release(
         _ => return Err(unclear(&inspection)),
     };
     let value = json!({ "released": released, "was": inspect::to_json(&inspection) });
-    output.results([value], &text, Exit::Success)
+    output.results([value], &text, Exit::SUCCESS)
 }
 
 /// Inspects the lock, or the permit.
@@ -68,7 +68,7 @@ pub(crate) async fn free(redlock: &Redlock, inspection: &Inspection) -> String {
 pub(crate) fn unclear(inspection: &Inspection) -> Failure {
     let name = inspect::name(inspection);
     let problem = format!("{name} is neither held nor free by quorum: try again");
-    Failure::new(Exit::NoQuorum, problem).with_masters(inspection)
+    Failure::new(Exit::NO_QUORUM, problem).with_masters(inspection)
 }
 
 fn is_confirmed(inspection: &Inspection) -> Result<bool> {

@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// Prints a JSON object, or a few lines, for each resource.
 pub(crate) async fn inspect(args: InspectArgs, masters: MastersArgs, output: Output) -> Result {
     let redlock = settings::connect_to_inspect(masters, output).await?;
-    let mut exit = Exit::Success;
+    let mut exit = Exit::SUCCESS;
     for resource in &args.resources {
         let mut held = None;
         let (found, text) = if let Some(permits) = args.permits {
@@ -28,7 +28,7 @@ pub(crate) async fn inspect(args: InspectArgs, masters: MastersArgs, output: Out
             (vec![inspection], text)
         };
         if found.iter().any(is_unclear) {
-            exit = Exit::NoQuorum;
+            exit = Exit::NO_QUORUM;
         }
         let values = found.iter().map(|inspection| {
             let mut value = to_json(inspection);
@@ -122,7 +122,6 @@ pub(crate) fn waiting(waiting: Option<usize>) -> String {
 }
 
 /// Says how many are ahead in the queue, behind a comma, if that is known.
-#[cfg(unix)]
 pub(crate) fn in_queue(ahead: Option<usize>) -> String {
     match ahead {
         None => String::new(),

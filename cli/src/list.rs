@@ -1,6 +1,6 @@
 //! `quorumlock list`: shows every lock that is held.
 
-mod table;
+pub(crate) mod table;
 
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
@@ -8,13 +8,11 @@ use crate::failure::Result;
 use crate::inspect::{held_on, with_readers, word};
 use crate::output::{Output, millis};
 use crate::settings;
-use crate::style::Screen;
+use crate::style::Style;
 use quorumlock::error::NodeProblem;
 use quorumlock::{ListError, ListedLock, PossibleDeadlock, Redlock};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
-
-pub(crate) use table::Table;
 
 /// What one look at the masters has found.
 pub(crate) struct Found {
@@ -48,18 +46,12 @@ pub(crate) async fn list(args: ListArgs, masters: MastersArgs, output: Output) -
         value["possible_deadlock"] = json!(found.deadlock_of(lock).map(resources));
         value
     });
-    let rows = found.locks.iter().map(|lock| (lock, None)).collect::<Vec<_>>();
-    let table = Table {
-        rows: &rows,
-        deadlocks: &found.deadlocks,
-        prefix: &args.prefix,
-        is_complete: found.error.is_none(),
-        columns: Screen::of_stdout().map(|screen| screen.columns),
-        style: output.color.style(),
-    };
-    let text = format!("{}\n\n{}", table.lines().join("\n"), table.footer().join("\n"));
-    output.results(values, text.trim_start(), Exit::Success)?;
-    found.error.map_or(Ok(Exit::Success), |error| Err(error.into()))
+    let rows: Vec<_> = found.locks.iter().map(|lock| (lock, None)).collect();
+    let lines = table::lines(&rows, Style::of_stdout(output.color));
+    let footer = table::footer(&rows, &found.deadlocks, &args.prefix, found.error.is_none());
+    let text = format!("{}\n\n{}", lines.join("\n"), footer.join("\n"));
+    output.results(values, text.trim_start(), Exit::SUCCESS)?;
+    found.error.map_or(Ok(Exit::SUCCESS), |error| Err(error.into()))
 }
 
 /// Says why a master is not used.

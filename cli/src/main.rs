@@ -1,6 +1,9 @@
 //! The command `quorumlock`: a program under a lock, and an operator's view of locks and masters.
 //! `docs/cli.md` is its manual.
 
+// Much is of `run` and `elect` alone.
+#![cfg_attr(not(unix), allow(dead_code))]
+
 mod args;
 mod ask;
 mod doctor;
@@ -11,7 +14,6 @@ mod inspect;
 mod list;
 mod output;
 mod pages;
-mod progress;
 #[cfg(unix)]
 mod run;
 mod settings;
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
         output.fail(&failure);
         failure.exit
     });
-    ExitCode::from(exit.code())
+    ExitCode::from(exit.code)
 }
 
 fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
@@ -71,7 +73,7 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
             #[cfg(not(unix))]
             Command::Run(_) | Command::Elect(_) => {
                 let problem = "run and elect need a Unix: there are no process groups here";
-                Err(Failure::new(Exit::System, problem))
+                Err(Failure::new(Exit::SYSTEM, problem))
             }
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output).await,
@@ -81,7 +83,7 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
                 force_release::force_release(args, masters, output).await
             }
             Command::Doctor(args) => doctor::doctor(args, masters, output).await,
-            Command::Completions { .. } | Command::Man { .. } => Ok(Exit::Success),
+            Command::Completions { .. } | Command::Man { .. } => Ok(Exit::SUCCESS),
         }
     });
     // Do not wait for a name that is still being resolved.

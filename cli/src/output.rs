@@ -2,14 +2,12 @@
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::style::Color;
+use clap::ColorChoice;
 use quorumlock::report::{OneLine, is_hidden};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Display;
-#[cfg(unix)]
-use std::io::IsTerminal;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, SystemTime};
 
 /// The format of the output.
@@ -17,7 +15,7 @@ use std::time::{Duration, SystemTime};
 pub(crate) struct Output {
     pub(crate) json: bool,
     pub(crate) verbose: bool,
-    pub(crate) color: Color,
+    pub(crate) color: ColorChoice,
 }
 
 impl Output {
@@ -44,7 +42,7 @@ impl Output {
 
     /// Prints a text as it is. A reader that closes the pipe early has read enough.
     pub(crate) fn plain(text: &str) -> Result {
-        Self::is_read(text).map(|_| Exit::Success)
+        Self::is_read(text).map(|_| Exit::SUCCESS)
     }
 
     /// Prints a text as it is; returns whether a program reads it.
@@ -76,7 +74,7 @@ impl Output {
     /// Prints a failure. One that the user has declared not to be an error is printed only with
     /// `--json` or `--verbose`: cron mails every line.
     pub(crate) fn fail(self, failure: &Failure) {
-        if self.json || self.verbose || failure.exit.code() != 0 {
+        if self.json || self.verbose || failure.exit.code != 0 {
             self.say(&failure.to_json(), failure);
         }
     }
@@ -95,13 +93,11 @@ impl Output {
     }
 
     /// Returns whether a person may be following: on a terminal, or with `--verbose`.
-    #[cfg(unix)]
     pub(crate) fn is_followed(self) -> bool {
         self.verbose || !self.json && io::stderr().is_terminal()
     }
 
     /// Prints what is waited for. With `--json`, `fields` are added to the note.
-    #[cfg(unix)]
     pub(crate) fn progress(self, message: &str, mut fields: Value) {
         fields["note"] = message.into();
         self.say(&fields, OneLine(message));
@@ -109,7 +105,6 @@ impl Output {
 
     /// Ends the line of a terminal on which a user has typed Ctrl-C, so that the shell's prompt has one
     /// of its own.
-    #[cfg(unix)]
     pub(crate) fn end_line() {
         if io::stderr().is_terminal() {
             let _ = io::stderr().write_all(b"\n");

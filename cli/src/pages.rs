@@ -20,7 +20,7 @@ pub(crate) fn completions(shell: Shell) -> Result {
 pub(crate) fn man(command: Option<&str>) -> Result {
     let mut whole = definition();
     whole.build();
-    let command = match command {
+    let named = match command {
         None => &whole,
         Some(name) => whole.find_subcommand(name).ok_or_else(|| {
             let names: Vec<_> = whole.get_subcommands().map(clap::Command::get_name).collect();
@@ -28,6 +28,7 @@ pub(crate) fn man(command: Option<&str>) -> Result {
             Failure::usage(format!("unknown command \"{name}\": the commands are {names}"))
         })?,
     };
-    let page = man::page(&whole, command).map_err(|error| Failure::system("man", &error))?;
+    let page =
+        man::page(named, command.is_none()).map_err(|error| Failure::system("man", &error))?;
     Output::plain(&page)
 }

@@ -6,8 +6,6 @@
 
 mod child;
 mod elect;
-mod environment;
-mod label;
 mod limits;
 mod loss;
 mod metrics_file;
@@ -25,9 +23,9 @@ use crate::failure::{Failure, Result};
 use crate::inspect::in_queue;
 use crate::output::Output;
 use crate::settings;
-use environment::Variable;
+use child::{SLOT, TOKEN, Variable};
 use loss::{Loss, Reason};
-use program::Program;
+use nix::unistd::gethostname;
 use quorumlock::kind::{Exclusive, Held, Kind, Numbered};
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Acquire, AcquireError, AcquireFuture, Config, ExtendError, Guard, Permit};
@@ -47,10 +45,8 @@ pub(crate) fn helper(arguments: &[OsString]) -> Option<ExitCode> {
     if watchdog::is_watchdog(arguments) {
         return Some(watchdog::watch());
     }
-    match arguments.get(1)?.to_str()? {
-        child::SHIM => Some(child::become_command(arguments.get(2..)?)),
-        _ => None,
-    }
+    let (name, rest) = arguments.get(1..)?.split_first()?;
+    (name == child::SHIM).then(|| child::become_command(rest))
 }
 
 /// Runs the command, from the arguments to the exit code.
@@ -58,20 +54,15 @@ pub(crate) async fn run(mut args: RunArgs, masters: MastersArgs, output: Output)
     // A lock that is named twice is one lock.
     let mut seen = HashSet::new();
     args.resources.retain(|resource| seen.insert(resource.clone()));
-    let for_one = [
-        ("--permits", args.permits.is_some()),
-        ("--shared", args.shared),
-        ("--exclusive", args.exclusive),
-        ("--fair", args.fair),
-    ];
-    if let Some((option, _)) = for_one.iter().find(|(_, is_given)| *is_given)
-        && args.resources.len() > 1
-    {
-        return Err(Failure::usage(format!("{option} is for one RESOURCE: name one")));
+    let is_for_one = args.permits.is_some() || args.shared || args.exclusive || args.fair;
+    if is_for_one && args.resources.len() > 1 {
+        let options = "--permits, --shared, --exclusive and --fair";
+        return Err(Failure::usage(format!("{options} are for one RESOURCE: name one")));
     }
     let all = args.resources.join(",");
     let work = Work {
-        program: Program::find(&args.command)?,
+        program: program::find(&args.command[0])?,
+        words: std::mem::take(&mut args.command),
         resources: std::mem::take(&mut args.resources),
         grace: args.grace,
         heeds_others: args.on_wanted == OnWanted::Term,
@@ -109,7 +100,13 @@ async fn connected(
 }
 
 fn token<K: Numbered>(guard: &Guard<K>) -> Option<Variable> {
-    Some(environment::token(guard.fencing_token().as_u64()))
+    Some((TOKEN, guard.fencing_token().to_string()))
+}
+
+/// Returns the host and the process id.
+fn label() -> String {
+    let host = gethostname().unwrap_or_default();
+    format!("{}:{}", host.to_string_lossy(), std::process::id())
 }
 
 /// Overrides all other settings with those on the command line.
@@ -119,8 +116,7 @@ fn with_options(mut config: Config, args: &RunArgs) -> Config {
     config.lock_delay = args.lock_delay.or(config.lock_delay);
     config.max_hold = args.max_hold.or(config.max_hold);
     config.fair = args.fair.then_some(true).or(config.fair);
-    let label = args.label.clone().or(config.label);
-    config.label = Some(label.unwrap_or_else(label::label));
+    config.label = args.label.clone().or(config.label).or_else(|| Some(label()));
     config
 }
 
@@ -130,7 +126,7 @@ async fn unless_ended<T>(work: impl Future<Output = T>, signals: &mut Signals) -
         done = work => Ok(done),
         signal = signals.ending() => {
             Output::end_line();
-            Err(Exit::Signal(signal as i32))
+            Err(Exit::signal(signal as i32))
         }
     }
 }
@@ -165,7 +161,7 @@ impl Run<'_> {
         } else if args.fenced {
             self.under(lock().fenced(), token, signals).await
         } else if let Some(permits) = args.permits {
-            let number = |guard: &Permit| Some(environment::slot(guard.slot()));
+            let number = |guard: &Permit| Some((SLOT, guard.slot().to_string()));
             let permit = redlock.semaphore(name, permits.into()).acquire();
             self.under(self.exclusive(permit), number, signals).await
         } else if args.shared {
@@ -211,17 +207,14 @@ impl Run<'_> {
             Err(exit) => return Ok(exit),
         };
         self.work.output.note(&format!("acquired {:?}", Escaped(guard.resource())));
-        let ended = match Supervisor::start(&guard, self.work, number(&guard)) {
+        let ended = match Supervisor::start(&guard, self.work, number(&guard)).await {
             Ok(supervisor) => supervisor.await_end(signals).await,
-            Err(error) => {
-                self.fail(guard).await;
-                return Err(Failure::system("the command was not started", &error));
-            }
+            Err(error) => return Err(Failure::system("the command was not started", &error)),
         };
         self.give_up(guard, ended).await
     }
 
-    /// Gives up the lock, and returns the result for the command.
+    /// Gives up the lock, and returns the result for the command. After an error, the guard is dropped.
     async fn give_up<K: Kind>(&self, guard: Guard<K>, ended: Ended) -> Result {
         let mut lost = ended.lost.or_else(|| Some(Loss::from(&guard.check().err()?)));
         if self.args.forget && lost.is_none() {
@@ -236,39 +229,26 @@ impl Run<'_> {
             let failure = self.lost(lost, ended.exit).await;
             if ended.is_unreachable {
                 guard.forget();
-            } else {
-                self.fail(guard).await;
             }
             return Err(failure);
         }
         let resource = guard.resource().to_owned();
-        let note = |what: &str| self.work.output.note(&format!("{what} {:?}", Escaped(&resource)));
-        if self.args.forget || ended.is_unreachable {
-            note("left without a release:");
+        let what = if self.args.forget || ended.is_unreachable {
             guard.forget();
-            return Ok(ended.exit);
-        }
-        if ended.exit.code() != 0 && self.args.min_hold.is_some() {
-            self.fail(guard).await;
-            note("released");
-            return Ok(ended.exit);
-        }
-        match guard.release().await {
-            Ok(released) => {
-                note_release(self.work.output, "released", &resource, &released);
-                Ok(ended.exit)
+            "left without a release:"
+        } else if ended.exit.code != 0 && self.args.min_hold.is_some() {
+            // At once. The shutdown waits for what a dropped guard owes.
+            drop(guard);
+            "released"
+        } else {
+            match guard.release().await {
+                Ok(released) => note_release(self.work.output, "released", &resource, &released),
+                Err(lost) => return Err(self.lost(Loss::from(&lost), ended.exit).await),
             }
-            Err(lost) => Err(self.lost(Loss::from(&lost), ended.exit).await),
-        }
-    }
-
-    /// Gives up the lock after work that has failed, so that it opens at once.
-    async fn fail<K: Kind>(&self, guard: Guard<K>) {
-        match self.args.min_hold {
-            // The shutdown waits for what a dropped guard owes.
-            Some(_) => drop(guard),
-            None => _ = guard.release().await,
-        }
+            return Ok(ended.exit);
+        };
+        self.work.output.note(&format!("{what} {:?}", Escaped(&resource)));
+        Ok(ended.exit)
     }
 
     /// Creates the failure. If another client holds the lock, it names the holder of the first

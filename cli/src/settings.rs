@@ -30,7 +30,7 @@ pub(crate) fn settings(args: MastersArgs) -> Result<Config> {
             "no masters: name each with --node, or all of them in QUORUMLOCK_NODES or under `nodes` in the file \
              of --config or QUORUMLOCK_CONFIG, ~/.config/quorumlock/config.toml or {OF_THE_MACHINE}"
         );
-        return Err(Failure::new(Exit::Configuration, problem));
+        return Err(Failure::new(Exit::CONFIGURATION, problem));
     }
     Ok(config)
 }

@@ -1,29 +1,19 @@
 //! How output for people looks: its colours, and lines that fit a terminal.
 
-use clap::ValueEnum;
+use clap::ColorChoice;
 use std::env;
 use std::io::{self, IsTerminal};
+use tabled::settings::Color as Escapes;
 use terminal_size::{Height, Width, terminal_size_of};
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb.
-    #[default]
-    Auto,
-    /// In a pipe or a file, too.
-    Always,
-    /// Nowhere.
-    Never,
-}
+use textwrap::{Options, WordSplitter};
 
 /// The look of what is printed on stdout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     /// Whether it has colours.
     pub(crate) is_colored: bool,
-    /// The columns that sentences and tables are broken to fit; `None` in a pipe, where each sentence is one line,
-    /// so that it can be searched for.
+    /// The columns of the terminal; `None` in a pipe, where each sentence and each row is one line, so that it can be
+    /// searched for.
     pub(crate) columns: Option<usize>,
 }
 
@@ -35,8 +25,8 @@ pub(crate) enum Paint {
     Warning = 33,
 }
 
-/// The longest line of a table, and of a sentence on a terminal.
-pub(crate) const WIDTH: usize = 80;
+/// The longest line of a sentence on a terminal.
+const WIDTH: usize = 80;
 
 /// What a terminal shows at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +41,6 @@ impl Screen {
         io::stdout().is_terminal().then(|| Self::or_guess(terminal_size_of(io::stdout())))
     }
 
-    /// The same of stderr.
-    pub(crate) fn of_stderr() -> Option<Self> {
-        io::stderr().is_terminal().then(|| Self::or_guess(terminal_size_of(io::stderr())))
-    }
-
     /// Serial lines and some recorders of terminals have no size.
     fn or_guess(size: Option<(Width, Height)>) -> Self {
         if let Some((Width(columns), Height(rows))) = size {
@@ -66,48 +51,43 @@ impl Screen {
     }
 }
 
-impl Color {
-    /// Returns the look of stdout.
-    pub(crate) fn style(self) -> Style {
-        let columns = Screen::of_stdout().map(|screen| screen.columns.min(WIDTH));
-        let wants = |name| env::var_os(name).is_none_or(|value| value.is_empty());
-        let is_colored = match self {
-            Self::Auto => columns.is_some() && wants("NO_COLOR") && !is_dumb(),
-            Self::Always => true,
-            Self::Never => false,
-        };
-        Style { is_colored, columns }
-    }
-}
-
-/// Returns whether the terminal understands no control sequences.
-pub(crate) fn is_dumb() -> bool {
-    env::var_os("TERM").is_some_and(|term| term == "dumb")
-}
-
 impl Style {
+    /// Returns the look of stdout. It has no colours in a pipe or a file, if NO_COLOR is set or if TERM is dumb, unless
+    /// they are chosen.
+    pub(crate) fn of_stdout(color: ColorChoice) -> Self {
+        let columns = Screen::of_stdout().map(|screen| screen.columns);
+        let wants = |name| env::var_os(name).is_none_or(|value| value.is_empty());
+        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_colored = match color {
+            ColorChoice::Auto => columns.is_some() && wants("NO_COLOR") && !is_dumb,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+        };
+        Self { is_colored, columns }
+    }
+
+    pub(crate) fn color(self, paint: Paint) -> Escapes {
+        match self.is_colored {
+            true => Escapes::new(format!("\x1b[{}m", paint as u8), "\x1b[0m"),
+            false => Escapes::empty(),
+        }
+    }
+
     /// Returns the text in a colour, if there are any.
     pub(crate) fn paint(self, text: &str, paint: Paint) -> String {
-        let code = paint as u8;
-        if self.is_colored { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        self.color(paint).colorize(text)
     }
 
     /// Returns the sentence in lines. The first one begins with `first` spaces, each other one with
     /// `indent`.
     pub(crate) fn wrap(self, first: usize, indent: usize, sentence: &str) -> String {
-        let mut words = sentence.split(' ');
-        let mut lines = String::new();
-        let mut last = " ".repeat(first) + words.next().unwrap_or_default();
-        for word in words {
-            let longer = format!("{last} {word}");
-            if self.columns.is_some_and(|columns| longer.chars().count() > columns) {
-                lines += &(last + "\n");
-                last = " ".repeat(indent) + word;
-            } else {
-                last = longer;
-            }
-        }
-        lines + &last
+        let [first, indent] = [first, indent].map(|spaces| " ".repeat(spaces));
+        let options = Options::new(self.columns.map_or(usize::MAX, |columns| columns.min(WIDTH)))
+            .initial_indent(&first)
+            .subsequent_indent(&indent)
+            .break_words(false)
+            .word_splitter(WordSplitter::NoHyphenation);
+        textwrap::fill(sentence, options)
     }
 }
 

@@ -1,8 +1,11 @@
-//! Tables with a row for each master, which fit 80 columns, or a narrower terminal, however long the masters' names are.
+//! Tables that fit a terminal, however long the names in them are.
 
-use crate::style::{Paint, Style, WIDTH};
+use crate::style::{Paint, Style};
 use quorumlock::report::OneLine;
 use std::fmt::Display;
+use tabled::builder::Builder;
+use tabled::settings::peaker::PriorityMax;
+use tabled::settings::{Padding, Style as Borders, Width};
 
 /// One cell.
 #[derive(Clone, Debug)]
@@ -24,148 +27,125 @@ impl Cell {
     pub(crate) fn painted(self, paint: Paint) -> Self {
         Self { paint: Some(paint), ..self }
     }
+}
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
-    fn width(&self) -> usize {
-        self.text.chars().count()
-    }
-
-    /// Returns it as wide as its column: filled up, or cut.
-    fn shown(&self, width: usize, style: Style) -> String {
-        let Some(pad) = width.checked_sub(self.width()) else {
-            return self.text.chars().take(width.saturating_sub(1)).chain(['…']).collect();
-        };
-        let text = &self.text;
-        let text = self.paint.map_or_else(|| text.clone(), |paint| style.paint(text, paint));
-        text + &" ".repeat(pad)
-    }
+/// How the longest names fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    Cut,
+    Wrapped,
 }
 
 /// Between two columns.
-pub(crate) const GAP: &str = "  ";
+const GAP: usize = 2;
 
-/// Returns how wide each column is.
-pub(crate) fn widths<const N: usize>(rows: &[[Cell; N]]) -> [usize; N] {
-    let widest = |column: usize| rows.iter().map(|row| row[column].width()).max();
-    std::array::from_fn(|column| widest(column).unwrap_or_default())
-}
+/// A terminal shows as many columns as get this much each, with the gap behind it.
+const NARROWEST: usize = 10;
 
-/// Returns how wide a line is. A column without a width is left out.
-pub(crate) fn width(widths: &[usize]) -> usize {
-    let used = widths.iter().filter(|width| **width > 0).count();
-    widths.iter().sum::<usize>() + GAP.len() * used.saturating_sub(1)
-}
-
-pub(crate) fn line(row: &[Cell], widths: &[usize], style: Style) -> String {
-    let cells = row.iter().zip(widths).filter(|(_, width)| **width > 0);
-    let cells: Vec<_> = cells.map(|(cell, width)| cell.shown(*width, style)).collect();
-    cells.join(GAP).trim_end().to_owned()
-}
-
-/// Returns the table, without a line break at its end. The first column has the masters' names; they
-/// get lines of their own where the rows would be too long, and rows lose their last columns where that is not enough.
-pub(crate) fn table<const N: usize>(
+/// Returns the lines of the table; none without rows. A column in which no row has a text is left out, and so are
+/// the last ones that a terminal has no room for.
+pub(crate) fn lines<const N: usize>(
     heads: [&str; N],
-    rows: Vec<[Cell; N]>,
+    rows: impl Iterator<Item = [Cell; N]>,
+    fit: Fit,
     style: Style,
-) -> String {
+) -> Vec<String> {
     let rows: Vec<[Cell; N]> = std::iter::once(heads.map(Cell::new)).chain(rows).collect();
-    let widths = widths(&rows);
-    let columns = style.columns.unwrap_or(WIDTH);
-    let fits = width(&widths) <= columns;
-    // Behind the indentation, which is as wide as the gap between two columns.
-    let fit = |last: &usize| GAP.len() + width(&widths[1..=*last]) <= columns;
-    let shown = (2..N).rev().find(fit).unwrap_or(1);
-    let lines = rows.iter().map(|row| match row.split_first() {
-        Some((name, rest)) if !fits => {
-            format!("{}\n{GAP}{}", name.text, line(&rest[..shown], &widths[1..], style))
+    let is_used = |column: &usize| rows.iter().skip(1).any(|row| !row[*column].text.is_empty());
+    let shown = style.columns.map_or(N, |columns| columns / NARROWEST);
+    let used: Vec<usize> = (0..N).filter(is_used).take(shown.max(2)).collect();
+    let texts = rows.iter().map(|row| used.iter().map(move |column| &*row[*column].text));
+    let mut table = Builder::from_iter(texts).build();
+    table.with(Borders::empty()).with(Padding::new(0, GAP, 0, 0));
+    for (number, row) in rows.iter().enumerate() {
+        for (place, column) in used.iter().enumerate() {
+            if let Some(paint) = row[*column].paint {
+                table.modify((number, place), style.color(paint));
+            }
         }
-        _ => line(row, &widths, style),
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    }
+    // The gap behind the last column is not shown.
+    match (style.columns.map(|columns| columns + GAP), fit) {
+        (None, _) => &mut table,
+        (Some(width), Fit::Cut) => {
+            table.with(Width::truncate(width).suffix("…").priority(PriorityMax::left()))
+        }
+        (Some(width), Fit::Wrapped) => {
+            table.with(Width::wrap(width).priority(PriorityMax::left()).keep_words(true))
+        }
+    };
+    table.to_string().lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PLAIN: Style = Style { is_colored: false, columns: Some(80) };
+    const PLAIN: Style = Style { is_colored: false, columns: None };
+    const HEADS: [&str; 3] = ["MASTER", "VOTES", "SERVER"];
 
-    fn rows(names: [&str; 2]) -> Vec<[Cell; 3]> {
+    fn rows(names: [&str; 2]) -> [[Cell; 3]; 2] {
         let [first, second] = names.map(Cell::new);
         let votes = |text| Cell::new(text).painted(Paint::Good);
-        vec![
+        [
             [first, votes("yes"), Cell::or_dash(Some("Redis 7.0.15".to_owned()))],
             [second, votes("in 29 s"), Cell::or_dash(None)],
         ]
     }
 
+    fn shown(names: [&str; 2], columns: Option<usize>, fit: Fit) -> String {
+        lines(HEADS, rows(names).into_iter(), fit, Style { columns, ..PLAIN }).join("\n")
+    }
+
     #[test]
     fn a_row_for_each_master_if_names_are_short() {
-        let shown = table(["MASTER", "VOTES", "SERVER"], rows(["10.0.0.1:6379", "a:1"]), PLAIN);
         let expected = "\
 MASTER         VOTES    SERVER
 10.0.0.1:6379  yes      Redis 7.0.15
 a:1            in 29 s  -";
-        assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn names_get_their_own_lines_where_rows_are_too_long() {
-        let ipv6 = "[2001:db8:85a3:8d3:1319:8a2e:370:7348]:6379";
-        let host = "redis-lock-3.redis-lock.production.svc.cluster.europe.example.org:6379";
-        let shown = table(["MASTER", "VOTES", "SERVER"], rows([ipv6, host]), PLAIN);
-        let expected = format!(
-            "\
-MASTER
-  VOTES    SERVER
-{ipv6}
-  yes      Redis 7.0.15
-{host}
-  in 29 s  -"
-        );
-        assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn a_row_of_80_columns_still_fits() {
-        let heads = ["MASTER", "VOTES", "SERVER"];
-        // 2 between columns, 7 and 12 in the other two.
-        let longest = "a".repeat(80 - 4 - 7 - 12);
-        let shown = table(heads, rows([&longest, "b"]), PLAIN);
-        assert_eq!(shown.lines().map(str::len).max(), Some(80), "{shown}");
-        assert_eq!(shown.lines().count(), 3);
-        let shown = table(heads, rows([&format!("{longest}a"), "b"]), PLAIN);
-        assert_eq!(shown.lines().count(), 6, "{shown}");
-    }
-
-    #[test]
-    fn a_narrow_terminal_gets_fewer_columns() {
-        let heads = ["MASTER", "VOTES", "SERVER"];
-        for (columns, expected) in [
-            (33, "MASTER  VOTES    SERVER\na       yes      Redis 7.0.15\nb       in 29 s  -"),
-            (23, "MASTER\n  VOTES    SERVER\na\n  yes      Redis 7.0.15\nb\n  in 29 s  -"),
-            (22, "MASTER\n  VOTES\na\n  yes\nb\n  in 29 s"),
-            (5, "MASTER\n  VOTES\na\n  yes\nb\n  in 29 s"),
-        ] {
-            let shown = table(heads, rows(["a", "b"]), Style { columns: Some(columns), ..PLAIN });
-            assert_eq!(shown, expected, "{columns}");
+        for columns in [None, Some(80), Some(36)] {
+            assert_eq!(shown(["10.0.0.1:6379", "a:1"], columns, Fit::Cut), expected);
+            assert_eq!(shown(["10.0.0.1:6379", "a:1"], columns, Fit::Wrapped), expected);
         }
     }
 
     #[test]
-    fn a_name_that_is_cut_shows_it() {
-        let shown = |width| Cell::new("orders").shown(width, PLAIN);
-        assert_eq!((&*shown(7), &*shown(6), &*shown(5)), ("orders ", "orders", "orde…"));
+    fn the_longest_names_are_cut_or_wrapped() {
+        let names = ["redis-3.example.org:6379", "a:1"];
+        let expected = "\
+MASTER             VOTES    SERVER
+redis-3.example.…  yes      Redis 7.0.15
+a:1                in 29 s  -";
+        assert_eq!(shown(names, Some(40), Fit::Cut), expected);
+        let expected = "\
+MASTER             VOTES    SERVER
+redis-3.example.o  yes      Redis 7.0.15
+rg:6379
+a:1                in 29 s  -";
+        assert_eq!(shown(names, Some(40), Fit::Wrapped), expected);
+        let long = "a".repeat(200);
+        assert_eq!(shown([&long, &long], None, Fit::Wrapped).lines().count(), 3);
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_columns() {
+        let expected = "MASTER  VOTES\na       yes\nb       in 29 s";
+        assert_eq!(shown(["a", "b"], Some(23), Fit::Cut), expected);
+        assert_eq!(shown(["a", "b"], Some(15), Fit::Wrapped), expected);
+    }
+
+    #[test]
+    fn a_column_without_a_text_is_left_out() {
+        let rows = rows(["a", "b"]).map(|[name, _, server]| [name, Cell::new(""), server]);
+        let shown = lines(HEADS, rows.into_iter(), Fit::Cut, PLAIN).join("\n");
+        assert_eq!(shown, "MASTER  SERVER\na       Redis 7.0.15\nb       -");
+        assert!(lines(HEADS, [].into_iter(), Fit::Cut, PLAIN).is_empty());
     }
 
     #[test]
     fn colors_do_not_move_columns() {
         let colored = Style { is_colored: true, ..PLAIN };
-        let of = |style| table(["MASTER", "VOTES", "SERVER"], rows(["a", "b"]), style);
+        let of = |style| lines(HEADS, rows(["a", "b"]).into_iter(), Fit::Cut, style).join("\n");
         let stripped = of(colored).replace("\x1b[32m", "").replace("\x1b[0m", "");
         assert_ne!(of(colored), of(PLAIN));
         assert_eq!(stripped, of(PLAIN));

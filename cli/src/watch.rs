@@ -4,7 +4,7 @@ use crate::args::{ListArgs, MastersArgs, WatchArgs};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::inspect::{is_among, name, word};
-use crate::list::{self, Found, Table};
+use crate::list::{self, Found, table};
 use crate::output::{Output, json_line, millis, since_1970};
 use crate::style::{Screen, Style};
 use quorumlock::error::NodeProblem;
@@ -54,7 +54,7 @@ pub(crate) async fn watch(args: WatchArgs, masters: MastersArgs, output: Output)
             news = watched.take(found);
         }
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
-            Some(screen) => watched.draw(&args.list, screen, output.color.style()),
+            Some(screen) => watched.draw(&args.list, screen, Style::of_stdout(output.color)),
             None => {
                 let shown = |News { json, text }: News| match output.json {
                     true => format!("{}\n", json_line(&json)),
@@ -67,7 +67,7 @@ pub(crate) async fn watch(args: WatchArgs, masters: MastersArgs, output: Output)
             break;
         }
     }
-    Ok(Exit::Success)
+    Ok(Exit::SUCCESS)
 }
 
 /// What is held, and since when it was seen.
@@ -166,21 +166,15 @@ impl Watched {
     fn draw(&self, args: &ListArgs, screen: Screen, style: Style) -> String {
         let rows = self.held.iter().map(|(lock, since)| (lock, Some(since.elapsed())));
         let rows: Vec<_> = rows.collect();
-        let table = Table {
-            rows: &rows,
-            deadlocks: &self.deadlocks,
-            prefix: &args.prefix,
-            is_complete: !self.may_lack,
-            columns: Some(screen.columns),
-            style,
-        };
+        let footer = table::footer(&rows, &self.deadlocks, &args.prefix, !self.may_lack);
         let problems =
             self.problems.iter().map(|problem| OneLine(list::unused(problem)).to_string());
-        let below = table.footer().into_iter().chain(problems);
-        let below: Vec<String> = below.flat_map(|line| broken(&line, screen.columns)).collect();
+        let below = footer.into_iter().chain(problems).collect::<Vec<_>>().join("\n");
+        let below = textwrap::fill(&below, screen.columns);
+        let below: Vec<String> = below.lines().map(str::to_owned).collect();
         // The time, two empty lines, and the one of the cursor.
         let taken = below.len().saturating_add(4);
-        let mut lines = table.lines();
+        let mut lines = table::lines(&rows, style);
         let room = screen.rows.saturating_sub(taken).max(LEAST);
         if lines.len() > room {
             let rest = lines.split_off(room - 1).len();
@@ -223,12 +217,6 @@ impl News {
         };
         Self { json, text }
     }
-}
-
-/// Returns the line in as many as a terminal would show it in.
-fn broken(line: &str, columns: usize) -> Vec<String> {
-    let letters: Vec<char> = line.chars().collect();
-    letters.chunks(columns.max(1)).map(|letters| letters.iter().collect()).collect()
 }
 
 /// Checks whether both have the same readers.

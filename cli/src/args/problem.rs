@@ -1,5 +1,6 @@
 //! The problem with a command line, in one line and without passwords.
 
+use clap::ArgMatches;
 use std::ffi::OsString;
 
 /// Shortens the parser's own text, which has several lines and begins with `error: `.
@@ -17,9 +18,11 @@ pub(crate) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
         None => line.to_owned(),
     };
     let behind = if line.ends_with("<COMMAND>...") { ", behind --" } else { "" };
-    let meant = undivided(arguments).map(|meant| format!("; did you mean: {meant}"));
+    let given = super::definition().ignore_errors(true).try_get_matches_from(arguments);
+    let given = given.unwrap_or_default();
+    let meant = undivided(&given, arguments).map(|meant| format!("; did you mean: {meant}"));
     let line = format!("{line}{behind}{}", meant.unwrap_or_default());
-    let command = command(arguments).map(|name| format!(" {name}")).unwrap_or_default();
+    let command = given.subcommand_name().map(|name| format!(" {name}")).unwrap_or_default();
     format!("{} (see quorumlock{command} --help)", without_addresses(&line, arguments))
 }
 
@@ -51,44 +54,21 @@ fn foreign(line: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(_, theirs)| theirs.contains(&word)).map(|(ours, _)| *ours)
 }
 
-/// Returns a command line of `run` or `elect` that lacks its `--`, with it.
-fn undivided(arguments: &[OsString]) -> Option<String> {
-    let ours = arguments.iter().skip(1).map(|argument| argument.to_str());
-    let ours = ours.collect::<Option<Vec<&str>>>()?;
-    let (name, rest) = ours.split_first()?;
-    if !matches!(*name, "run" | "elect") || rest.contains(&"--") {
-        return None;
-    }
-    let mut definition = super::definition();
-    definition.build();
-    let options = definition.find_subcommand(name)?;
-    let takes_value = |word: &str| {
-        options.get_arguments().any(|arg| {
-            let long = arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
-            let short = arg.get_short().is_some_and(|short| word == format!("-{short}"));
-            (long || short) && arg.get_action().takes_values()
-        })
+/// Returns a command line of `run` or `elect` that lacks its `--`, with it. `given` is what the parser makes of it.
+fn undivided(given: &ArgMatches, arguments: &[OsString]) -> Option<String> {
+    let (command, own) = given.subcommand()?;
+    let id = match command {
+        "run" => "resources",
+        "elect" => "name",
+        _ => return None,
     };
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        if takes_value(word) {
-            words.next();
-        } else if !word.starts_with('-') {
-            let program = words.next().filter(|program| !program.starts_with('-'))?;
-            let more = if words.len() > 0 { " ..." } else { "" };
-            let meant = format!("{name} {word} -- {program}{more}");
-            return (!meant.contains(char::is_control)).then_some(meant);
-        }
-    }
-    None
-}
-
-/// Returns the subcommand whose help has more about it, if one is named.
-fn command(arguments: &[OsString]) -> Option<String> {
-    let mut ours = arguments.iter().skip(1).take_while(|argument| *argument != "--");
-    let definition = super::definition();
-    let command = ours.find_map(|argument| definition.find_subcommand(argument))?;
-    Some(command.get_name().to_owned())
+    let resource = own.get_raw(id)?.next()?;
+    let mut rest = arguments.iter().skip_while(|argument| *argument != resource).skip(1);
+    let program = rest.next()?.to_str().filter(|program| !program.starts_with('-'))?;
+    let more = if rest.next().is_some() { " ..." } else { "" };
+    let meant = format!("{command} {} -- {program}{more}", resource.to_str()?);
+    let is_divided = arguments.iter().any(|argument| argument == "--");
+    (!is_divided && !meant.contains(char::is_control)).then_some(meant)
 }
 
 /// Removes whatever looks like an address, which may contain a password.

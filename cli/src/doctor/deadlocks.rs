@@ -30,9 +30,9 @@ impl Deadlocks {
 
     pub(super) fn exit(&self) -> Exit {
         match (&self.error, self.found.is_empty()) {
-            (_, false) => Exit::Failed,
-            (Some(_), true) => Exit::NotKnown,
-            (None, true) => Exit::Success,
+            (_, false) => Exit::FAILED,
+            (Some(_), true) => Exit::NOT_KNOWN,
+            (None, true) => Exit::SUCCESS,
         }
     }
 

@@ -17,17 +17,6 @@ pub(super) struct Folded {
     pub(super) remedy: String,
 }
 
-/// How a remedy speaks of its master, and of each of several.
-const OF_SEVERAL: [(&str, &str); 7] = [
-    ("start it,", "start each of them,"),
-    ("whether it is stopped", "whether each of them is stopped"),
-    ("upgrade it to", "upgrade each of them to"),
-    ("replace it by", "replace each of them by"),
-    ("keeps it from", "keeps each of them from"),
-    ("connect() refuses it", "connect() refuses each of them"),
-    ("lets it vote", "lets the last of them vote"),
-];
-
 /// A finding, and the master that it was found at.
 type Found<'a> = (Option<&'a str>, &'a Finding);
 
@@ -67,18 +56,15 @@ fn is_same(left: &Finding, right: &Finding) -> bool {
 fn folded(group: &[Found<'_>]) -> Option<Folded> {
     let (_, last) = group.iter().min_by_key(|(_, finding)| uptime(finding))?;
     let oldest = group.iter().filter_map(|(_, finding)| uptime(finding)).max();
-    let (mut finding, mut remedy) = (last.kind.to_string(), last.remedy.to_string());
+    let mut finding = last.kind.to_string();
     if let (Some(least), Some(most)) = (uptime(last), oldest) {
         let [least, most] = [least, most].map(|up| Span(up).to_string());
         if least != most {
             finding = format!("started {least} to {most} ago");
         }
     }
-    if group.len() > 1 {
-        remedy = OF_SEVERAL.iter().fold(remedy, |text, (alone, each)| text.replace(alone, each));
-    }
     let nodes = group.iter().filter_map(|(node, _)| node.map(str::to_owned)).collect();
-    Some(Folded { severity: last.severity, nodes, finding, remedy })
+    Some(Folded { severity: last.severity, nodes, finding, remedy: last.remedy.to_string() })
 }
 
 fn uptime(finding: &Finding) -> Option<Duration> {
@@ -91,7 +77,7 @@ fn uptime(finding: &Finding) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quorumlock::preflight::{FindingKind, Permission, Persistence};
+    use quorumlock::preflight::FindingKind;
 
     fn folded(found: &[(&'static str, FindingKind)]) -> Vec<Folded> {
         let findings: Vec<(Option<&str>, Finding)> =
@@ -125,28 +111,7 @@ mod tests {
             ]
         );
         assert_eq!(findings[0].severity, Severity::Failure);
-        assert!(findings[0].remedy.starts_with("start each of them, or"), "{findings:?}");
-        assert!(findings[1].remedy.starts_with("start it, or"), "{findings:?}");
-    }
-
-    #[test]
-    fn a_remedy_for_several_masters_has_the_words_of_one_that_are_replaced() {
-        let all = [
-            FindingKind::Unreachable("".into()),
-            FindingKind::Silent("".into()),
-            FindingKind::TooOld("".into()),
-            FindingKind::Promoted,
-            FindingKind::Forgets {
-                persistence: Persistence::Nothing,
-                stays_away: Some(Duration::from_secs(30)),
-            },
-            FindingKind::Withheld { permission: Permission::Eval, error: "".into() },
-            started(1, Some(30)),
-        ];
-        for (kind, (alone, _)) in all.into_iter().zip(OF_SEVERAL) {
-            let finding = Finding::from(kind);
-            assert!(finding.remedy.contains(alone), "{alone}: {finding}");
-        }
+        assert!(findings[0].remedy.starts_with("start it, or"), "{findings:?}");
     }
 
     #[test]
@@ -154,7 +119,7 @@ mod tests {
         let findings = folded(&[("a", started(4, Some(27))), ("b", started(2, Some(29)))]);
         let [line] = &findings[..] else { panic!("{findings:?}") };
         assert_eq!((&*line.finding, line.nodes.len()), ("started 2 s to 4 s ago", 2));
-        assert!(line.remedy.contains("lets the last of them vote in 29 s"), "{line:?}");
+        assert!(line.remedy.contains("lets it vote in 29 s"), "{line:?}");
         let findings = folded(&[("a", started(2, Some(29))), ("b", started(2, Some(29)))]);
         assert_eq!(findings[0].finding, "started 2 s ago");
         let findings = folded(&[("a", started(2, Some(29)))]);

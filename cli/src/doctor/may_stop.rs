@@ -4,7 +4,6 @@
 use super::preflight_to_json;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::inspect::is_among;
 use crate::list::{self, Found};
 use crate::output::millis;
 use crate::style::{Paint, Style};
@@ -44,9 +43,9 @@ impl Answer {
     /// Returns the exit code, the words in a colour, and the word for programs.
     const fn row(self) -> (Exit, &'static str, Paint, &'static str) {
         match self {
-            Self::Yes => (Exit::Success, "may stop", Paint::Good, "yes"),
-            Self::NotKnown => (Exit::NotKnown, "not known", Paint::Warning, "not_known"),
-            Self::No => (Exit::MayNotStop, "may not stop", Paint::Bad, "no"),
+            Self::Yes => (Exit::SUCCESS, "may stop", Paint::Good, "yes"),
+            Self::NotKnown => (Exit::NOT_KNOWN, "not known", Paint::Warning, "not_known"),
+            Self::No => (Exit::MAY_NOT_STOP, "may not stop", Paint::Bad, "no"),
         }
     }
 }
@@ -145,8 +144,8 @@ impl<'a> MayStop<'a> {
     /// Returns the answer and its reasons, in a few lines.
     pub(super) fn to_text(&self, style: Style) -> String {
         let (_, head, paint, _) = self.answer().row();
-        let rest = style.wrap(head.len() + 2, 4, &self.reason());
-        let mut lines = vec![format!("{}: {}", style.paint(head, paint), rest.trim_start())];
+        let answer = format!("{}: {}", style.paint(head, paint), self.reason());
+        let mut lines = vec![style.wrap(0, 4, &answer)];
         let listed = self.locks.as_ref().map_or(&[][..], |locks| match &*locks.losing {
             [] => &locks.not_known,
             losing => losing,
@@ -235,43 +234,42 @@ fn judge(
 /// remain keep the others out.
 fn holds(lock: &ListedLock, votes: impl Fn(usize) -> bool) -> Vec<Vec<Key>> {
     let nodes = lock.inspection().nodes();
-    let keys = |of: &dyn Fn(&Holder) -> Key| {
-        let key = |(place, state): (usize, &NodeState)| match state {
-            _ if !votes(place) => Key::NoVote,
-            NodeState::Held(holder) => of(holder),
-            NodeState::Free | NodeState::Kept(_) => Key::Lacks,
-            _ => Key::Unknown,
-        };
-        nodes.iter().map(|node| &node.state).enumerate().map(key).collect::<Vec<_>>()
-    };
-    let held = nodes.iter().filter_map(|node| match &node.state {
+    let holders = nodes.iter().filter_map(|node| match &node.state {
         NodeState::Held(holder) => Some(holder),
         _ => None,
     });
-    let holders: Vec<&Holder> = held.collect();
-    let hides = |holder: &Holder| {
-        let shown = holder.readers().len();
-        holder.is_shared() && (shown == 0 || shown >= READERS_SHOWN)
-    };
-    let mut holds = Vec::new();
+    let ended: Vec<&Holder> = holders.clone().filter(|holder| holder.has_ended()).collect();
+    let has_ended = |hold: &Holder| ended.iter().any(|ended| ended.same_hold_as(hold));
     // A hold that several masters have is judged as often.
-    for owner in holders.iter().filter(|holder| !holder.is_shared()) {
-        let has = |holder: &Holder| holder.same_hold_as(owner);
-        if !holders.iter().any(|holder| has(holder) && holder.has_ended()) {
-            holds.push(keys(&|holder| if has(holder) { Key::Has } else { Key::Lacks }));
-        }
+    let shown = holders.clone().flat_map(of).filter(|hold| !has_ended(hold)).map(Some);
+    // Readers that no master shows.
+    let hidden = holders.clone().any(hides).then_some(None);
+    let key = |hold: Option<&Holder>, place: usize| match &nodes[place].state {
+        _ if !votes(place) => Key::NoVote,
+        NodeState::Held(holder) => match hold {
+            Some(hold) if of(holder).iter().any(|other| other.same_hold_as(hold)) => Key::Has,
+            _ if hides(holder) => Key::Unknown,
+            _ => Key::Lacks,
+        },
+        NodeState::Free | NodeState::Kept(_) => Key::Lacks,
+        _ => Key::Unknown,
+    };
+    let keys = |hold| (0..nodes.len()).map(|place| key(hold, place)).collect();
+    shown.chain(hidden).map(keys).collect()
+}
+
+/// Returns the holds that a master shows: that of each reader if the lock is read.
+fn of(holder: &Holder) -> &[Holder] {
+    match holder.is_shared() {
+        true => holder.readers(),
+        false => std::slice::from_ref(holder),
     }
-    for reader in holders.iter().flat_map(|holder| holder.readers()) {
-        holds.push(keys(&|holder| match is_among(reader, holder) {
-            true => Key::Has,
-            false if hides(holder) => Key::Unknown,
-            false => Key::Lacks,
-        }));
-    }
-    if holders.iter().any(|holder| hides(holder)) {
-        holds.push(keys(&|holder| if hides(holder) { Key::Unknown } else { Key::Lacks }));
-    }
-    holds
+}
+
+/// Checks whether a master may have more readers than it shows.
+fn hides(holder: &Holder) -> bool {
+    let shown = holder.readers().len();
+    holder.is_shared() && (shown == 0 || shown >= READERS_SHOWN)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use crate::args::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, EXAMPLES, RUN_ENVIRONMENT, RUN_EXAMPLES};
 use crate::exit::codes;
-use crate::settings::file::OF_THE_MACHINE;
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -12,31 +11,21 @@ use std::io;
 /// The heading of the options that every command has, as the page would have it.
 const EVERYWHERE: &str = ".SH EVERYWHERE";
 
-const ENVIRONMENT: [(&str, &str); 4] = [
-    ("QUORUMLOCK_NODES", "The masters, separated by commas or spaces, unless --node names them."),
-    ("QUORUMLOCK_CONFIG", "The settings file, unless --config names one."),
-    (
-        "QUORUMLOCK_...",
-        "Any other setting: its key in the file, in capitals, such as QUORUMLOCK_KEY_PREFIX for \
-         key_prefix. Options override variables, and variables override the file.",
-    ),
-    ("XDG_CONFIG_HOME, HOME", "Where your own settings file is looked for; see FILES."),
-];
+/// The sections of all commands that have settings.
+const ENVIRONMENT: &str = include_str!("environment.roff");
+const FILES: &str = include_str!("files.roff");
 
-const FILES: &str = "The first of these that exists is read if no option and no variable names \
-                     masters or another file. Its keys are those of the library's configuration.";
-
-/// Returns the page of `command`, which is the program itself or one of the commands of `whole`.
-pub(super) fn page(whole: &Command, command: &Command) -> io::Result<String> {
+/// Returns the page of `command`, which is the program itself if it `is_whole`.
+pub(super) fn page(command: &Command, is_whole: bool) -> io::Result<String> {
     let name = command.get_name();
-    let is_whole = name == whole.get_name();
+    let usage = command.clone().render_usage().to_string();
     // The exit codes and examples of the help have sections of their own, and the title has the version.
     let own = command.clone().after_help(None::<&str>).version(None::<&str>);
-    let own = own.override_usage(usage(command, is_whole)).subcommand_help_heading("COMMANDS");
+    let own = own.override_usage(usage.replace("Usage: ", "")).subcommand_help_heading("COMMANDS");
     let man = Man::new(own).source(format!("quorumlock {}", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.manual("quorumlock").render(&mut page)?;
-    let mut rest = Roff::new();
+    let mut page = String::from_utf8_lossy(&page).replace(EVERYWHERE, ".SS Everywhere");
     let (examples, variables) = match name {
         "run" => (RUN_EXAMPLES, RUN_ENVIRONMENT),
         "elect" => (ELECT_EXAMPLES, ELECT_ENVIRONMENT),
@@ -44,71 +33,31 @@ pub(super) fn page(whole: &Command, command: &Command) -> io::Result<String> {
         _ => ("", ""),
     };
     if !matches!(name, "completions" | "man" | "help") {
-        exit_status(&mut rest, (!is_whole).then_some(name));
-        rest.control("SH", ["ENVIRONMENT"]);
-        terms(&mut rest, ENVIRONMENT.into_iter());
+        page = page + &exit_status((!is_whole).then_some(name)) + ENVIRONMENT;
         if !variables.is_empty() {
-            rest.control("PP", []);
-            rest.text([roman(variables)]);
+            page += &Roff::new().control("PP", []).text([roman(variables)]).to_roff();
         }
-        files(&mut rest);
+        page += FILES;
     }
     if !examples.is_empty() {
-        rest.control("SH", ["EXAMPLES"]);
-        rest.control("nf", []);
-        for line in examples.lines().skip(1) {
-            rest.text([roman(line.trim_start())]);
-        }
-        rest.control("fi", []);
+        let lines = examples.lines().skip(1).map(|line| roman(line.trim_start()));
+        page = page + ".SH EXAMPLES\n.nf\n" + &Roff::from_iter(lines).to_roff() + ".fi\n";
     }
-    rest.control("SH", ["SEE ALSO"]);
     let of_all = if is_whole { "" } else { "quorumlock(1), " };
-    rest.text([roman(format!("{of_all}flock(1), redis-server(1), timeout(1)"))]);
-    let text = String::from_utf8_lossy(&page).replace(EVERYWHERE, ".SS Everywhere");
-    Ok(text + &rest.to_roff())
-}
-
-/// Returns the command as it is typed; of the program, a line for each of its commands.
-fn usage(command: &Command, is_whole: bool) -> String {
-    let commands = match is_whole {
-        true => command.get_subcommands().filter(|named| named.get_name() != "help").collect(),
-        false => vec![command],
-    };
-    let line = |command: &Command| {
-        let usage = command.clone().render_usage().to_string();
-        usage.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
-    };
-    commands.into_iter().map(line).collect::<Vec<_>>().join("\n")
+    Ok(page + ".SH \"SEE ALSO\"\n" + of_all + "flock(1), redis\\-server(1), timeout(1)\n")
 }
 
 /// Shows the exit codes of a command, or all.
-fn exit_status(roff: &mut Roff, command: Option<&str>) {
-    roff.control("SH", ["EXIT STATUS"]);
+fn exit_status(command: Option<&str>) -> String {
     let own = match command {
         None => "success; of run and elect: what COMMAND exits with",
         Some("run" | "elect") => "what COMMAND exits with",
         Some(_) => "success",
     };
-    let rows = codes(command);
-    let rows = rows.iter().map(|(code, what)| (*code, &**what));
-    terms(roff, std::iter::once(("0", own)).chain(rows));
-}
-
-fn files(roff: &mut Roff) {
-    roff.control("SH", ["FILES"]);
-    roff.text([roman(FILES)]);
-    let own = "Your own; below ~/.config if that variable is not set.";
-    let rows = [
-        ("$XDG_CONFIG_HOME/quorumlock/config.toml", own),
-        (OF_THE_MACHINE, "That of the machine."),
-    ];
-    terms(roff, rows.into_iter());
-}
-
-fn terms<'a>(roff: &mut Roff, rows: impl Iterator<Item = (&'a str, &'a str)>) {
-    for (term, text) in rows {
-        roff.control("TP", []);
-        roff.text([bold(term)]);
-        roff.text([roman(text)]);
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXIT STATUS"]);
+    for (code, text) in std::iter::once(("0", own.to_owned())).chain(codes(command)) {
+        roff.control("TP", []).text([bold(code)]).text([roman(text)]);
     }
+    roff.to_roff()
 }

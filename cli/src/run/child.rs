@@ -3,11 +3,10 @@
 //! The command is started through this program once more. Only a process itself can ask to be killed
 //! when its parent is gone, which Linux takes, and it must do so before it becomes the command.
 
-use super::environment::{Environment, NOT_INHERITED};
-use super::program::Program;
+use super::supervise::Work;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, since_1970};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -15,6 +14,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::time::Duration;
 
 /// The first argument of the shim.
 pub(super) const SHIM: &str = "__child";
@@ -31,44 +31,48 @@ pub(super) fn ourselves(name: &str) -> io::Result<Command> {
     Ok(command)
 }
 
+/// A variable in the command's environment that only some locks have: its name, and its value.
+pub(super) type Variable = (&'static str, String);
+
+/// The variable of a fenced lock.
+pub(super) const TOKEN: &str = "QUORUMLOCK_FENCING_TOKEN";
+
+/// The variable of a permit.
+pub(super) const SLOT: &str = "QUORUMLOCK_SLOT";
+
 /// The command and all processes that it has started, unless they have left its group.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Child,
-    pid: Pid,
-    status: Option<ExitStatus>,
+    /// The leader's process id, which is the id of the group.
+    pub(super) pid: Pid,
 }
 
 impl Group {
+    /// Starts it. Several resources have a line each in its environment. The deadline there is the current one, and
+    /// moves on while the lock is kept alive.
     pub(super) fn start(
-        program: &Program,
-        environment: &Environment,
-        output: Output,
+        work: &Work,
+        number: Option<Variable>,
+        remaining: Duration,
     ) -> io::Result<Self> {
         let mut command = ourselves("quorumlock")?;
-        let form = if output.json { JSON } else { "text" };
+        let form = if work.output.json { JSON } else { "text" };
         command.args([SHIM, &std::process::id().to_string(), form]);
-        command.arg(&program.path).args(&program.words);
-        for name in NOT_INHERITED {
-            command.env_remove(name);
-        }
-        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        command.arg(&work.program).args(&work.words);
+        let deadline = since_1970().saturating_add(remaining);
+        command.env("QUORUMLOCK_RESOURCE", work.resources.join("\n"));
+        command.env("QUORUMLOCK_DEADLINE", deadline.as_millis().to_string());
+        // Under another lock, it must not see those of a `quorumlock` around us.
+        command.env_remove(TOKEN).env_remove(SLOT).envs(number);
         let leader = command.process_group(0).spawn()?;
         let pid = i32::try_from(leader.id()).map_err(io::Error::other)?;
-        Ok(Self { leader, pid: Pid::from_raw(pid), status: None })
-    }
-
-    /// Returns the leader's process id, which is the id of the group.
-    pub(super) const fn pid(&self) -> Pid {
-        self.pid
+        Ok(Self { leader, pid: Pid::from_raw(pid) })
     }
 
     /// Returns the leader's exit status, once it has ended.
     pub(super) fn status(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() {
-            self.status = self.leader.try_wait().ok().flatten();
-        }
-        self.status
+        self.leader.try_wait().ok().flatten()
     }
 
     /// Sends a signal to all of them. A process that is gone by now needs none.
@@ -82,15 +86,15 @@ impl Group {
     }
 
     /// Sends a signal to the leader alone, while it runs.
-    pub(super) fn signal_leader(&self, signal: Signal) {
-        if self.status.is_none() {
+    pub(super) fn signal_leader(&mut self, signal: Signal) {
+        if self.status().is_none() {
             let _ = kill(self.pid, signal);
         }
     }
 
     /// Returns whether no process of the group is left.
-    pub(super) fn is_gone(&self) -> bool {
-        self.status.is_some() && killpg(self.pid, None) == Err(Errno::ESRCH)
+    pub(super) fn is_gone(&mut self) -> bool {
+        self.status().is_some() && killpg(self.pid, None) == Err(Errno::ESRCH)
     }
 }
 
@@ -98,14 +102,14 @@ impl Group {
 /// command can't be executed.
 pub(super) fn become_command(arguments: &[OsString]) -> ExitCode {
     let [parent, form, path, name, rest @ ..] = arguments else {
-        return ExitCode::from(Exit::System.code());
+        return ExitCode::from(Exit::SYSTEM.code);
     };
     #[cfg(target_os = "linux")]
     {
         let asked = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
         let orphaned = parent.to_str() != Some(&*nix::unistd::getppid().to_string());
         if asked.is_err() || orphaned {
-            return ExitCode::from(Exit::System.code());
+            return ExitCode::from(Exit::SYSTEM.code);
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -114,11 +118,11 @@ pub(super) fn become_command(arguments: &[OsString]) -> ExitCode {
     // The file was there when it was looked up.
     let (exit, problem) = match error.kind() {
         io::ErrorKind::NotFound => {
-            (Exit::NotFound, "its interpreter is missing, or it is gone by now: ")
+            (Exit::NOT_FOUND, "its interpreter is missing, or it is gone by now: ")
         }
-        _ => (Exit::NotExecutable, ""),
+        _ => (Exit::NOT_EXECUTABLE, ""),
     };
     let output = Output { json: form == JSON, ..Output::default() };
     output.fail(&Failure::new(exit, format!("{}: {problem}{error}", name.to_string_lossy())));
-    ExitCode::from(exit.code())
+    ExitCode::from(exit.code)
 }

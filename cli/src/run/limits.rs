@@ -18,9 +18,6 @@ pub(super) struct Limits {
     pub(super) watchdog_margin: Duration,
     /// The time from SIGTERM to SIGKILL.
     pub(super) grace: Duration,
-    /// A lock that has less than this left was not extended when it was time, which is when two
-    /// thirds are left.
-    pub(super) overdue: Duration,
     /// How often the deadline is looked at.
     pub(super) tick: Duration,
 }
@@ -32,7 +29,6 @@ impl Limits {
             margin,
             watchdog_margin: margin / 2,
             grace: grace.min((validity / 3).saturating_sub(margin)),
-            overdue: validity / 2,
             tick: (validity / 24).clamp(Duration::from_millis(5), LONGEST_TICK),
         }
     }

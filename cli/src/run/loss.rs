@@ -47,13 +47,13 @@ impl Loss {
     pub(super) fn into_failure(self, resource: &str, command: Exit) -> Failure {
         let (name, line) = self.reason.row(resource);
         let message = format!("{line}; the command {}", command.described());
-        let failure = Failure::new(Exit::Lost, message)
+        let failure = Failure::new(Exit::LOST, message)
             .with("resource", resource)
             .with("reason", name)
             .with("held_for_ms", millis(self.held_for));
-        match command {
-            Exit::Signal(signal) => failure.with("command_signal", signal),
-            other => failure.with("command_exit", other.code()),
+        match command.by_signal() {
+            Some(signal) => failure.with("command_signal", signal),
+            None => failure.with("command_exit", command.code),
         }
     }
 }
@@ -102,7 +102,7 @@ mod tests {
             (Reason::MaxHold, "max_hold reached for \"r\"", "max_hold"),
         ] {
             let loss = Loss { reason, held_for: Duration::from_millis(1_500) };
-            let failure = loss.into_failure("r", Exit::Signal(15));
+            let failure = loss.into_failure("r", Exit::signal(15));
             let shown = format!("{line}; the command was ended by signal 15");
             assert_eq!(failure.to_string(), shown);
             assert!(shown.len() <= 120, "{shown}");

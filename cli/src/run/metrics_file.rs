@@ -14,13 +14,10 @@ use std::fs;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The time between two looks at whether anything has changed.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// Without a change, the file is written again after this time: its age shows that the process lives.
-const ALIVE: Duration = Duration::from_secs(10);
+/// How often the file is written, changed or not: its age shows that the process lives.
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// The longest time for which the end waits until the file is written.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -51,8 +48,6 @@ struct MetricsFile {
     path: PathBuf,
     recorder: PrometheusHandle,
     output: Output,
-    written: String,
-    written_at: Instant,
     /// It could not be written, and that was reported.
     is_broken: bool,
 }
@@ -82,49 +77,39 @@ impl MetricsFile {
         describe_gauge!(EXIT_CODE, Unit::Count, "The exit code of quorumlock, once it has ended.");
         gauge!(STARTED).set(since_1970().as_secs_f64());
         gauge!(SUCCEEDED).set(last_success(&path));
-        let written = recorder.render();
-        replace(&path, &written).map_err(|error| unusable(&error))?;
-        let written_at = Instant::now();
-        Ok(Self { path, recorder, output, written, written_at, is_broken: false })
+        replace(&path, &recorder.render()).map_err(|error| unusable(&error))?;
+        Ok(Self { path, recorder, output, is_broken: false })
     }
 
-    /// Writes what changes, and does not end.
+    /// Does not end.
     async fn follow(&mut self) -> Result {
         loop {
-            tokio::time::sleep(LOOK).await;
-            let metrics = self.recorder.render();
-            if metrics != self.written || self.written_at.elapsed() >= ALIVE {
-                self.write(metrics).await;
-            }
+            tokio::time::sleep(PAUSE).await;
+            self.write().await;
         }
     }
 
     async fn end(mut self, ended: &Result) {
         let exit = ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
-        gauge!(EXIT_CODE).set(f64::from(exit.code()));
+        gauge!(EXIT_CODE).set(f64::from(exit.code));
         // Another client that holds the lock is no success, even where it is no error (-E 0).
-        if ended.as_ref().is_ok_and(|exit| exit.code() == 0) {
+        if ended.as_ref().is_ok_and(|exit| exit.code == 0) {
             gauge!(SUCCEEDED).set(since_1970().as_secs_f64());
         }
-        let metrics = self.recorder.render();
-        let _ = tokio::time::timeout(PATIENCE, self.write(metrics)).await;
+        let _ = tokio::time::timeout(PATIENCE, self.write()).await;
     }
 
-    async fn write(&mut self, metrics: String) {
-        let path = self.path.clone();
-        let text = metrics.clone();
-        let written = tokio::task::spawn_blocking(move || replace(&path, &text)).await;
-        match written.unwrap_or_else(|panicked| Err(io::Error::other(panicked))) {
-            Ok(()) => {
-                (self.written, self.written_at, self.is_broken) = (metrics, Instant::now(), false);
-            }
-            Err(error) if !self.is_broken => {
-                self.is_broken = true;
-                let path = self.path.display();
-                self.output.warn(&format!("--metrics-file {path}: {error}; tried again"));
-            }
-            Err(_) => {}
+    async fn write(&mut self) {
+        let (path, metrics) = (self.path.clone(), self.recorder.render());
+        let written = tokio::task::spawn_blocking(move || replace(&path, &metrics)).await;
+        let written = written.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
+        if let Err(error) = &written
+            && !self.is_broken
+        {
+            let path = self.path.display();
+            self.output.warn(&format!("--metrics-file {path}: {error}; tried again"));
         }
+        self.is_broken = written.is_err();
     }
 }
 

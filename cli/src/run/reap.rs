@@ -1,5 +1,7 @@
 //! The kernel's information on this process's children.
 
+#![cfg_attr(not(target_os = "linux"), allow(unused_variables))]
+
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
@@ -22,8 +24,6 @@ pub(super) fn adopted(leader: Pid) {
             }
         }
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = leader;
 }
 
 /// Returns the signal that has stopped `leader` since the last call.
@@ -36,7 +36,5 @@ pub(super) fn stopped(leader: Pid) -> Option<Signal> {
             return Some(signal);
         }
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = leader;
     None
 }

@@ -1,10 +1,8 @@
 //! The supervision of the running command: its lock, its signals, its end.
 
-use super::child::Group;
-use super::environment::{self, Variable};
+use super::child::{Group, Variable};
 use super::limits::Limits;
 use super::loss::{Loss, Reason};
-use super::program::Program;
 use super::reap;
 use super::signals::{Signals, ends};
 use super::terminal::Terminal;
@@ -16,8 +14,10 @@ use quorumlock::error::LossReason;
 use quorumlock::kind::Kind;
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Lease, Lost};
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,10 @@ const UNREACHABLE_AFTER: Duration = Duration::from_secs(1);
 
 /// The work under a lock.
 pub(super) struct Work {
-    pub(super) program: Program,
+    /// The program to execute.
+    pub(super) program: PathBuf,
+    /// The name as it was called, and the arguments.
+    pub(super) words: Vec<OsString>,
     pub(super) resources: Vec<String>,
     /// The most time from SIGTERM to SIGKILL.
     pub(super) grace: Duration,
@@ -71,6 +74,7 @@ enum Stage {
 /// One command under one lock.
 pub(super) struct Supervisor<'a, K: Kind> {
     guard: &'a Lease<K>,
+    output: Output,
     group: Group,
     watchdog: Option<Watchdog>,
     terminal: Terminal,
@@ -80,34 +84,29 @@ pub(super) struct Supervisor<'a, K: Kind> {
     began: Instant,
     stage: Stage,
     lost: Option<Loss>,
-    /// Reported as not extended, though it was time.
-    is_overdue: bool,
     was_asked: bool,
     /// The command is to end once another client asks for the lock.
     heeds_others: bool,
-    output: Output,
 }
 
 impl<'a, K: Kind> Supervisor<'a, K> {
     /// Starts the command. After an error, nothing was started.
-    pub(super) fn start(
+    pub(super) async fn start(
         guard: &'a Lease<K>,
         work: &Work,
         number: Option<Variable>,
     ) -> io::Result<Self> {
-        let output = work.output;
-        let validity = guard.remaining();
-        let environment = environment::of(&work.resources, number, validity);
-        let limits = Limits::of(validity, work.grace);
+        let limits = Limits::of(guard.remaining(), work.grace);
         reap::adopt();
         // Started first: the command is watched from its first moment on.
-        let mut watchdog = Watchdog::start()?;
+        let mut watchdog = Watchdog::start().await?;
         let remaining = guard.check().map_err(io::Error::other)?;
         watchdog.allow(remaining.saturating_sub(limits.watchdog_margin))?;
-        let group = Group::start(&work.program, &environment, output)?;
-        let watched = watchdog.watch(group.pid());
+        let group = Group::start(work, number, remaining)?;
+        let watched = watchdog.watch(group.pid);
         let mut this = Self {
             guard,
+            output: work.output,
             group,
             watchdog: Some(watchdog),
             terminal: Terminal::open(),
@@ -116,12 +115,10 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             began: Instant::now(),
             stage: Stage::Running,
             lost: None,
-            is_overdue: false,
             was_asked: false,
             heeds_others: work.heeds_others,
-            output,
         };
-        this.heed(watched);
+        this.heed(watched).await;
         Ok(this)
     }
 
@@ -130,19 +127,19 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         loop {
             let status = self.group.status();
             // After its leader: if the leader has been reaped, its zombie hides no other.
-            reap::adopted(self.group.pid());
+            reap::adopted(self.group.pid);
             if let Some(status) = status {
                 if self.is_over() {
-                    return self.end(status);
+                    return self.end(status).await;
                 }
                 if matches!(self.stage, Stage::Running) {
                     // The processes that it left behind would work on without the lock.
                     self.terminate(Instant::now() + self.limits.grace);
                 }
-            } else if let Some(signal) = reap::stopped(self.group.pid()) {
+            } else if let Some(signal) = reap::stopped(self.group.pid) {
                 self.stopped(signal);
             }
-            let next = self.look_at_deadline();
+            let next = self.look_at_deadline().await;
             let guard = self.guard;
             tokio::select! {
                 biased;
@@ -165,7 +162,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         }
     }
 
-    fn end(mut self, status: ExitStatus) -> Ended {
+    async fn end(mut self, status: ExitStatus) -> Ended {
         let is_unreachable = !self.group.is_gone();
         if is_unreachable {
             self.output.warn(
@@ -173,29 +170,29 @@ impl<'a, K: Kind> Supervisor<'a, K> {
                  until its ttl is over",
             );
         }
-        if self.watchdog.take().is_some_and(Watchdog::dismiss) {
-            self.was_killed();
-        }
-        let code = |code: i32| Exit::Code(u8::try_from(code).unwrap_or(u8::MAX));
-        let exit = status.code().map(code);
-        let exit = exit.or_else(|| status.signal().map(Exit::Signal)).unwrap_or(Exit::System);
+        self.dismiss_watchdog().await;
+        let exit = status.code().map(Exit::of_command);
+        let exit = exit.or_else(|| status.signal().map(Exit::signal)).unwrap_or(Exit::SYSTEM);
         Ended { exit, lost: self.lost.take(), is_unreachable, was_asked: self.was_asked }
     }
 
-    fn is_over(&self) -> bool {
+    fn is_over(&mut self) -> bool {
         self.group.is_gone()
             || matches!(self.stage, Stage::Killed(at) if at.elapsed() > UNREACHABLE_AFTER)
     }
 
     /// Ends whatever must end by now. Returns when to look again.
-    fn look_at_deadline(&mut self) -> Instant {
+    async fn look_at_deadline(&mut self) -> Instant {
         let now = Instant::now();
         if self.lost.is_none()
             && let Ok(remaining) = self.guard.check()
         {
             self.deadline = now + remaining;
-            self.allow(remaining);
-            self.report_overdue(remaining);
+            let allowed = remaining.saturating_sub(self.limits.watchdog_margin);
+            if let Some(watchdog) = &mut self.watchdog {
+                let written = watchdog.allow(allowed);
+                self.heed(written).await;
+            }
             if remaining <= self.limits.lead() {
                 let (resource, left) = (Escaped(self.guard.resource()), Span(remaining));
                 self.output.note(&format!("ending the command: {resource:?} expires in {left}"));
@@ -229,18 +226,6 @@ impl<'a, K: Kind> Supervisor<'a, K> {
 
     fn loss(&self, reason: Reason) -> Loss {
         Loss { reason, held_for: self.began.elapsed() }
-    }
-
-    /// Reports, once, that the keeper does not extend the lock, and that it does so again.
-    fn report_overdue(&mut self, remaining: Duration) {
-        let is_overdue = remaining < self.limits.overdue;
-        if is_overdue == self.is_overdue {
-            return;
-        }
-        self.is_overdue = is_overdue;
-        let what = if is_overdue { "not extended so far" } else { "extended again" };
-        let (resource, left) = (Escaped(self.guard.resource()), Span(remaining));
-        self.output.note(&format!("{what}: {resource:?} expires in {left}"));
     }
 
     fn lose(&mut self, lost: &Lost) {
@@ -280,20 +265,11 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         }
     }
 
-    fn allow(&mut self, remaining: Duration) {
-        let allowed = remaining.saturating_sub(self.limits.watchdog_margin);
-        if let Some(watchdog) = &mut self.watchdog {
-            let written = watchdog.allow(allowed);
-            self.heed(written);
-        }
-    }
-
     /// Handles a failed write to the watchdog. If the watchdog has killed, records why. Otherwise
     /// the command goes on without it, and is ended in time as long as this process lives.
-    fn heed(&mut self, written: io::Result<()>) {
+    async fn heed(&mut self, written: io::Result<()>) {
         let Err(error) = written else { return };
-        if self.watchdog.take().is_some_and(Watchdog::dismiss) {
-            self.was_killed();
+        if self.dismiss_watchdog().await {
             self.kill();
             return;
         }
@@ -302,11 +278,14 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         self.output.warn(&format!("{warning} ({error})"));
     }
 
-    /// Records that the watchdog has killed the group.
-    fn was_killed(&mut self) {
-        if self.lost.is_none() {
+    /// Ends the watchdog. Returns whether it has killed the group, and records why.
+    async fn dismiss_watchdog(&mut self) -> bool {
+        let Some(watchdog) = self.watchdog.take() else { return false };
+        let has_killed = watchdog.dismiss().await;
+        if has_killed && self.lost.is_none() {
             self.lost = Some(self.loss(Reason::HeldUp));
         }
+        has_killed
     }
 
     /// Passes a signal on. Signals that end, and those that the terminal sends to a whole group, go
@@ -327,7 +306,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
 
     fn stopped(&mut self, signal: Signal) {
         match signal {
-            Signal::SIGTTIN | Signal::SIGTTOU if self.terminal.hand_to(self.group.pid()) => {
+            Signal::SIGTTIN | Signal::SIGTTOU if self.terminal.hand_to(self.group.pid) => {
                 self.group.signal(Signal::SIGCONT);
             }
             Signal::SIGTTIN | Signal::SIGTTOU | Signal::SIGTSTP => self.suspend(),
@@ -346,7 +325,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         let _ = raise(Signal::SIGSTOP);
         // Execution continues here only after SIGCONT.
         if handed {
-            self.terminal.hand_to(self.group.pid());
+            self.terminal.hand_to(self.group.pid);
         }
         self.group.signal(Signal::SIGCONT);
     }

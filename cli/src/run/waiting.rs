@@ -5,20 +5,19 @@
 //! lasts. The report never delays the acquire: it asks seldom, and it writes on
 //! another thread, since a terminal can be stopped.
 
-mod line;
 mod obstacle;
 
 use super::supervise::Work;
 use crate::output::Output;
-use line::Line;
 use obstacle::Obstacle;
 use quorumlock::Redlock;
-use quorumlock::report::{Escaped, Span};
+use quorumlock::report::Escaped;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::{Duration, Instant};
+use tokio::task::{JoinHandle, spawn_blocking};
 
 /// A client that gets the lock before that has not waited.
 const FIRST: Duration = Duration::from_millis(300);
@@ -49,12 +48,9 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
         ahead_now.set(ahead(&acquire));
         polled
     });
-    let (mut line, mut outage) = (Line::new(output), Outage::new(all, output));
+    let mut outage = Outage::new(all);
     let report = async {
-        match output.is_followed() {
-            true => report(redlock, work, &ahead_now, all, &mut line).await,
-            false => outage.watch(redlock).await,
-        }
+        report(redlock, work, &ahead_now, &mut outage).await;
         // The client is closed, which ends the acquire.
         std::future::pending().await
     };
@@ -63,30 +59,38 @@ pub(super) async fn beside<A: Future<Output = Result<G, E>>, G, E>(
         ended = acquired => ended,
         ended = report => ended,
     };
-    line.end().await;
-    if ended.is_ok() {
-        let news = outage.end();
-        outage.write(news);
+    if let Some(news) = outage.end().filter(|_| ended.is_ok()) {
+        write(output, news);
     }
     ended
 }
 
-/// Reports each obstacle, and the time that is left of it, until the client is closed.
+/// Writes on another thread, since a terminal can be stopped.
+fn write(output: Output, (line, fields): News) -> JoinHandle<()> {
+    spawn_blocking(move || output.progress(&line, fields))
+}
+
+/// Reports each obstacle until the client is closed; without a person who follows, only an outage.
 async fn report(
     redlock: &Redlock,
     work: &Work,
     ahead: &Cell<Option<usize>>,
-    all: &str,
-    line: &mut Line,
+    outage: &mut Outage<'_>,
 ) {
-    let began = Instant::now();
     let mut shown: Option<Obstacle> = None;
-    let mut pause = FIRST;
+    let is_followed = work.output.is_followed();
+    let (mut pause, again) = if is_followed { (FIRST, AGAIN) } else { (STANDING, STANDING) };
     loop {
         tokio::time::sleep(pause).await;
-        pause = AGAIN;
+        pause = again;
         let Ok(status) = redlock.status().await else { return };
-        let mut obstacle = Obstacle::in_status(&status, all);
+        let mut obstacle = Obstacle::in_status(&status, outage.all);
+        if !is_followed {
+            if let Some(news) = outage.seen(obstacle, Instant::now()) {
+                let _ = write(work.output, news).await;
+            }
+            continue;
+        }
         for resource in work.looked_at() {
             if obstacle.is_some() {
                 break;
@@ -96,19 +100,16 @@ async fn report(
         }
         // A free lock is about to be acquired, by this process or by another.
         let Some(obstacle) = obstacle else { continue };
-        if shown.as_ref().is_some_and(|shown| shown.is(&obstacle)) {
-            line.update(format!("{}; waited {}", obstacle.line, Span(began.elapsed()))).await;
-        } else {
-            line.show(obstacle.line.clone(), obstacle.fields.clone()).await;
-            shown = Some(obstacle);
+        if shown.is_none_or(|shown| !shown.is(&obstacle)) {
+            let _ = write(work.output, (obstacle.line.clone(), obstacle.fields.clone())).await;
         }
+        shown = Some(obstacle);
     }
 }
 
 /// What a log has to say about an outage: its begin, once it lasts, and its end.
 struct Outage<'a> {
     all: &'a str,
-    output: Output,
     since: Option<Instant>,
     is_reported: bool,
 }
@@ -116,17 +117,8 @@ struct Outage<'a> {
 type News = (String, Value);
 
 impl<'a> Outage<'a> {
-    const fn new(all: &'a str, output: Output) -> Self {
-        Self { all, output, since: None, is_reported: false }
-    }
-
-    async fn watch(&mut self, redlock: &Redlock) {
-        loop {
-            tokio::time::sleep(STANDING).await;
-            let Ok(status) = redlock.status().await else { return };
-            let news = self.seen(Obstacle::in_status(&status, self.all), Instant::now());
-            self.write(news);
-        }
+    const fn new(all: &'a str) -> Self {
+        Self { all, since: None, is_reported: false }
     }
 
     /// Returns what there is to report after a look.
@@ -149,14 +141,6 @@ impl<'a> Outage<'a> {
             (line, json!({ "waiting_for": self.all, "obstacle": null }))
         })
     }
-
-    /// Does not wait until it is written.
-    fn write(&self, news: Option<News>) {
-        let output = self.output;
-        if let Some((line, fields)) = news {
-            tokio::task::spawn_blocking(move || output.progress(&line, fields));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -165,7 +149,7 @@ mod tests {
 
     /// Plays looks, a second apart, and returns what is reported, each with its second.
     fn reported(looks: impl IntoIterator<Item = bool>) -> (Vec<(u64, String)>, Option<News>) {
-        let mut outage = Outage::new("r", Output::default());
+        let mut outage = Outage::new("r");
         let down = || Obstacle::no_quorum("r", "all down".to_owned());
         let (began, mut lines) = (Instant::now(), Vec::new());
         for (second, is_down) in (0..).zip(looks) {

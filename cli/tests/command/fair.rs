@@ -106,7 +106,7 @@ async fn what_does_not_go_with_fair_is_refused_before_a_master_is_asked() {
     let mut two = cli::on(&masters, &["run", "--fair", "a", "b", "--", "true"]);
     let refused = run(&mut two);
     assert_eq!(refused.code, Some(114), "{refused:?}");
-    assert!(refused.stderr.contains("--fair is for one RESOURCE"), "{refused:?}");
+    assert!(refused.stderr.contains("--fair are for one RESOURCE"), "{refused:?}");
     let mut all = cli::on(&masters, &["run", "a", "b", "--", "sh", "-c", "exit 7"]);
     let several = run(all.env("QUORUMLOCK_FAIR", "true"));
     assert_eq!(several.code, Some(7), "the setting does not apply to several: {several:?}");

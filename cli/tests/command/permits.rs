@@ -205,7 +205,7 @@ fn permits_that_no_quorum_reports_on_are_shown_with_their_masters() {
 fn permits_are_for_one_resource_and_have_no_token() {
     let masters = ["redis://127.0.0.1:1"];
     for (arguments, problem) in [
-        (vec!["--permits", "2", "a", "b"], "--permits is for one RESOURCE"),
+        (vec!["--permits", "2", "a", "b"], "--fair are for one RESOURCE"),
         (vec!["--permits", "0", "a"], "'--permits <N>'"),
         (vec!["--permits", "65", "a"], "'--permits <N>'"),
         (vec!["--permits", "2", "--fenced", "a"], "cannot be used with"),

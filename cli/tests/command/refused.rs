@@ -196,7 +196,7 @@ fn each_typical_mistake_has_its_line() {
         ),
         (
             &["run", "--timeout", "10", "r", "--", "true"],
-            "invalid value '10' for '--timeout <DURATION>': a unit is missing: write 10s or 10ms",
+            "invalid value '10' for '--timeout <DURATION>': time unit needed, for example 10sec or 10ms: write it like 10s, 500ms or \"1m 30s\"",
         ),
         (
             &["run", "--ttl", "soon", "r", "--", "true"],
@@ -214,11 +214,11 @@ fn each_typical_mistake_has_its_line() {
         (&["elect", "-n", "r", "--", "true"], "unexpected argument '-n' found"),
         (
             &["run", "--timeout", "-3s", "r", "--", "true"],
-            "invalid value '-3s' for '--timeout <DURATION>': a duration is never negative",
+            "invalid value '-3s' for '--timeout <DURATION>': expected number at 0: write it like 10s, 500ms or \"1m 30s\"",
         ),
         (
             &["run", "--timeout", "--fair", "r", "--", "true"],
-            "invalid value '--fair' for '--timeout <DURATION>': the duration is missing",
+            "invalid value '--fair' for '--timeout <DURATION>': expected number at 0: write it like 10s, 500ms or \"1m 30s\"",
         ),
         (&["rnu", "r"], "unrecognized subcommand 'rnu'; tip: use run"),
         (
