@@ -201,7 +201,7 @@ impl Callers {
             Request::Own { .. } if self.closing => {}
             Request::Own { keys, reply } => {
                 let mailbox = machine.masters().known_mailbox();
-                let idle = keys.iter().map(|key| machine.idle_under(key)).collect();
+                let idle = keys.iter().map(|key| machine.idle_under(now, key)).collect();
                 let _ = reply.send(Own { mailbox, idle });
             }
             Request::Connected => self.in_use = true,
@@ -230,9 +230,7 @@ impl Callers {
 
     /// Learns of guards that had an idle lock when the machine recalled it.
     fn learn_in_use(&mut self) {
-        if self.idle_locks.has_in_use() {
-            self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.insert(hold));
-        }
+        self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.insert(hold));
     }
 
     /// Reports to callers what the machine has decided. Returns `true` if that has led to a question to
@@ -251,9 +249,8 @@ impl Callers {
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
                         let token = ballot.map(FencingToken::of_win);
-                        let hold = (attempt, now, deadline);
-                        let holds = (&mut self.holds, &*self.idle_locks);
-                        acquirer.acquired(holds, hold, token, machine.slot(attempt));
+                        let won = (attempt, now, deadline);
+                        acquirer.acquired(&mut self.holds, won, token, machine.slot(attempt));
                         machine.handle_on_its_way(attempt);
                     } else {
                         machine.handle_release(now, None, attempt, true);

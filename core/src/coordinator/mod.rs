@@ -176,7 +176,7 @@ impl Coordinator {
                 Timer::Deadline(attempt) => locks.lapse_if_due(cx, waiters, attempt),
                 Timer::Keep(attempt) => locks.keep(cx, waiters, attempt),
                 Timer::Hint(request) => waiters.hint_is_due(cx, request),
-                Timer::Idle(attempt) => locks.end_idle(cx, waiters, attempt),
+                Timer::Idle(attempt) => locks.look_at_idle(cx, waiters, attempt),
             }
             self.go_on();
         }

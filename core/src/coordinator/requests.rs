@@ -182,10 +182,12 @@ impl Coordinator {
     }
 
     /// Returns the token of the hold that is kept warm under `key`, and that no guard has.
-    pub fn idle_under(&self, key: &str) -> Option<Token> {
+    pub fn idle_under(&mut self, now: Instant, key: &str) -> Option<Token> {
+        self.cx.now = now;
         let id = self.waiters.idle(key)?;
-        let is_in_use = self.cx.shelf.as_ref().is_some_and(|shelf| shelf.is_in_use(key, id));
-        self.locks.attempts.get(id).filter(|_| !is_in_use).map(|attempt| attempt.claim.token)
+        self.locks.look_at_idle(&mut self.cx, &mut self.waiters, id);
+        let attempt = self.locks.attempts.get(id).filter(|attempt| attempt.idle().is_some())?;
+        Some(attempt.claim.token)
     }
 
     /// Deletes `key` wherever its value is `value`, also if the work of that holder has ended well since. With

@@ -37,7 +37,7 @@ impl Locks {
         if !in_time {
             attempt.lapse_if_due(cx, waiters, id);
         }
-        // It may have been promised to a caller that is gone.
+        // No caller may take it from the shelf any more.
         let _is_idle = attempt.recall(cx, waiters, id);
         attempt.disarm(cx, waiters, id);
         let stays = attempt.loss().is_some() && attempt.is_delayed() || attempt.stays(cx.now);

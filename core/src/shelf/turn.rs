@@ -12,10 +12,8 @@ pub(super) struct Turns<L>(Mutex<Turn<L>>);
 
 #[derive(Debug)]
 enum Turn<L> {
-    /// No guard has it, since then.
-    Idle { since: Instant },
-    /// The coordinator has given it to a guard that the shell has yet to create.
-    Promised,
+    /// No guard has it, and none has had it for long enough by then.
+    Idle { until: Instant },
     /// This guard has it, and gives it back here.
     Guard(L),
     /// This guard has it, and has left word for the coordinator.
@@ -26,48 +24,34 @@ enum Turn<L> {
 
 /// What the coordinator finds when it recalls a hold.
 pub(super) enum Found<L> {
-    Idle { since: Instant },
-    Promised,
+    Idle { until: Instant },
     InUse(L),
     Nothing,
 }
 
 impl<L: Clone> Turns<L> {
-    pub(super) fn idle(since: Instant) -> Self {
-        Self(Mutex::new(Turn::Idle { since }))
+    pub(super) fn idle(until: Instant) -> Self {
+        Self(Mutex::new(Turn::Idle { until }))
     }
 
-    pub(super) fn promised() -> Self {
-        Self(Mutex::new(Turn::Promised))
-    }
-
-    /// Gives the hold to the guard that it was promised to. `None` if the coordinator has recalled it.
-    pub(super) fn lend(&self, create: impl FnOnce() -> L) -> Option<L> {
+    /// Takes the hold for the guard that `lend` creates, unless another one has it, or its time is over.
+    pub(super) fn take(&self, now: Instant, lend: impl FnOnce() -> L) -> Option<L> {
         let mut turn = self.lock();
-        if !matches!(*turn, Turn::Promised) {
-            return None;
-        }
-        let guard = create();
-        *turn = Turn::Guard(guard.clone());
-        Some(guard)
+        let is_idle = matches!(*turn, Turn::Idle { until } if now < until);
+        is_idle.then(|| {
+            let guard = lend();
+            *turn = Turn::Guard(guard.clone());
+            guard
+        })
     }
 
-    /// Takes the hold for the guard that `lend` creates, if it does, unless another one has it.
-    pub(super) fn take(&self, lend: impl FnOnce(Instant) -> Option<L>) -> Option<L> {
-        let mut turn = self.lock();
-        let Turn::Idle { since } = *turn else { return None };
-        let guard = lend(since)?;
-        *turn = Turn::Guard(guard.clone());
-        Some(guard)
-    }
-
-    /// Puts the hold back for its guard. Returns `false` if the coordinator has recalled it.
-    pub(super) fn give_back(&self, now: Instant) -> bool {
+    /// Puts the hold back for its guard: it stays idle until then. Returns `false` if the coordinator has recalled it.
+    pub(super) fn give_back(&self, until: Instant) -> bool {
         let mut turn = self.lock();
         let is_lent = matches!(*turn, Turn::Guard(_));
         if is_lent {
             // What the guard shares may go with this, and must not go while the lock is held.
-            let before = mem::replace(&mut *turn, Turn::Idle { since: now });
+            let before = mem::replace(&mut *turn, Turn::Idle { until });
             drop(turn);
             drop(before);
         }
@@ -83,10 +67,6 @@ impl<L: Clone> Turns<L> {
         Some(guard)
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        matches!(*self.lock(), Turn::Idle { .. })
-    }
-
     /// Returns the guard that has the hold.
     pub(super) fn guard(&self) -> Option<L> {
         match &*self.lock() {
@@ -98,8 +78,7 @@ impl<L: Clone> Turns<L> {
     /// Takes the hold off the shelf, for the coordinator.
     pub(super) fn recall(&self) -> Found<L> {
         match mem::replace(&mut *self.lock(), Turn::Recalled) {
-            Turn::Idle { since } => Found::Idle { since },
-            Turn::Promised => Found::Promised,
+            Turn::Idle { until } => Found::Idle { until },
             Turn::Guard(guard) | Turn::Claimed(guard) => Found::InUse(guard),
             Turn::Recalled => Found::Nothing,
         }

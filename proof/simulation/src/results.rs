@@ -239,7 +239,6 @@ impl World {
         let client = &mut self.clients[place];
         self.wins += 1;
         let until = shown(client.clock.when(deadline));
-        let lent = lent.or_else(|| client.promised(attempt, request.0));
         let is_leaving = client.is_leaving;
         client.won += usize::from(is_leaving);
         let mut held = Held::new(asked, attempt, (token.clone(), ballot), now, deadline);
