@@ -153,7 +153,6 @@ impl Callers {
                 self.holds.insert(hold);
                 machine.handle_claimed(now, attempt);
             }
-            Request::PickedUp(attempt) => machine.handle_picked_up(now, attempt),
             Request::HearAsks(attempt) => machine.handle_hear_asks(now, attempt),
             Request::Detach { request, attempt, driver, reply } => {
                 self.waiting.detachers.insert(request, (driver, reply));
@@ -251,7 +250,6 @@ impl Callers {
                         let token = ballot.map(FencingToken::of_win);
                         let won = (attempt, now, deadline);
                         acquirer.acquired(&mut self.holds, won, token, machine.slot(attempt));
-                        machine.handle_on_its_way(attempt);
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
@@ -309,9 +307,8 @@ impl Callers {
                 }
                 Event::Keep { attempt } => {
                     // The keeper extends no hold that its caller has not picked up.
-                    let hold = self.holds.get(attempt);
-                    if hold.is_some_and(|hold| hold.is_picked_up_or_awaited()) {
-                        machine.handle_picked_up(now, attempt);
+                    if self.holds.get(attempt).is_some_and(|hold| hold.is_picked_up()) {
+                        machine.handle_keep(now, attempt);
                     }
                 }
                 Event::Wanted { attempt } => {
@@ -330,9 +327,6 @@ impl Callers {
                 }
                 Event::Adopted { request, result } => {
                     if let Some(adopter) = self.waiting.adopters.remove(&request) {
-                        if let Ok(adopted) = &result {
-                            machine.handle_on_its_way(adopted.attempt);
-                        }
                         let begun = (now, &mut self.holds, &self.telemetry.outlet);
                         adopter.adopted(begun, result, machine.masters().quorum());
                     } else if let Ok(adopted) = result {

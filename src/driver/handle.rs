@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::process::Process;
-use super::{IdleLocks, LeaseState, LockRequest, Own, Request, Requests, Taken};
+use super::{IdleLocks, LeaseState, LockRequest, Own, Request, Requests};
 use crate::failure::{Closed, Lost, ShutdownError, Why};
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
@@ -151,7 +151,7 @@ impl Handle {
         let lend = |lent: &_| Arc::new(LeaseState::lent(lent, resource.clone(), now));
         let hold = self.0.idle_locks.take(key, terms, now, lend)?;
         // Unless the client is being shut down at this moment.
-        (hold.pick_up() != Taken::Before).then_some(hold)
+        hold.pick_up().then_some(hold)
     }
 
     /// Lets the driver learn of the guard of `hold` before a request of it, if it has not heard of it.

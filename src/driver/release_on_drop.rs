@@ -1,6 +1,6 @@
 //! The way of a lock to its caller, and the ways in which its guard gives it up.
 
-use super::{Handle, LeaseState, ReleaseResult, Request, Taken};
+use super::{Handle, LeaseState, ReleaseResult, Request};
 use crate::failure::{Closed, LossReason, Lost};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -32,10 +32,8 @@ impl ReleaseOnDrop {
             Err(_) => return Err(Missed::TooLate),
             Ok(_) => {}
         }
-        match hold.pick_up() {
-            Taken::Before => return Err(Missed::Closed(driver.closed())),
-            Taken::Awaited => driver.send(Request::PickedUp(hold.attempt)),
-            Taken::OnItsWay => {}
+        if !hold.pick_up() {
+            return Err(Missed::Closed(driver.closed()));
         }
         self.0.take().ok_or(Missed::Closed(Closed::ENDED))
     }

@@ -121,16 +121,11 @@ impl Coordinator {
         let _is_idle = self.locks.recall(&mut self.cx, &mut self.waiters, attempt);
     }
 
-    /// Extends a hold that was won, and that is to be kept alive, only once its caller has picked it up.
-    /// [`Event::Keep`] asks whether that is so.
-    pub fn handle_on_its_way(&mut self, attempt: AttemptId) {
-        self.locks.await_guard(attempt);
-    }
-
-    /// Keeps a hold alive that its caller has picked up.
-    pub fn handle_picked_up(&mut self, now: Instant, attempt: AttemptId) {
+    /// Extends a hold for which [`Event::Keep`] was reported, and which its caller has picked up.
+    pub fn handle_keep(&mut self, now: Instant, attempt: AttemptId) {
         self.cx.now = now;
-        self.locks.picked_up(&mut self.cx, &mut self.waiters, attempt);
+        self.locks.extend_kept(&mut self.cx, &mut self.waiters, attempt);
+        self.serve();
     }
 
     /// Listens for clients elsewhere that ask for this hold: [`Event::Wanted`] says so.

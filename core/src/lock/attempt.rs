@@ -54,8 +54,6 @@ pub(crate) struct Hold {
     pub(crate) extend_at: Option<Instant>,
     /// Readers are still to be notified that they may be let in beside this one.
     pub(crate) notify: bool,
-    /// The keeper extends nothing before the caller has picked the guard up.
-    pub(crate) waits_for_guard: bool,
 }
 
 /// The way the nodes are asked.
@@ -145,7 +143,7 @@ impl Locks {
 impl Hold {
     /// Creates a hold that nothing is to be done for yet.
     pub(crate) const fn until(deadline: Instant, keeper: Option<Keeper>) -> Self {
-        Self { deadline, keeper, extend_at: None, notify: false, waits_for_guard: false }
+        Self { deadline, keeper, extend_at: None, notify: false }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The properties that must hold in every order.
 
-use crate::claim::{Claim, Taken};
 use crate::deadline::AtomicDeadline;
 use crate::latch::Latch;
 use crate::turn::{Found, Turns};
@@ -182,20 +181,5 @@ fn the_coordinator_learns_of_a_guard_that_claims_its_hold() {
         let claimed = guard.join().unwrap();
         assert!(recalled, "whether it was claimed or not");
         assert!(claimed.is_none_or(|guard| guard == 1) && !shared.turns.give_back(at(1)));
-    });
-}
-
-/// An extension is due while a caller picks its guard up: one of the two sees the other.
-#[test]
-fn an_extension_waits_for_no_caller_that_does_not_know() {
-    every_order(|| {
-        let claim = Arc::new(Claim::new());
-        let due = claim.clone();
-        let driver = thread::spawn(move || due.is_taken_or_awaits());
-        let picked_up = claim.take();
-        let extends = driver.join().unwrap();
-        assert_eq!(extends, picked_up == Taken::OnItsWay);
-        assert_ne!(picked_up, Taken::Before);
-        assert!(claim.is_taken_or_awaits());
     });
 }

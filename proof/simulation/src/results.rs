@@ -86,8 +86,13 @@ impl World {
             | Event::Asked { .. }
             | Event::Heard { .. }
             | Event::InTheWay { .. }
-            | Event::Keep { .. }
             | Event::Looked { .. } => {}
+            Event::Keep { attempt } => {
+                let local = self.local(place);
+                if let Some(machine) = &mut self.clients[place].machine {
+                    machine.handle_keep(local, attempt);
+                }
+            }
             Event::Broken(invariant) => {
                 self.find(Err(format!("broken: {}", invariant.as_str())));
             }
