@@ -143,14 +143,7 @@ impl Coordinator {
     /// Judges a round by the answers so far.
     #[inline]
     fn judge(&mut self, id: RoundId) {
-        let Self { cx, locks, waiters } = self;
-        match locks.rounds.get(id).map(|round| &round.kind) {
-            Some(RoundKind::Acquire { .. }) => locks.judge_acquire(cx, waiters, id),
-            Some(RoundKind::Extend { .. }) => locks.judge_extension(cx, waiters, id),
-            Some(RoundKind::Release { .. }) => locks.judge_release(cx, id),
-            Some(RoundKind::Question(_)) => locks.judge_question(cx, id),
-            None => {}
-        }
+        self.locks.judge(&mut self.cx, &mut self.waiters, id);
         self.go_on();
     }
 
@@ -303,7 +296,7 @@ impl Coordinator {
                 match locks.attempt(cx, request, acquire, asking) {
                     Some(begun) => {
                         contention.begun(cx.now, &begun);
-                        locks.judge_acquire(cx, waiters, begun.round);
+                        locks.judge(cx, waiters, begun.round);
                     }
                     None => waiters.without_randomness(cx, request),
                 }

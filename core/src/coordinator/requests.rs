@@ -18,12 +18,10 @@ impl Coordinator {
         self.serve();
     }
 
-    /// Cancels the request of a caller that no longer waits. Harmless if it has its answer.
+    /// Cancels the acquire of a caller that no longer waits. Harmless if it has its answer.
     pub fn handle_cancel(&mut self, now: Instant, request: RequestId) {
         self.cx.now = now;
         self.waiters.cancel(&mut self.cx, request);
-        self.go_on();
-        self.locks.cancel_adopt(&mut self.cx, &mut self.waiters, request);
         self.serve();
     }
 
@@ -50,7 +48,7 @@ impl Coordinator {
         self.serve();
     }
 
-    /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_cancel`] ends that.
+    /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_give_back`] ends that.
     pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
         self.cx.now = now;
         let Self { cx, locks, waiters } = self;

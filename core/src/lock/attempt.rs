@@ -114,8 +114,7 @@ impl Locks {
             let mut asked = takers;
             if let Some(first) = first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
-                let others = takers.difference(asked);
-                round.held_back = Some(HeldBack { first, others, set: set.to_vec(), ends_at });
+                round.held_back = Some(HeldBack { first, ends_at });
                 round.timeout_at = round.started.after(cx.masters.settings.patience(ttl.span()));
             }
             // A script's refusal reports the remaining life by itself.

@@ -9,7 +9,7 @@
 //! was warming up may have voted for another client before it restarted: that client may win on the
 //! old vote and release, and the token is there all the while.
 
-use super::{Attempt, Change, Round, RoundKind, Stage};
+use super::{Attempt, Round, RoundKind};
 use crate::quorum::{NodeSet, Progress};
 use crate::shared::{AttemptId, Cx, Event, KeepAlive, Keys, RequestId};
 use crate::waiting::Waiters;
@@ -61,14 +61,6 @@ impl DetachedFences {
 }
 
 impl Attempt {
-    /// Takes a hold from the keeper and from stragglers of earlier extensions: what they might send would
-    /// follow the last extension.
-    pub(crate) fn prepare_detach(&mut self, cx: &mut Cx, id: AttemptId) {
-        if let Some(hold) = self.take_from_keeper(&mut cx.timers, id) {
-            self.stage = Stage::Changing(Box::new(Change::Detach(hold)));
-        }
-    }
-
     /// Ends a hold that is given away by the last extension, which was won. It then leaves the table: no timer,
     /// no answer and no keeper finds it.
     pub(crate) fn detach(

@@ -1,5 +1,6 @@
 //! The end of a held lock: loss and release.
 
+use super::round::Course;
 use super::{Attempt, Locks, Round, RoundKind, Stage};
 use crate::master::{Debt, Deletion};
 use crate::quorum::{NodeSet, Tally, Verdict, Vote};
@@ -82,27 +83,7 @@ impl Locks {
         let id: RoundId = self.rounds.reserve();
         self.rounds.open(cx, id, round);
         attempt.give_back(cx, waiters, Some(id));
-        self.judge_release(cx, id);
-    }
-
-    pub(crate) fn judge_release(&mut self, cx: &mut Cx, id: RoundId) {
-        let Some(round) = self.rounds.get(id) else { return };
-        let RoundKind::Release { request, tally, gone, .. } = &round.kind else { return };
-        let request = *request;
-        let release = match tally.verdict() {
-            Verdict::Pending => return,
-            Verdict::Won => Release::Released,
-            Verdict::Lost => {
-                let reports = round.reports(cx.masters.names());
-                if cx.masters.settings.membership.can_spare(*gone) {
-                    Release::Unconfirmed(reports)
-                } else {
-                    Release::Lost(LossReason::QuorumGone(reports))
-                }
-            }
-        };
-        cx.events.push(Event::Released { request, release });
-        self.close_round(cx, id);
+        self.judge(cx, waiters, id);
     }
 
     /// Leaves the key until it expires: it is neither extended nor deleted.
@@ -123,6 +104,29 @@ impl Locks {
         if deletion.notifies && !tells_itself {
             cx.masters.tell_all_of(cx.now, &deletion.claim.keys);
         }
+    }
+}
+
+impl Round {
+    /// Answers the caller of a release once the answers so far, which have this `verdict`, decide it.
+    pub(super) fn judge_release(
+        &self,
+        cx: &mut Cx,
+        request: RequestId,
+        verdict: Verdict,
+        gone: NodeSet,
+    ) -> Course {
+        let reports = || self.reports(cx.masters.names());
+        let release = match verdict {
+            Verdict::Pending => return Course::GoesOn,
+            Verdict::Won => Release::Released,
+            Verdict::Lost if cx.masters.settings.membership.can_spare(gone) => {
+                Release::Unconfirmed(reports())
+            }
+            Verdict::Lost => Release::Lost(LossReason::QuorumGone(reports())),
+        };
+        cx.events.push(Event::Released { request, release });
+        Course::IsOver
     }
 }
 

@@ -13,7 +13,8 @@ use crate::questions::Question;
 use crate::questions::remaining::Holders;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
-use crate::shared::{AttemptId, Cx, Invariant, RequestId, RoundId, Table, Timer};
+use crate::shared::{AttemptId, Cx, Invariant, NotExtended, RequestId, RoundId, Table, Timer};
+use crate::waiting::Waiters;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +31,20 @@ pub(crate) enum RoundKind {
     Release { request: RequestId, tally: Tally, deadline: Option<Instant>, gone: NodeSet },
     /// What decides nothing.
     Question(Box<dyn Question>),
+}
+
+/// What follows from the answers of a round so far.
+pub(super) enum Course {
+    /// It ends with its last answer.
+    GoesOn,
+    /// It is over, whatever is still answered.
+    IsOver,
+    /// So is its attempt: this client does not have the lock any more.
+    EndsAttempt(AttemptId),
+    /// An acquire has lost. `too_late`: a quorum has granted.
+    IsLost { too_late: bool },
+    /// The nodes are asked that were not asked first.
+    AsksOthers,
 }
 
 /// Each node's answer, and when it came.
@@ -79,6 +94,46 @@ impl Locks {
         }
         self.rounds.open(cx, id, round);
         id
+    }
+
+    /// Judges a round by the answers so far.
+    pub(crate) fn judge(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        let course = match round.kind {
+            RoundKind::Acquire { .. } if round.held_back.is_some() => round.judge_first(cx.now),
+            RoundKind::Acquire { request, attempt: id, ref tally } => {
+                let verdict = tally.verdict();
+                self.attempts.get_mut(id).map_or(Course::GoesOn, |attempt| {
+                    attempt.judge_acquire(cx, waiters, (request, id), round, verdict)
+                })
+            }
+            RoundKind::Extend { attempt: id, purpose, .. } => {
+                let attempt = self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose));
+                match (attempt, purpose) {
+                    (Some(attempt), _) => attempt.judge_extension(cx, waiters, id, round, purpose),
+                    // Released, lost or cancelled in the meantime: no answer counts any more.
+                    (None, purpose) => {
+                        let answer = |purpose: Purpose| purpose.answer_not_extended(cx, id, NotExtended::Lost);
+                        purpose.into_iter().for_each(answer);
+                        Course::IsOver
+                    }
+                }
+            }
+            RoundKind::Release { request, ref tally, gone, .. } => {
+                round.judge_release(cx, request, tally.verdict(), gone)
+            }
+            RoundKind::Question(_) => return self.judge_question(cx, id),
+        };
+        match course {
+            Course::GoesOn if !round.is_complete() => {}
+            Course::GoesOn | Course::IsOver => self.close_round(cx, id),
+            Course::EndsAttempt(attempt) => {
+                self.attempts.free(attempt);
+                self.close_round(cx, id);
+            }
+            Course::IsLost { too_late } => self.lose(cx, waiters, id, too_late),
+            Course::AsksOthers => self.ask_the_others(cx, waiters, id),
+        }
     }
 
     pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
@@ -134,7 +189,7 @@ impl Round {
     }
 
     /// Ends a round that leaves the table.
-    fn end(&mut self, cx: &mut Cx, id: RoundId) {
+    pub(super) fn end(&mut self, cx: &mut Cx, id: RoundId) {
         self.leave_window(cx);
         cx.timers.cancel(self.timeout_at, Timer::Round(id));
     }
@@ -221,11 +276,10 @@ impl Round {
         NodeSet::places(&self.answers, |(answer, _)| held(answer))
     }
 
-    /// Ends what an extension is for, and returns it: what comes in from then on is a straggler.
-    pub(crate) const fn decide_extension(&mut self) -> Option<Purpose> {
-        match &mut self.kind {
-            RoundKind::Extend { purpose, .. } => purpose.take(),
-            _ => None,
+    /// Ends what an extension is for: what comes in from then on is a straggler.
+    pub(crate) const fn decide_extension(&mut self) {
+        if let RoundKind::Extend { purpose, .. } = &mut self.kind {
+            *purpose = None;
         }
     }
 
