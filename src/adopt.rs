@@ -48,22 +48,17 @@ use tokio::sync::oneshot;
 /// [`InvalidSetting`] nothing is done, then either.
 #[must_use = "an adoption that is dropped releases the lock: await it"]
 pub struct Adopt<K: Kind = Unfenced> {
-    bearer: Bearer<K>,
-    /// Replaces what was left when the lock was detached.
-    keep_alive: Option<KeepAlive>,
-}
-
-/// Bears the value, which is released when dropped, unless it was handed on, or this client would
-/// not adopt it: then nothing of it is believed.
-struct Bearer<K: Kind> {
     redlock: Redlock,
     /// `None` once it was handed on.
     detached: Option<Detached<K>>,
+    /// Replaces what was left when the lock was detached.
+    keep_alive: Option<KeepAlive>,
     /// The request that may have adopted it.
     adopting: Option<RequestId>,
 }
 
-impl<K: Kind> Drop for Bearer<K> {
+impl<K: Kind> Drop for Adopt<K> {
+    /// Releases the value, unless it was handed on, or this client would not adopt it: then nothing of it is believed.
     fn drop(&mut self) {
         let Some(detached) = self.detached.take() else { return };
         let adopting = self.adopting;
@@ -85,7 +80,7 @@ impl Redlock {
     /// See [`Adopt`] for errors and cancel safety.
     pub fn adopt<K: Kind>(&self, detached: Detached<K>) -> Adopt<K> {
         let (redlock, detached) = (self.clone(), Some(detached));
-        Adopt { bearer: Bearer { redlock, detached, adopting: None }, keep_alive: None }
+        Adopt { redlock, detached, keep_alive: None, adopting: None }
     }
 }
 
@@ -94,7 +89,7 @@ impl<K: Kind> Adopt<K> {
     /// [`Acquire::keep_alive`](crate::Acquire::keep_alive); the builder's
     /// [`max_hold`](crate::RedlockBuilder::max_hold) counts from the start of this call's extension.
     pub fn keep_alive(mut self) -> Self {
-        self.keep_alive = Some(KeepAlive::at_most(self.bearer.redlock.options().max_hold));
+        self.keep_alive = Some(KeepAlive::at_most(self.redlock.options().max_hold));
         self
     }
 
@@ -108,35 +103,29 @@ impl<K: Kind> Adopt<K> {
     async fn adopted(self) -> Result<Guard<K>, AdoptError<K>> {
         let (reply, mut answer) = oneshot::channel();
         // Dropped before `answer`: its release ends an adoption that is won at the same moment, too.
-        let Self { mut bearer, keep_alive } = self;
-        let outcome = match bearer.ask(keep_alive, reply) {
+        let mut adopt = self;
+        let outcome = match adopt.ask(reply) {
             Ok(resource) => match (&mut answer).await {
                 Ok(answer) => picked_up(resource, answer),
-                Err(_) => Err(bearer.redlock.driver().closed().into()),
+                Err(_) => Err(adopt.redlock.driver().closed().into()),
             },
             Err(invalid) => Err(invalid.into()),
         };
         // It is there: it was not given back.
-        let Some(detached) = bearer.detached.take() else { return pending().await };
+        let Some(detached) = adopt.detached.take() else { return pending().await };
         outcome.map_err(|kind| AdoptError { detached, kind })
     }
-}
 
-impl<K: Kind> Bearer<K> {
     /// Sends the request, and returns the resource.
-    fn ask(
-        &mut self,
-        keep_alive: Option<KeepAlive>,
-        reply: oneshot::Sender<AdoptResult>,
-    ) -> Result<Arc<str>, InvalidSetting> {
+    fn ask(&mut self, reply: oneshot::Sender<AdoptResult>) -> Result<Arc<str>, InvalidSetting> {
         let Some(detached) = &self.detached else { return Ok("".into()) };
         let (driver, options) = (self.redlock.driver(), self.redlock.options());
         detached.check(options)?;
-        if let Some(keep_alive) = keep_alive {
+        if let Some(keep_alive) = self.keep_alive {
             options.check_max_hold("keep_alive_for", keep_alive.max_hold(), detached.ttl())?;
         }
         let (request, mut lock) = (driver.next_request(), detached.lock.clone());
-        lock.keep_alive = keep_alive.or(lock.keep_alive);
+        lock.keep_alive = self.keep_alive.or(lock.keep_alive);
         let resource: Arc<str> = detached.resource().into();
         self.adopting = Some(request);
         let token = lock.fenced.as_ref().map(|fenced| FencingToken::of_win(fenced.number));
@@ -156,7 +145,7 @@ impl<K: Kind> Bearer<K> {
 impl<K: Kind> fmt::Debug for Adopt<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Adopt")
-            .field("detached", &self.bearer.detached)
+            .field("detached", &self.detached)
             .field("keep_alive", &self.keep_alive)
             .finish_non_exhaustive()
     }

@@ -148,11 +148,7 @@ impl Callers {
                 self.telemetry.outlet.kept(held, "forgotten");
                 machine.handle_forget(now, attempt);
             }
-            Request::Claimed(hold) => {
-                let attempt = hold.attempt;
-                self.holds.insert(hold);
-                machine.handle_claimed(now, attempt);
-            }
+            Request::Claimed(attempt) => machine.handle_claimed(now, attempt),
             Request::HearAsks(attempt) => machine.handle_hear_asks(now, attempt),
             Request::Detach { request, attempt, driver, reply } => {
                 self.waiting.detachers.insert(request, (driver, reply));

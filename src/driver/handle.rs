@@ -156,8 +156,8 @@ impl Handle {
 
     /// Lets the driver learn of the guard of `hold` before a request of it, if it has not heard of it.
     pub(crate) fn claim(&self, hold: &LeaseState) {
-        if let Some(hold) = hold.keep() {
-            self.send(Request::Claimed(hold));
+        if hold.keep() {
+            self.send(Request::Claimed(hold.attempt));
         }
     }
 

@@ -157,7 +157,7 @@ impl LeaseState {
         self.claim.take()
     }
 
-    /// Returns whether the guard is no longer on its way, for the driver, which has not taken it back.
+    /// Returns whether the guard is no longer on its way: its caller has it, or it was taken back.
     pub(crate) fn is_picked_up(&self) -> bool {
         self.claim.is_taken()
     }
@@ -165,15 +165,11 @@ impl LeaseState {
     /// Returns the outcome of a release for the guard. `answer` is the driver's, and `None` if it
     /// has ended. A hold that was lost before its guard was given up knows the reason itself.
     pub(crate) fn released(&self, answer: Option<ReleaseResult>) -> Result<Released, Lost> {
-        let found = match answer {
-            Some(Ok(released)) => return Ok(released),
-            Some(Err(reason)) => Some(reason),
-            None => None,
-        };
         let lost = self.loss(self.deadline());
-        match found {
+        match answer {
+            Some(Ok(released)) => Ok(released),
             _ if lost.reason != LossReason::Released => Err(lost),
-            Some(reason) => Err(Lost { reason, ..lost }),
+            Some(Err(reason)) => Err(Lost { reason, ..lost }),
             None => Ok(Released::Unconfirmed(Vec::new())),
         }
     }

@@ -96,7 +96,7 @@ pub(crate) enum Request {
     },
     Forget(AttemptId),
     /// A guard has this hold, which it has taken from the shelf, and needs the machine.
-    Claimed(Arc<LeaseState>),
+    Claimed(AttemptId),
     /// Listen for other clients that ask for this hold.
     HearAsks(AttemptId),
     Detach {

@@ -104,7 +104,7 @@ fn extendable<'a>(
     if let Some(attempt) = attempt {
         attempt.lapse_if_due(cx, waiters, id);
     }
-    purpose.answer_not_extended(cx, id, NotExtended::Lost);
+    answer_not_extended(cx, id, Some(purpose), NotExtended::Lost);
     None
 }
 
@@ -114,10 +114,10 @@ fn close_extensions(rounds: &mut Table<Round>, cx: &mut Cx, id: AttemptId) {
         |kind: &RoundKind| matches!(kind, RoundKind::Extend { attempt, .. } if *attempt == id);
     for round in rounds.ids(|round| extends(&round.kind)) {
         if let Some(round) = rounds.take(cx, round)
-            && let RoundKind::Extend { purpose: Some(purpose), .. } = round.kind
+            && let RoundKind::Extend { purpose, .. } = round.kind
         {
             let reports = round.reports(cx.masters.names());
-            purpose.answer_not_extended(cx, id, NotExtended::Unconfirmed(reports));
+            answer_not_extended(cx, id, purpose, NotExtended::Unconfirmed(reports));
         }
     }
 }
@@ -245,9 +245,7 @@ impl Attempt {
         let reason = if has_lapsed { LossReason::Lapsed } else { gone };
         self.settle_change(cx, waiters, id);
         self.lose(cx, waiters, id, reason);
-        if let Some(purpose) = purpose {
-            purpose.answer_not_extended(cx, id, NotExtended::Lost);
-        }
+        answer_not_extended(cx, id, purpose, NotExtended::Lost);
         true
     }
 
@@ -281,7 +279,7 @@ impl Attempt {
                 self.keep_again(cx, id);
             }
         }
-        purpose.answer_not_extended(cx, id, NotExtended::Unconfirmed(reports));
+        answer_not_extended(cx, id, Some(purpose), NotExtended::Unconfirmed(reports));
         true
     }
 
@@ -317,17 +315,22 @@ impl Hold {
     }
 }
 
-impl Purpose {
-    /// Reports to the caller of an extension why the hold is not what it asked for. The keeper needs no
-    /// report, and an adoption has answers of its own.
-    pub(super) fn answer_not_extended(self, cx: &mut Cx, attempt: AttemptId, why: NotExtended) {
-        cx.events.push(match self {
-            Self::Renew(None) | Self::Adopt(_) => return,
-            Self::Renew(request) => Event::Extended { request, attempt, result: Err(why) },
-            Self::Detach(request) => Event::Detached { request, attempt, result: Err(why) },
-            Self::Downgrade(request) => Event::Downgraded { request, attempt, result: Err(why) },
-        });
-    }
+/// Reports to the caller of an extension why the hold is not what it asked for. The keeper needs no
+/// report, and an adoption has answers of its own.
+pub(super) fn answer_not_extended(
+    cx: &mut Cx,
+    attempt: AttemptId,
+    purpose: Option<Purpose>,
+    why: NotExtended,
+) {
+    cx.events.push(match purpose {
+        None | Some(Purpose::Renew(None) | Purpose::Adopt(_)) => return,
+        Some(Purpose::Renew(request)) => Event::Extended { request, attempt, result: Err(why) },
+        Some(Purpose::Detach(request)) => Event::Detached { request, attempt, result: Err(why) },
+        Some(Purpose::Downgrade(request)) => {
+            Event::Downgraded { request, attempt, result: Err(why) }
+        }
+    });
 }
 
 /// Reads a master's reply to an extension.

@@ -108,13 +108,11 @@ impl Locks {
                 })
             }
             RoundKind::Extend { attempt: id, purpose, .. } => {
-                let attempt = self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose));
-                match (attempt, purpose) {
-                    (Some(attempt), _) => attempt.judge_extension(cx, waiters, id, round, purpose),
+                match self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose)) {
+                    Some(attempt) => attempt.judge_extension(cx, waiters, id, round, purpose),
                     // Released, lost or cancelled in the meantime: no answer counts any more.
-                    (None, purpose) => {
-                        let answer = |purpose: Purpose| purpose.answer_not_extended(cx, id, NotExtended::Lost);
-                        purpose.into_iter().for_each(answer);
+                    None => {
+                        extend::answer_not_extended(cx, id, purpose, NotExtended::Lost);
                         Course::IsOver
                     }
                 }

@@ -100,9 +100,9 @@ impl<L: Clone> Lent<L> {
         is_back
     }
 
-    /// Keeps the hold for its guard. Returns the guard if the coordinator has yet to learn of it (`handle_claimed`).
+    /// Keeps the hold for its guard. Returns whether the coordinator has yet to learn of that (`handle_claimed`).
     #[must_use]
-    pub fn claim(&self) -> Option<L> {
+    pub fn claim(&self) -> bool {
         self.turns.claim()
     }
 }

@@ -61,7 +61,7 @@ fn a_hold_whose_time_to_stay_idle_is_over_goes_to_no_caller() {
 fn a_hold_that_its_guard_has_claimed_does_not_come_back() {
     let (shelf, terms) = (shelf(None), terms(None));
     let guard = take(&shelf, &terms, at(0)).unwrap();
-    assert!(guard.0.claim().is_some() && guard.0.claim().is_none());
+    assert!(guard.0.claim() && !guard.0.claim());
     assert!(!guard.0.give_back(at(1)));
     assert!(take(&shelf, &terms, at(1)).is_none());
     let recalled = shelf.recall("r").unwrap();

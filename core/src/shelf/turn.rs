@@ -12,12 +12,10 @@ pub(super) struct Turns<L>(Mutex<Turn<L>>);
 
 #[derive(Debug)]
 enum Turn<L> {
-    /// No guard has it, and none has had it for long enough by then.
+    /// No guard has it. The coordinator releases it then.
     Idle { until: Instant },
-    /// This guard has it, and gives it back here.
-    Guard(L),
-    /// This guard has it, and has left word for the coordinator.
-    Claimed(L),
+    /// This guard has it, and gives it back here, unless it has left word for the coordinator.
+    Guard { guard: L, is_claimed: bool },
     /// It is no longer on the shelf.
     Recalled,
 }
@@ -40,7 +38,7 @@ impl<L: Clone> Turns<L> {
         let is_idle = matches!(*turn, Turn::Idle { until } if now < until);
         is_idle.then(|| {
             let guard = lend();
-            *turn = Turn::Guard(guard.clone());
+            *turn = Turn::Guard { guard: guard.clone(), is_claimed: false };
             guard
         })
     }
@@ -48,7 +46,7 @@ impl<L: Clone> Turns<L> {
     /// Puts the hold back for its guard: it stays idle until then. Returns `false` if the coordinator has recalled it.
     pub(super) fn give_back(&self, until: Instant) -> bool {
         let mut turn = self.lock();
-        let is_lent = matches!(*turn, Turn::Guard(_));
+        let is_lent = matches!(*turn, Turn::Guard { is_claimed: false, .. });
         if is_lent {
             // What the guard shares may go with this, and must not go while the lock is held.
             let before = mem::replace(&mut *turn, Turn::Idle { until });
@@ -58,20 +56,19 @@ impl<L: Clone> Turns<L> {
         is_lent
     }
 
-    /// Keeps the hold for its guard. Returns the guard if the coordinator has yet to learn of it.
-    pub(super) fn claim(&self) -> Option<L> {
-        let mut turn = self.lock();
-        let Turn::Guard(guard) = &*turn else { return None };
-        let guard = guard.clone();
-        *turn = Turn::Claimed(guard.clone());
-        Some(guard)
+    /// Keeps the hold for its guard. Returns whether the coordinator has yet to learn of the guard.
+    pub(super) fn claim(&self) -> bool {
+        match &mut *self.lock() {
+            Turn::Guard { is_claimed, .. } => !mem::replace(is_claimed, true),
+            Turn::Idle { .. } | Turn::Recalled => false,
+        }
     }
 
     /// Returns the guard that has the hold.
     pub(super) fn guard(&self) -> Option<L> {
         match &*self.lock() {
-            Turn::Guard(guard) | Turn::Claimed(guard) => Some(guard.clone()),
-            _ => None,
+            Turn::Guard { guard, .. } => Some(guard.clone()),
+            Turn::Idle { .. } | Turn::Recalled => None,
         }
     }
 
@@ -79,7 +76,7 @@ impl<L: Clone> Turns<L> {
     pub(super) fn recall(&self) -> Found<L> {
         match mem::replace(&mut *self.lock(), Turn::Recalled) {
             Turn::Idle { until } => Found::Idle { until },
-            Turn::Guard(guard) | Turn::Claimed(guard) => Found::InUse(guard),
+            Turn::Guard { guard, .. } => Found::InUse(guard),
             Turn::Recalled => Found::Nothing,
         }
     }

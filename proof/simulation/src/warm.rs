@@ -120,7 +120,7 @@ impl World {
         let local = self.local(place);
         let client = &mut self.clients[place];
         let Some(held) = client.holds.get(&hold) else { return };
-        if held.lent.as_ref().is_some_and(|lent| lent.claim().is_some())
+        if held.lent.as_ref().is_some_and(|lent| lent.claim())
             && let Some(machine) = &mut client.machine
         {
             machine.handle_claimed(local, held.attempt);
