@@ -1,7 +1,7 @@
 //! The masters' answers, and what the coordinator does with them.
 
 use super::Coordinator;
-use crate::lock::{Round, RoundKind, acquire, extend};
+use crate::lock::{RoundKind, acquire, extend};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
 use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
@@ -21,7 +21,7 @@ impl Coordinator {
             Incoming::Broken(fault) => self.break_session(node, fault),
             Incoming::Vote(round, reply) => self.replied(round, node, &reply),
             Incoming::Uncounted(id, why) => {
-                locks.rounds.get_mut(id).into_iter().for_each(Round::leave_uncounted);
+                locks.rounds.get_mut(id).into_iter().for_each(|round| round.is_uncounted = true);
                 self.answered(id, node, Answer::Refused(why));
             }
             Incoming::Remaining(request, round, attempt, reply) => {

@@ -173,10 +173,9 @@ impl Coordinator {
             match timer {
                 Timer::Round(round) => self.time_out(round),
                 Timer::Attempt(request) => waiters.retry(cx, request),
-                Timer::Deadline(attempt) => locks.lapse_if_due(cx, waiters, attempt),
+                Timer::Deadline(attempt) => locks.end_if_due(cx, waiters, attempt),
                 Timer::Keep(attempt) => locks.keep(cx, attempt),
                 Timer::Hint(request) => waiters.hint_is_due(cx, request),
-                Timer::Idle(attempt) => locks.look_at_idle(cx, waiters, attempt),
             }
             self.go_on();
         }

@@ -190,7 +190,7 @@ impl Attempt {
             hold.extend_at.into_iter().for_each(|at| timers.cancel(at, Timer::Keep(id)));
         }
         if let Some(idle) = self.idle() {
-            timers.cancel(idle.until, Timer::Idle(id));
+            timers.cancel(idle.until, Timer::Deadline(id));
         }
     }
 

@@ -14,13 +14,12 @@ use crate::quorum::{NodeSet, Progress};
 use crate::shared::{AttemptId, Cx, Event, KeepAlive, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim, Millis, Token};
-use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A lock as a value: all that its next holder needs. The process that has it owns the lock.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DetachedLock {
     pub keys: Keys,
     pub token: Token,
@@ -111,17 +110,4 @@ fn unsettled(cx: &Cx, round: &Round, attempt: &Attempt) -> NodeSet {
 fn settled(cx: &Cx, attempt: &Attempt, replied: NodeSet) -> NodeSet {
     let delivers = |node: &usize| cx.masters.sessions[*node].may_yet_deliver(attempt.began);
     replied.difference(replied.iter().filter(delivers).collect())
-}
-
-/// Without the token: any reader of it owns the lock.
-impl fmt::Debug for DetachedLock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DetachedLock")
-            .field("keys", &self.keys)
-            .field("fenced", &self.fenced)
-            .field("ttl", &self.ttl)
-            .field("life", &self.life)
-            .field("unsettled", &self.unsettled)
-            .finish_non_exhaustive()
-    }
 }

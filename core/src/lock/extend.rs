@@ -162,7 +162,9 @@ impl Attempt {
             let took = cx.now.since(round.started);
             cx.events.extension(id, request, progress, took, votes);
         }
-        round.decide_extension();
+        if let RoundKind::Extend { purpose, .. } = &mut round.kind {
+            *purpose = None;
+        }
         let remains = match (progress, purpose) {
             (Progress::Extended(deadline), Some(purpose)) => {
                 self.extension_won(cx, waiters, id, round, purpose, deadline)

@@ -15,7 +15,8 @@ use std::time::Duration;
 impl Locks {
     // Loss.
 
-    pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn end_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        self.look_at_idle(cx, waiters, id);
         if let Some(attempt) = self.attempts.get_mut(id) {
             attempt.lapse_if_due(cx, waiters, id);
         }

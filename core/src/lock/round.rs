@@ -60,7 +60,7 @@ pub(crate) struct Round {
     pub(crate) is_counted: bool,
     answers: Answers,
     /// A node has answered, which does not count.
-    is_uncounted: bool,
+    pub(crate) is_uncounted: bool,
     /// The nodes that have not answered.
     outstanding: NodeSet,
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
@@ -274,13 +274,6 @@ impl Round {
         NodeSet::places(&self.answers, |(answer, _)| held(answer))
     }
 
-    /// Ends what an extension is for: what comes in from then on is a straggler.
-    pub(crate) const fn decide_extension(&mut self) {
-        if let RoundKind::Extend { purpose, .. } = &mut self.kind {
-            *purpose = None;
-        }
-    }
-
     /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
     /// comes next.
     pub(crate) fn note_remaining(&mut self, node: usize, left: Duration) {
@@ -312,20 +305,11 @@ impl Round {
         self.answers.iter().any(|(answer, _)| clock(answer))
     }
 
-    /// Returns whether a node has refused a ballot: another ballot would have been enough.
-    pub(crate) fn refuses_ballots(&self) -> bool {
-        self.answers.iter().any(|(answer, _)| answer.refuses_ballot())
-    }
-
     /// Returns the nodes that were warming up when the round began.
     pub(crate) fn warming(&self) -> NodeSet {
         let warming =
             |answer: &Answer| matches!(answer, Answer::Refused(Refusal::WarmingUp { .. }));
         NodeSet::places(&self.answers, |(answer, _)| warming(answer))
-    }
-
-    pub(crate) fn has_granted(&self, node: usize) -> bool {
-        self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
     }
 
     /// Returns the answer of the node that is asked first, while the others have not been asked, and when the
@@ -346,11 +330,6 @@ impl Round {
             }
             _ => false,
         })
-    }
-
-    /// Notes that a node has answered, which does not count.
-    pub(crate) fn leave_uncounted(&mut self) {
-        self.is_uncounted = true;
     }
 
     /// Returns whether a node may have done what an extension asks: an error says that it has not.

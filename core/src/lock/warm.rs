@@ -177,7 +177,7 @@ impl Attempt {
     /// is known to the coordinator alone.
     fn stay_idle(&mut self, cx: &mut Cx, hold: IdleHold, until: Instant) {
         self.stage = Stage::Idle(Idle { deadline: hold.deadline, until });
-        cx.timers.set(until, Timer::Idle(hold.attempt));
+        cx.timers.set(until, Timer::Deadline(hold.attempt));
         if let Some(shelf) = &cx.shelf
             && self.claim.ballot.is_none()
         {
@@ -197,7 +197,7 @@ impl Attempt {
         let recalled = cx.shelf.as_ref().and_then(|shelf| shelf.recall(self.claim.keys.first()));
         let Some(Recalled { idle_until, taken }) = recalled else { return true };
         self.reuses = self.reuses.saturating_add(taken);
-        cx.timers.cancel(idle.until, Timer::Idle(id));
+        cx.timers.cancel(idle.until, Timer::Deadline(id));
         if let Some(until) = idle_until {
             idle.until = until;
         } else {

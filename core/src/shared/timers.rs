@@ -10,14 +10,12 @@ pub(crate) enum Timer {
     Round(RoundId),
     /// The next attempt of a waiting acquire.
     Attempt(RequestId),
-    /// A held lock lapses.
+    /// A held lock lapses, and one that is idle is released.
     Deadline(AttemptId),
     /// A keeper extends its lock.
     Keep(AttemptId),
     /// A writer that waits renews its hint.
     Hint(RequestId),
-    /// A hold that is idle is released.
-    Idle(AttemptId),
 }
 
 /// Timers of all kinds. Those that are due at the same time come in the order of these kinds.
@@ -28,7 +26,6 @@ pub(crate) struct Timers {
     deadlines: Line<AttemptId>,
     keepers: Line<AttemptId>,
     hints: Line<RequestId>,
-    idle: Line<AttemptId>,
 }
 
 impl Timers {
@@ -42,7 +39,6 @@ impl Timers {
             Timer::Deadline(id) => self.deadlines.set(at, id),
             Timer::Keep(id) => self.keepers.set(at, id),
             Timer::Hint(id) => self.hints.set(at, id),
-            Timer::Idle(id) => self.idle.set(at, id),
         }
     }
 
@@ -53,27 +49,25 @@ impl Timers {
             Timer::Deadline(id) => self.deadlines.cancel(at, id),
             Timer::Keep(id) => self.keepers.cancel(at, id),
             Timer::Hint(id) => self.hints.cancel(at, id),
-            Timer::Idle(id) => self.idle.cancel(at, id),
         }
     }
 
     /// Returns when the next timer is due.
     pub(crate) fn next_at(&self) -> Instant {
-        let Self { rounds, attempts, deadlines, keepers, hints, idle } = self;
+        let Self { rounds, attempts, deadlines, keepers, hints } = self;
         let asked = rounds.first_at().min(attempts.first_at()).min(hints.first_at());
-        asked.min(deadlines.first_at()).min(keepers.first_at()).min(idle.first_at())
+        asked.min(deadlines.first_at()).min(keepers.first_at())
     }
 
     /// Removes and returns the next timer that is due at `now`.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<Timer> {
         let at = Some(self.next_at()).filter(|at| *at <= now)?;
-        let Self { rounds, attempts, deadlines, keepers, hints, idle } = self;
+        let Self { rounds, attempts, deadlines, keepers, hints } = self;
         let round = rounds.take(at).map(Timer::Round);
         let timer = round.or_else(|| attempts.take(at).map(Timer::Attempt));
         let timer = timer.or_else(|| deadlines.take(at).map(Timer::Deadline));
         let timer = timer.or_else(|| keepers.take(at).map(Timer::Keep));
-        let timer = timer.or_else(|| hints.take(at).map(Timer::Hint));
-        timer.or_else(|| idle.take(at).map(Timer::Idle))
+        timer.or_else(|| hints.take(at).map(Timer::Hint))
     }
 }
 
