@@ -221,7 +221,7 @@ impl Coordinator {
 
     /// Returns the number of holds that no guard has, and that are kept warm.
     #[inline]
-    pub const fn idle_holds(&self) -> usize {
+    pub fn idle_holds(&self) -> usize {
         self.waiters.local_queue.idle_holds()
     }
 

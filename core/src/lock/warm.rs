@@ -203,7 +203,7 @@ impl Attempt {
         } else {
             let deadline = idle.deadline;
             cx.timers.set(deadline, Timer::Deadline(id));
-            waiters.occupy_idle(&self.claim.keys, id);
+            waiters.occupy_idle(&self.claim.keys);
             self.stage = Stage::Held(Hold::until(deadline, None));
         }
         idle_until.is_some()

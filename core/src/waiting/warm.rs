@@ -40,8 +40,8 @@ impl Waiters {
     }
 
     /// Notes that a guard has the hold of these keys that was thought to be idle.
-    pub(crate) fn occupy_idle(&mut self, keys: &Keys, id: AttemptId) {
-        self.local_queue.occupy_idle(keys.first(), id);
+    pub(crate) fn occupy_idle(&mut self, keys: &Keys) {
+        self.local_queue.occupy_idle(keys.first());
     }
 
     /// Handles that an acquire, for which a hold was thought to be idle, has to wait for its guard.
