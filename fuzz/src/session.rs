@@ -209,10 +209,10 @@ impl Play {
                     return;
                 }
                 let request = in_time.then(|| play.next_request(None));
-                match request {
-                    Some(_) => play.machine.handle_finish(play.now, request, attempt, in_time),
-                    None => play.machine.handle_release(play.now, request, attempt, in_time),
+                if in_time {
+                    play.machine.handle_ended_well(attempt);
                 }
+                play.machine.handle_release(play.now, request, attempt, in_time);
             }),
             10 => self.with_hold(data, |play, attempt, _| {
                 play.holds.remove(&attempt);

@@ -123,6 +123,9 @@ impl Callers {
             Request::Release { request, attempt, in_time, ends_well, reply } => {
                 let hold = self.holds.remove(attempt);
                 let held = hold.as_ref().map(|hold| hold.held(now));
+                if ends_well {
+                    machine.handle_ended_well(attempt);
+                }
                 if ends_well && machine.handle_leave_idle(now, attempt, in_time) {
                     self.telemetry.outlet.kept(held, "idle");
                     reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::KeptWarm)));
@@ -136,11 +139,7 @@ impl Callers {
                     self.waiting.releasers.insert(request, Releaser { reply, hold, given_up: now });
                     request
                 });
-                if ends_well {
-                    machine.handle_finish(now, request, attempt, in_time);
-                } else {
-                    machine.handle_release(now, request, attempt, in_time);
-                }
+                machine.handle_release(now, request, attempt, in_time);
             }
             Request::Forget(attempt) => {
                 let hold = self.holds.remove(attempt);

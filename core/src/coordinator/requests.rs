@@ -90,18 +90,10 @@ impl Coordinator {
         self.withdraw();
     }
 
-    /// Gives up a hold whose work has ended well. Where its acquire has asked for that, the keys
-    /// stay for some time yet; otherwise this is a release. `request` and `in_time` are those of
-    /// [`Coordinator::handle_release`].
-    pub fn handle_finish(
-        &mut self,
-        now: Instant,
-        request: Option<RequestId>,
-        attempt: AttemptId,
-        in_time: bool,
-    ) {
+    /// Notes that the work of a hold has ended well. Where its acquire has asked for that, the keys stay for some
+    /// time yet when it is released.
+    pub fn handle_ended_well(&mut self, attempt: AttemptId) {
         self.locks.end_well(attempt);
-        self.handle_release(now, request, attempt, in_time);
     }
 
     /// Gives back a hold that this client may want again. Where its acquire has asked for that, it goes to the

@@ -9,7 +9,7 @@ use super::staying::Staying;
 use super::{Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
 use crate::quorum::{Instant, NodeSet};
 use crate::report::{LossReason, NodeReport};
-use crate::shared::{AtLeast, AttemptId, Cx, Event, Label, RequestId, Timer};
+use crate::shared::{AtLeast, AttemptId, Cx, Event, Extended, Label, RequestId};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim};
 
@@ -138,14 +138,13 @@ impl Attempt {
             _ => None,
         };
         let keeper = keep_alive.map(|keep_alive| keep_alive.keeper(started));
-        let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
-        if deadline <= cx.now {
+        if keeper.is_some_and(|keeper| keeper.cap(deadline) <= cx.now) {
             self.refuse(cx, waiters, request, id, NotAdopted::Lost(LossReason::Lapsed));
             return false;
         }
-        self.stage = Stage::Held(Hold::until(deadline, keeper));
-        cx.timers.set(deadline, Timer::Deadline(id));
-        let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
+        let mut hold = Hold::until(started, keeper);
+        let Extended { deadline, is_last } = hold.prolong(cx, id, deadline);
+        self.stage = Stage::Held(hold);
         let result = Ok(Adopted { attempt: id, deadline, is_last });
         cx.events.push(Event::Adopted { request, result });
         true

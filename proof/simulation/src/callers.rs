@@ -259,10 +259,10 @@ impl World {
         let client = &mut self.clients[place];
         if let Some(machine) = &mut client.machine {
             // A release says that the work has ended well, and a drop that it has not.
-            match request {
-                Some(_) => machine.handle_finish(local, request, attempt, in_time),
-                None => machine.handle_release(local, None, attempt, in_time),
+            if request.is_some() {
+                machine.handle_ended_well(attempt);
             }
+            machine.handle_release(local, request, attempt, in_time);
         }
         self.turn(place);
         let Some(held) = self.clients[place].holds.remove(&hold) else { return };

@@ -252,7 +252,8 @@ impl Crowd {
             Happening::Wakes(_) => return,
             Happening::Releases(attempt) => {
                 client.requests += 1;
-                client.machine.handle_finish(now, RequestId(client.requests).into(), attempt, true);
+                let request = Some(RequestId(client.requests));
+                client.machine.handle_release(now, request, attempt, true);
                 self.sections += 1;
                 if !self.rests {
                     self.wants(place);

@@ -152,7 +152,8 @@ impl Stage {
             }
             "finish" => {
                 let hold = self.hold(number(3));
-                self.machine.handle_finish(now, Some(RequestId(number(1))), hold, false);
+                self.machine.handle_ended_well(hold);
+                self.machine.handle_release(now, Some(RequestId(number(1))), hold, false);
             }
             "back" => {
                 let hold = self.hold(number(1));
