@@ -51,11 +51,6 @@ impl Handle {
         WeakHandle(Arc::downgrade(&self.0))
     }
 
-    /// Returns what this client itself knows of `keys`, which is nothing once it has ended.
-    pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
-        self.downgrade().own(keys).await
-    }
-
     pub(crate) fn now(&self) -> Instant {
         self.0.clock.now()
     }
@@ -190,8 +185,8 @@ impl WeakHandle {
         self.0.upgrade().map_or(Ok(()), |shared| Handle(shared).here())
     }
 
-    /// Does what [`Handle::own`] does.
-    pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
+    /// Returns what this client itself knows of `keys`, which is nothing once it has ended.
+    pub(crate) async fn own(self, keys: Vec<Arc<str>>) -> Own {
         let ask = |shared| Handle(shared).ask(|_, reply| Request::Own { keys, reply });
         match self.0.upgrade().map(ask) {
             Some(answer) => answer.await.unwrap_or_default(),
