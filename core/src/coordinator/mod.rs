@@ -222,7 +222,7 @@ impl Coordinator {
     /// Returns the number of holds that no guard has, and that are kept warm.
     #[inline]
     pub fn idle_holds(&self) -> usize {
-        self.waiters.local_queue.idle_holds()
+        self.waiters.local_queue.idle.len()
     }
 
     /// Returns the number of acquires that wait until this client has fewer rounds open.

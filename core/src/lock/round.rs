@@ -126,7 +126,7 @@ impl Locks {
             Course::GoesOn if !round.is_complete() => {}
             Course::GoesOn | Course::IsOver => self.close_round(cx, id),
             Course::EndsAttempt(attempt) => {
-                self.attempts.free(attempt);
+                self.attempts.remove(attempt);
                 self.close_round(cx, id);
             }
             Course::IsLost { too_late } => self.lose(cx, waiters, id, too_late),
@@ -135,12 +135,10 @@ impl Locks {
     }
 
     pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
-        if let Some(round) = self.rounds.get_mut(id) {
-            round.end(cx, id);
-            if self.rooms.len() < MOST_ROOMS {
-                self.rooms.push(std::mem::take(&mut round.answers));
-            }
-            self.rounds.free(id);
+        if let Some(round) = self.rounds.take(cx, id)
+            && self.rooms.len() < MOST_ROOMS
+        {
+            self.rooms.push(round.answers);
         }
     }
 }

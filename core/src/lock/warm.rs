@@ -187,12 +187,7 @@ impl Attempt {
 
     /// Takes a hold from the shelf. Returns `false` if a guard has it: then it is held. Otherwise it is idle, and
     /// to be released, passed on, or put there again.
-    pub(super) fn recall(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-    ) -> bool {
+    pub(super) fn recall(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) -> bool {
         let Stage::Idle(idle) = &mut self.stage else { return false };
         let recalled = cx.shelf.as_ref().and_then(|shelf| shelf.recall(self.claim.keys.first()));
         let Some(Recalled { idle_until, taken }) = recalled else { return true };

@@ -88,13 +88,6 @@ impl<T> Table<T> {
         Some(entry)
     }
 
-    /// Removes an entry of which nothing is wanted: it is not moved.
-    pub(crate) fn free<I: Id>(&mut self, id: I) {
-        if self.get(id).is_some() {
-            self.slots.free(id.place().slot);
-        }
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -133,9 +126,8 @@ mod tests {
         assert_eq!((table.get(first), table.get(second)), (None, Some(&"second")));
         table.insert(first, "late");
         assert_eq!((table.remove(first), table.len()), (None, 1));
-        table.free(first);
         assert_eq!(table.get(second), Some(&"second"));
-        (0..2).for_each(|_| table.free(second));
+        assert_eq!((table.remove(second), table.remove(second)), (Some("second"), None));
         assert_eq!((table.get(second), table.len()), (None, 0));
         assert_eq!(table.get(Number(Place::NONE)), None);
     }

@@ -72,7 +72,7 @@ pub(crate) struct LocalQueue {
     /// they came. That acquire is refused by the masters, as by a holder elsewhere.
     placeless: Vec<(AttemptId, Keys)>,
     /// The holds that are idle, which have their places.
-    idle: BTreeMap<Arc<str>, AttemptId>,
+    pub(crate) idle: BTreeMap<Arc<str>, AttemptId>,
 }
 
 impl LocalQueue {
@@ -104,7 +104,7 @@ impl LocalQueue {
         let has =
             |(_, held): &(AttemptId, Keys), key: &Arc<str>| held.iter().any(|held| held == key);
         let is_held = |key: &Arc<str>| {
-            self.occupant(key) == Some(Occupant::Holder) && self.idle(key).is_none()
+            self.occupant(key) == Some(Occupant::Holder) && !self.idle.contains_key(key)
                 || self.placeless.iter().any(|hold| has(hold, key))
         };
         keys.iter().any(is_held)
@@ -154,40 +154,15 @@ impl LocalQueue {
         match self.placeless.iter().position(|(attempt, _)| *attempt == id) {
             Some(place) => _ = self.placeless.swap_remove(place),
             None => {
-                self.occupy_idle(keys.first());
+                self.idle.remove(keys.first());
                 self.free(keys);
             }
         }
     }
 
-    /// Notes that a guard has the hold again that was idle under `key`, or is about to release it.
-    pub(crate) fn occupy_idle(&mut self, key: &str) {
-        self.idle.remove(key);
-    }
-
-    /// Notes that no guard has the hold of `key` any more, which stays idle.
-    pub(crate) fn left_idle(&mut self, key: &Arc<str>, id: AttemptId) {
-        self.idle.insert(key.clone(), id);
-    }
-
-    /// Returns the hold that is idle under `key`.
-    pub(crate) fn idle(&self, key: &str) -> Option<AttemptId> {
-        self.idle.get(key).copied()
-    }
-
-    /// Returns how many holds are idle.
-    pub(crate) fn idle_holds(&self) -> usize {
-        self.idle.len()
-    }
-
-    /// Returns whether a hold is idle under one of `keys`.
-    pub(crate) fn has_idle_among(&self, keys: &Keys) -> bool {
-        keys.iter().any(|key| self.idle(key).is_some())
-    }
-
     /// Notes that the hold of `key` has gone to `request`, which waited for it, without the masters.
     pub(crate) fn passed_on(&mut self, key: &str) {
-        self.occupy_idle(key);
+        self.idle.remove(key);
         if let Some(line) = self.line_mut(key) {
             line.passed_on_warm();
         }
