@@ -42,7 +42,7 @@ impl Attempt {
         }
     }
 
-    /// Schedules the next extension, after one that was neither won nor lost, or that has not begun.
+    /// Schedules the next extension, if the last was neither won nor lost, or has not begun.
     pub(crate) fn keep_again(&mut self, cx: &mut Cx, id: AttemptId) {
         if let Some(hold) = self.held_mut()
             && let Some(keeper) = hold.keeper

@@ -111,7 +111,7 @@ impl Locks {
         let is_idle = self.recall(cx, waiters, id);
         if is_idle && let Some(attempt) = self.attempts.get(id) {
             let (key, guards) = (attempt.claim.keys.first(), attempt.reuses);
-            // It is not kept warm for a while if a client elsewhere asks for it too soon.
+            // It is not kept warm for a while if another process asks for it too soon.
             if reason == IdleEnd::Asked && self.unpaid.asked(cx.now, key, guards) {
                 cx.events.pauses_warm();
             }

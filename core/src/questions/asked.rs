@@ -1,4 +1,4 @@
-//! A client elsewhere asks for a lock that this process holds.
+//! Another client asks for a lock that this process holds.
 
 use crate::lock::{Attempt, Locks};
 use crate::shared::{AttemptId, Cx, Event, IdleEnd};
@@ -6,7 +6,7 @@ use crate::waiting::Waiters;
 use std::sync::Arc;
 
 impl Locks {
-    /// Gives way to a client elsewhere that has asked for `key`: what is idle there is released. A guard that
+    /// Gives way to another client that has asked for `key`: what is idle there is released. A guard that
     /// has the key is notified, and keeps it.
     pub(crate) fn give_way(&mut self, cx: &mut Cx, waiters: &mut Waiters, key: &Arc<str>) {
         if let Some(id) = waiters.idle(key)
@@ -24,14 +24,14 @@ impl Locks {
         holds.into_iter().for_each(|attempt| cx.events.push(Event::Wanted { attempt }));
     }
 
-    /// Listens for clients elsewhere that ask for this hold.
+    /// Listens for other clients that ask for this hold.
     pub(crate) fn hear_asks(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         if let Some(attempt) = self.attempts.get_mut(id) {
             attempt.hear_asks(cx, waiters);
         }
     }
 
-    /// Listens again where clients elsewhere now ask for holds of this process: a node has come or gone.
+    /// Listens again where other clients now ask for holds of this process: a node has come or gone.
     pub(crate) fn hear_asks_anew(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
         for id in self.attempts.ids(|attempt| attempt.hears_asks) {
             self.hear_asks(cx, waiters, id);
@@ -40,7 +40,7 @@ impl Locks {
 }
 
 impl Attempt {
-    /// Listens for clients elsewhere that ask for this hold.
+    /// Listens for other clients that ask for this hold.
     pub(crate) fn hear_asks(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
         self.hears_asks = true;
         if cx.masters.settings.wake_ups {

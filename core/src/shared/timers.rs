@@ -10,7 +10,7 @@ pub(crate) enum Timer {
     Round(RoundId),
     /// The next attempt of a waiting acquire.
     Attempt(RequestId),
-    /// A held lock lapses, and one that is idle is released.
+    /// A held lock lapses, and an idle hold is released.
     Deadline(AttemptId),
     /// A keeper extends its lock.
     Keep(AttemptId),
