@@ -1,7 +1,6 @@
 //! The identity of this client at the masters, where it changes while it runs: tokens of a cloud, secrets that
 //! are rotated.
 
-mod file;
 mod source;
 
 pub(crate) use source::Source;

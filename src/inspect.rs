@@ -61,7 +61,7 @@ impl Redlock {
         let waitlist = self.options().waitlist(&key);
         let asked = self.ask_about(&key, Some(Beside { readers, waitlist }));
         let Inspected { nodes, membership, waiting } = self.driver().answer(asked).await?;
-        let own = self.driver().own(vec![key.clone()]).await;
+        let own = self.driver().downgrade().own(vec![key.clone()]).await;
         let mut found = Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) };
         found.learn(&own, 0);
         Ok(found)

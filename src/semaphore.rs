@@ -152,7 +152,7 @@ impl Semaphore {
         // All of them are asked at once.
         let asked: Vec<_> =
             slots.names().iter().map(|key| self.redlock.ask_about(key, None)).collect();
-        let own = self.redlock.driver().own(slots.names().to_vec());
+        let own = self.redlock.driver().downgrade().own(slots.names().to_vec());
         let mut permits = Vec::with_capacity(asked.len());
         for ((slot, key), answer) in (0..).zip(slots.names()).zip(asked) {
             let found = self.redlock.driver().answer(answer).await?;

@@ -315,8 +315,8 @@ impl Play {
             | Event::Wanted { .. }
             | Event::Heard { .. }
             | Event::InTheWay { .. }
-            | Event::Keep { .. }
             | Event::Looked { .. } => {}
+            Event::Keep { attempt } => self.machine.handle_keep(self.now, attempt),
             Event::Broken(invariant) => panic!("broken: {}", invariant.as_str()),
             Event::Lost { attempt, .. } => drop(self.holds.remove(&attempt)),
             Event::NotAcquired { request, .. }

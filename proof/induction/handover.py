@@ -60,7 +60,7 @@ def build(m):
              ForAll([t], And(0 < trust(t), trust(t) <= life(t), trust(t) <= guard)))
 
     m.reads("lock/detach.rs", "unsettled.union(attempt.claim.unsettled).union(warming)")
-    m.reads("quorum/lease.rs", "let apart = self.warming.union(never);")
+    m.reads("quorum/lease.rs", "let held = self.held.difference(self.warming).difference(never);")
 
     m.starts(ForAll([r], Not(S.begun(r))), ForAll([r, n], Not(S.ack(r, n))),
              ForAll([t], And(Not(S.held(t)), Not(S.won(t)), Not(S.leaving(t)), Not(S.value(t)))),
@@ -84,7 +84,7 @@ def build(m):
              ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("send_set", "a client sends a SET or a top-up; nothing once its last extension has begun",
-             ["lock/attempt.rs:attempt", "lock/top_up.rs:top_up", "lock/detach.rs:prepare_detach"],
+             ["lock/attempt.rs:attempt", "lock/top_up.rs:top_up", "lock/purpose.rs:begin_change"],
              [m.rule("nothing after", "nothing is sent after the last extension",
                      And(Not(S.leaving(t0)), Not(S.value(t0))),
                      breaks=["send_set/sent before", "send_set/settled"])], to("late", t0, n0, True))
@@ -121,7 +121,7 @@ def build(m):
     m.action("win_extension", "a client counts a quorum that holds the token, before the old deadline",
              ["lock/extend.rs:judge_extension"], [*holds, quorum, Not(S.leaving(token)), trusted], *rests_on_it)
     m.action("leave", "a client begins the last extension of a hold",
-             ["lock/detach.rs:prepare_detach", "lock/extend.rs:send_extension"],
+             ["lock/purpose.rs:begin_change", "lock/extend.rs:send_extension"],
              [*holds, Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n))), Not(S.leaving(token))],
              to("begun", r0, True), to("start", r0, S.now), to("leaving", token, True), to("left_at", token, S.now))
     m.action("return", "too few masters have confirmed the last extension, and the hold is what it was",

@@ -181,7 +181,7 @@ def build(m):
              ["lock/downgrade.rs:prepare_downgrade", "driver/holds.rs:succeed"],
              [S.held(t0), Not(born(t0)), Not(S.over(t0)), S.now < S.deadline(t0)], to("asked", t0, True))
     m.action("downgrade_undone", "each answer says that nothing was done, and the client is a writer again",
-             ["lock/downgrade.rs:undo", "lock/purpose.rs:undo_change"],
+             ["lock/purpose.rs:undo_change"],
              [S.asked(t0),
               m.rule("done for good", "a writer that a master has made a reader stays one", Not(S.done(t0)),
                      breaks=["downgrade_undone/asked first"])],

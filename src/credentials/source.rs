@@ -1,10 +1,12 @@
 //! Where credentials come from. A provider is code of others: it may fail, hang or panic, and none of that
 //! goes any further than the answer.
 
-use super::{Credentials, file};
+use super::Credentials;
 use quorumlock_core::coordinator::wire::{self, Renewal};
 use std::error::Error;
+use std::fs::File;
 use std::future::Future;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// neither the time of change nor a notification of the file system is reliable.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// The longest file. A longer one is something else, and may have no end.
+const LONGEST: u64 = 64 << 10;
+
 /// Threads that one source may block at once. The system does not give up a thread that hangs.
 const THREADS: usize = 4;
 
@@ -27,9 +32,10 @@ type Asking = Pin<Box<dyn Future<Output = Result<Credentials, String>> + Send>>;
 
 /// Where credentials come from.
 #[derive(Clone)]
-pub(crate) enum Source {
-    Provider(Arc<dyn Fn(Arc<str>) -> Asking + Send + Sync>),
-    File(Arc<Path>, Arc<Semaphore>),
+pub(crate) struct Source {
+    provider: Arc<dyn Fn(Arc<str>) -> Asking + Send + Sync>,
+    /// The file that it reads, if it does.
+    file: Option<Arc<Path>>,
 }
 
 impl Source {
@@ -40,14 +46,15 @@ impl Source {
         E: Into<Box<dyn Error + Send + Sync>>,
     {
         let provider = Arc::new(provider);
-        Self::Provider(Arc::new(move |node| {
+        let provider = Arc::new(move |node| -> Asking {
             let provider = provider.clone();
             // The call itself may panic, too.
             Box::pin(async move {
                 let asked = provider(node).await;
                 asked.map_err(|error| format!("their provider failed: {}", error.into()))
             })
-        }))
+        });
+        Self { provider, file: None }
     }
 
     pub(crate) fn blocking<P, E>(provider: P) -> Self
@@ -64,15 +71,18 @@ impl Source {
     }
 
     pub(crate) fn file(path: PathBuf) -> Self {
-        Self::File(path.into(), Arc::new(Semaphore::new(THREADS)))
+        let (file, threads) = (Arc::<Path>::from(path), Arc::new(Semaphore::new(THREADS)));
+        let path = file.clone();
+        let provider = Arc::new(move |_: Arc<str>| -> Asking {
+            let path = path.clone();
+            on_a_thread(threads.clone(), move || read(&path))
+        });
+        Self { provider, file: Some(file) }
     }
 
     /// Checks what can be known before a connection is made.
     pub(crate) fn check(&self) -> Result<(), String> {
-        match self {
-            Self::Provider(_) => Ok(()),
-            Self::File(path, _) => file::read(path).map(drop),
-        }
+        self.file.as_ref().map_or(Ok(()), |path| read(path).map(drop))
     }
 
     /// Asks for the credentials at the master of this name; its address may name a user.
@@ -81,15 +91,8 @@ impl Source {
         node: &Arc<str>,
         user: Option<&str>,
     ) -> Result<wire::Credentials, Arc<str>> {
-        let asking = match self {
-            Self::Provider(provider) => provider(node.clone()),
-            Self::File(path, threads) => {
-                let path = path.clone();
-                on_a_thread(threads.clone(), move || file::read(&path))
-            }
-        };
         let mut asked = JoinSet::new();
-        asked.spawn(asking);
+        asked.spawn((self.provider)(node.clone()));
         let given = match timeout(PATIENCE, asked.join_next()).await {
             Ok(Some(Ok(given))) => given,
             Ok(_) => Err("their provider panicked".to_owned()),
@@ -102,10 +105,10 @@ impl Source {
         Ok(wire::Credentials {
             username: given.username.or_else(|| user.map(str::to_owned)),
             password: given.password,
-            renewal: match (self, given.life) {
-                (Self::File(..), _) => Renewal::Every(LOOK),
-                (_, Some(life)) => Renewal::Within(life),
-                (_, None) => Renewal::Never,
+            renewal: match given.life {
+                _ if self.file.is_some() => Renewal::Every(LOOK),
+                Some(life) => Renewal::Within(life),
+                None => Renewal::Never,
             },
         })
     }
@@ -126,4 +129,32 @@ fn on_a_thread(
         let ended = tokio::task::spawn_blocking(work).await;
         ended.unwrap_or_else(|_panicked| Err("their provider panicked".to_owned()))
     })
+}
+
+/// Reads a file of one line, the password, or of two: the user, then the password. Errors show nothing of them.
+pub(super) fn read(path: &Path) -> Result<Credentials, String> {
+    let problem = |problem: &str| format!("{} {problem}", path.display());
+    let text = content(path).map_err(|error| problem(&format!("cannot be read: {error}")))?;
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    let lines: Vec<_> =
+        text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
+    match lines[..] {
+        [""] => {
+            Err(problem("is empty: write the password there, or the user and then the password"))
+        }
+        [password] => Ok(Credentials::password(password)),
+        ["", _] | [_, ""] => Err(problem("has an empty line: write the user, then the password")),
+        [user, password] => Ok(Credentials::new(user, password)),
+        _ => Err(problem("has more than two lines: write the user, then the password")),
+    }
+}
+
+fn content(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let length = File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(length).unwrap_or(u64::MAX) > LONGEST {
+        return Err(io::Error::other("it is longer than 64 KiB, which no password is"));
+    }
+    let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
+    String::from_utf8(bytes).map_err(no_text)
 }

@@ -2,7 +2,7 @@
 
 use super::holds::Holds;
 use super::request::{Reply, Won};
-use super::{Ahead, Handle, IdleLocks, LeaseState, ReleaseOnDrop};
+use super::{Ahead, Handle, LeaseState, ReleaseOnDrop};
 use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum, Overloaded};
 use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
@@ -36,18 +36,14 @@ impl Acquirer {
     /// Sends the lock itself to its caller: if the caller does not pick it up, it is released.
     pub(super) fn acquired(
         self,
-        (holds, idle_locks): (&mut Holds, &IdleLocks),
+        holds: &mut Holds,
         (attempt, now, deadline): (AttemptId, Instant, Instant),
         token: Option<FencingToken>,
         slot: Option<u8>,
     ) {
-        let lend = |lent: &_| Arc::new(LeaseState::lent(lent, self.resource.clone(), now));
-        let hold = idle_locks.lend(attempt, lend).unwrap_or_else(|| {
-            let hold = LeaseState::new(attempt, self.resource.clone(), self.kind, now, deadline);
-            let hold = Arc::new(hold);
-            holds.insert(hold.clone());
-            hold
-        });
+        let hold = LeaseState::new(attempt, self.resource, self.kind, now, deadline);
+        let hold = Arc::new(hold);
+        holds.insert(hold.clone());
         let lock = ReleaseOnDrop::new(self.driver, hold);
         let _ = self.reply.send(Ok(Won { lock, token, slot }));
     }

@@ -125,6 +125,9 @@ impl Callers {
             Request::Release { request, attempt, in_time, ends_well, reply } => {
                 let hold = self.holds.remove(attempt);
                 let held = hold.as_ref().map(|hold| hold.held(now));
+                if ends_well {
+                    machine.handle_end_well(attempt);
+                }
                 if ends_well && machine.handle_leave_idle(now, attempt, in_time) {
                     self.telemetry.outlet.kept(held, "idle");
                     reply.into_iter().for_each(|reply| _ = reply.send(Ok(Released::KeptWarm)));
@@ -138,9 +141,6 @@ impl Callers {
                     self.waiting.releasers.insert(request, Releaser { reply, hold, given_up: now });
                     request
                 });
-                if ends_well {
-                    machine.handle_end_well(attempt);
-                }
                 machine.handle_release(now, request, attempt, in_time);
             }
             Request::Forget(attempt) => {
@@ -149,12 +149,7 @@ impl Callers {
                 self.telemetry.outlet.kept(held, "forgotten");
                 machine.handle_forget(now, attempt);
             }
-            Request::Claimed(hold) => {
-                let attempt = hold.attempt;
-                self.holds.insert(hold);
-                machine.handle_claimed(now, attempt);
-            }
-            Request::PickedUp(attempt) => machine.handle_picked_up(now, attempt),
+            Request::Claimed(attempt) => machine.handle_claimed(now, attempt),
             Request::Detach { request, attempt, driver, reply } => {
                 self.waiting.detachers.insert(request, (driver, reply));
                 machine.handle_detach(now, request, attempt);
@@ -203,7 +198,7 @@ impl Callers {
             Request::Own { .. } if self.closing => {}
             Request::Own { keys, reply } => {
                 let mailbox = machine.masters().known_mailbox();
-                let idle = keys.iter().map(|key| machine.idle_under(key)).collect();
+                let idle = keys.iter().map(|key| machine.idle_under(now, key)).collect();
                 let _ = reply.send(Own { mailbox, idle });
             }
             Request::Connected => self.in_use = true,
@@ -232,9 +227,7 @@ impl Callers {
 
     /// Learns of guards that had an idle lock when the machine recalled it.
     fn learn_in_use(&mut self) {
-        if self.idle_locks.has_in_use() {
-            self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.insert(hold));
-        }
+        self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.insert(hold));
     }
 
     /// Reports to callers what the machine has decided. Returns `true` if that has led to a question to
@@ -253,10 +246,8 @@ impl Callers {
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
                         let token = ballot.map(FencingToken::of_win);
-                        let hold = (attempt, now, deadline);
-                        let holds = (&mut self.holds, &*self.idle_locks);
-                        acquirer.acquired(holds, hold, token, machine.slot(attempt));
-                        machine.handle_on_its_way(attempt);
+                        let won = (attempt, now, deadline);
+                        acquirer.acquired(&mut self.holds, won, token, machine.slot(attempt));
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
@@ -314,9 +305,8 @@ impl Callers {
                 }
                 Event::Keep { attempt } => {
                     // The keeper extends no hold that its caller has not picked up.
-                    let hold = self.holds.get(attempt);
-                    if hold.is_some_and(|hold| hold.is_picked_up_or_awaited()) {
-                        machine.handle_picked_up(now, attempt);
+                    if self.holds.get(attempt).is_some_and(|hold| hold.is_picked_up()) {
+                        machine.handle_keep(now, attempt);
                     }
                 }
                 Event::Wanted { attempt } => {
@@ -335,9 +325,6 @@ impl Callers {
                 }
                 Event::Adopted { request, result } => {
                     if let Some(adopter) = self.waiting.adopters.remove(&request) {
-                        if let Ok(adopted) = &result {
-                            machine.handle_on_its_way(adopted.attempt);
-                        }
                         let begun = (now, &mut self.holds, &self.telemetry.outlet);
                         adopter.adopted(begun, result, machine.masters().membership());
                     } else if let Ok(adopted) = result {

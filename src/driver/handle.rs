@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::process::Process;
-use super::{IdleLocks, LeaseState, LockRequest, Own, Request, Requests, Taken};
+use super::{IdleLocks, LeaseState, LockRequest, Own, Request, Requests};
 use crate::failure::{Closed, Lost, ShutdownError, Why};
 use crate::telemetry::Outlet;
 use quorumlock_core::coordinator::RequestId;
@@ -49,11 +49,6 @@ impl Handle {
 
     pub(crate) fn downgrade(&self) -> WeakHandle {
         WeakHandle(Arc::downgrade(&self.0))
-    }
-
-    /// Returns what this client itself knows of `keys`, which is nothing once it has ended.
-    pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
-        self.downgrade().own(keys).await
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -151,13 +146,13 @@ impl Handle {
         let lend = |lent: &_| Arc::new(LeaseState::lent(lent, resource.clone(), now));
         let hold = self.0.idle_locks.take(key, terms, now, lend)?;
         // Unless the client is being shut down at this moment.
-        (hold.pick_up() != Taken::Before).then_some(hold)
+        hold.pick_up().then_some(hold)
     }
 
     /// Lets the driver learn of the guard of `hold` before a request of it, if it has not heard of it.
     pub(crate) fn claim(&self, hold: &LeaseState) {
-        if let Some(hold) = hold.keep() {
-            self.send(Request::Claimed(hold));
+        if hold.keep() {
+            self.send(Request::Claimed(hold.attempt));
         }
     }
 
@@ -190,8 +185,8 @@ impl WeakHandle {
         self.0.upgrade().map_or(Ok(()), |shared| Handle(shared).here())
     }
 
-    /// Does what [`Handle::own`] does.
-    pub(crate) async fn own(&self, keys: Vec<Arc<str>>) -> Own {
+    /// Returns what this client itself knows of `keys`, which is nothing once it has ended.
+    pub(crate) async fn own(self, keys: Vec<Arc<str>>) -> Own {
         let ask = |shared| Handle(shared).ask(|_, reply| Request::Own { keys, reply });
         match self.0.upgrade().map(ask) {
             Some(answer) => answer.await.unwrap_or_default(),

@@ -1,6 +1,5 @@
 //! The state that a guard and the driver share about one held lock.
 
-mod claim;
 mod deadline;
 mod latch;
 mod lent;
@@ -14,8 +13,6 @@ use crate::failure::{LossReason, Lost};
 use crate::kind_name::KindName;
 use crate::released::Released;
 use crate::telemetry::Held;
-use claim::Claim;
-pub(crate) use claim::Taken;
 use deadline::AtomicDeadline;
 use latch::Latch;
 pub(crate) use lent::IdleLocks;
@@ -36,7 +33,7 @@ pub(crate) struct LeaseState {
     pub(super) kind: KindName,
     acquired_at: Instant,
     /// The guard was picked up by its caller, or taken back because it was not.
-    claim: Claim,
+    claim: Latch,
     /// The guard is gone.
     parted: Latch,
     /// The deadline is the end of the keep-alive: extensions move it no further.
@@ -79,7 +76,7 @@ impl LeaseState {
             resource,
             kind,
             acquired_at: now,
-            claim: Claim::new(),
+            claim: Latch::new(),
             parted: Latch::new(),
             last: Latch::new(),
             asked: Latch::new(),
@@ -147,33 +144,29 @@ impl LeaseState {
         in_time
     }
 
-    /// Marks the guard as received by its caller, unless the driver has taken it back meanwhile.
-    pub(crate) fn pick_up(&self) -> Taken {
+    /// Marks the guard as received by its caller. Returns `false` if the driver has taken it back meanwhile.
+    pub(crate) fn pick_up(&self) -> bool {
         self.claim.take()
     }
 
     /// Takes the guard back, for the driver. Returns `false` if its caller has it.
     pub(crate) fn take_back(&self) -> bool {
-        self.claim.take() != Taken::Before
+        self.claim.take()
     }
 
-    /// Returns whether the caller has the guard, for the driver, which is notified by a caller that comes later.
-    pub(crate) fn is_picked_up_or_awaited(&self) -> bool {
-        self.claim.is_taken_or_awaits()
+    /// Returns whether the guard is no longer on its way: its caller has it, or it was taken back.
+    pub(crate) fn is_picked_up(&self) -> bool {
+        self.claim.is_taken()
     }
 
     /// Returns the outcome of a release for the guard. `answer` is the driver's, and `None` if it
     /// has ended. A hold that was lost before its guard was given up knows the reason itself.
     pub(crate) fn released(&self, answer: Option<ReleaseResult>) -> Result<Released, Lost> {
-        let found = match answer {
-            Some(Ok(released)) => return Ok(released),
-            Some(Err(reason)) => Some(reason),
-            None => None,
-        };
         let lost = self.loss(self.deadline());
-        match found {
+        match answer {
+            Some(Ok(released)) => Ok(released),
             _ if lost.reason != LossReason::Released => Err(lost),
-            Some(reason) => Err(Lost { reason, ..lost }),
+            Some(Err(reason)) => Err(Lost { reason, ..lost }),
             None => Ok(Released::Unconfirmed(Vec::new())),
         }
     }
@@ -240,13 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_that_is_late_learns_that_an_extension_waits_for_it() {
+    fn a_guard_is_picked_up_or_taken_back_by_the_first_that_comes() {
         let (early, late) = (hold_until(100), hold_until(100));
-        assert_eq!(early.pick_up(), Taken::OnItsWay);
-        assert!(early.is_picked_up_or_awaited());
-        assert!(!late.is_picked_up_or_awaited() && !late.is_picked_up_or_awaited());
-        assert_eq!((late.pick_up(), late.pick_up()), (Taken::Awaited, Taken::Before));
-        assert!(late.is_picked_up_or_awaited());
+        assert!(!early.is_picked_up() && early.pick_up() && early.is_picked_up());
+        assert!(!early.take_back() && late.take_back() && !late.pick_up());
     }
 
     #[test]

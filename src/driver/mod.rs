@@ -30,7 +30,7 @@ pub(crate) use hand_over::{Adopter, InTransit};
 pub(crate) use handle::{Ended, Handle, WeakHandle};
 use holds::Holds;
 pub(crate) use inbox::{Inbox, Requests, requests};
-pub(crate) use lease_state::{IdleLocks, LeaseState, Taken};
+pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use listening::Listening;
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
 pub(crate) use request::{

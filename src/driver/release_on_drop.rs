@@ -1,13 +1,16 @@
 //! The way of a lock to its caller, and the ways in which its guard gives it up.
 
-use super::{Handle, LeaseState, ReleaseResult, Request, Taken};
+use super::{Handle, LeaseState, ReleaseResult, Request};
 use crate::failure::{Closed, LossReason, Lost};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// A lock that was won, on its way to its caller. It is released when dropped, unless the caller has
 /// picked it up.
-pub(crate) struct ReleaseOnDrop(Option<(Handle, Arc<LeaseState>)>);
+pub(crate) struct ReleaseOnDrop {
+    driver: Handle,
+    hold: Arc<LeaseState>,
+}
 
 /// Reason why a lock that was won does not belong to its caller.
 pub(crate) enum Missed {
@@ -19,32 +22,27 @@ pub(crate) enum Missed {
 
 impl ReleaseOnDrop {
     pub(crate) const fn new(driver: Handle, hold: Arc<LeaseState>) -> Self {
-        Self(Some((driver, hold)))
+        Self { driver, hold }
     }
 
     /// Hands the lock to the caller, unless it is already over. If it is, nothing stays behind.
-    pub(crate) fn pick_up(mut self) -> Result<(Handle, Arc<LeaseState>), Missed> {
-        let Some((driver, hold)) = &self.0 else { return Err(Missed::Closed(Closed::ENDED)) };
+    pub(crate) fn pick_up(self) -> Result<(Handle, Arc<LeaseState>), Missed> {
+        let Self { driver, hold } = &self;
         match hold.check(driver.now()) {
             Err(Lost { reason: LossReason::Closed | LossReason::Broken(_), .. }) => {
-                return Err(Missed::Closed(driver.closed()));
+                Err(Missed::Closed(driver.closed()))
             }
-            Err(_) => return Err(Missed::TooLate),
-            Ok(_) => {}
+            Err(_) => Err(Missed::TooLate),
+            Ok(_) if hold.pick_up() => Ok((driver.clone(), hold.clone())),
+            Ok(_) => Err(Missed::Closed(driver.closed())),
         }
-        match hold.pick_up() {
-            Taken::Before => return Err(Missed::Closed(driver.closed())),
-            Taken::Awaited => driver.send(Request::PickedUp(hold.attempt)),
-            Taken::OnItsWay => {}
-        }
-        self.0.take().ok_or(Missed::Closed(Closed::ENDED))
     }
 }
 
 impl Drop for ReleaseOnDrop {
     fn drop(&mut self) {
-        if let Some((driver, hold)) = &self.0 {
-            driver.release(hold, None);
+        if !self.hold.is_picked_up() {
+            self.driver.release(&self.hold, None);
         }
     }
 }

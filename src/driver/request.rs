@@ -94,11 +94,9 @@ pub(crate) enum Request {
         ends_well: bool,
         reply: Option<Reply<ReleaseResult>>,
     },
-    /// A caller has picked up its guard, for which an extension waits.
-    PickedUp(AttemptId),
     Forget(AttemptId),
     /// A guard has this hold, which it has taken from the shelf, and needs the machine.
-    Claimed(Arc<LeaseState>),
+    Claimed(AttemptId),
     Detach {
         request: RequestId,
         attempt: AttemptId,

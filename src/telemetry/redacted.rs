@@ -4,7 +4,7 @@
 //! A server's error can repeat what it was sent, and a key is deleted by its token.
 
 use crate::report::{NodeReport, OneLine};
-use std::fmt::{self, Write};
+use std::fmt;
 
 /// The number of digits of a token that are shown, as in `f3a9c1…`.
 const SHOWN: usize = 6;
@@ -17,9 +17,15 @@ pub(super) struct Redacted<T>(pub(super) T);
 
 impl<T: fmt::Display> fmt::Display for Redacted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut cut = Cut { out: f, row: String::new() };
-        write!(cut, "{}", OneLine(&self.0))?;
-        cut.end_row()
+        let is_no_digit = |letter: char| !letter.is_ascii_hexdigit();
+        for row in OneLine(&self.0).to_string().split_inclusive(is_no_digit) {
+            let digits = row.trim_end_matches(is_no_digit).len();
+            match digits {
+                LENGTH.. => write!(f, "{}…{}", &row[..SHOWN], &row[digits..])?,
+                _ => f.write_str(row)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -32,38 +38,6 @@ impl fmt::Display for Votes<'_> {
             let between = if place == 0 { "" } else { "; " };
             write!(f, "{between}{}", Redacted(report))
         })
-    }
-}
-
-struct Cut<'a, 'b> {
-    out: &'a mut fmt::Formatter<'b>,
-    /// The digits since the last character that is not one.
-    row: String,
-}
-
-impl Cut<'_, '_> {
-    fn end_row(&mut self) -> fmt::Result {
-        if self.row.len() >= LENGTH {
-            self.row.truncate(SHOWN);
-            self.row.push('…');
-        }
-        self.out.write_str(&self.row)?;
-        self.row.clear();
-        Ok(())
-    }
-}
-
-impl Write for Cut<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for letter in text.chars() {
-            if letter.is_ascii_hexdigit() {
-                self.row.push(letter);
-            } else {
-                self.end_row()?;
-                self.out.write_char(letter)?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The masters' answers, and what the coordinator does with them.
 
 use super::Coordinator;
-use crate::lock::{Round, RoundKind, acquire, extend};
+use crate::lock::{RoundKind, acquire, extend};
 use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
 use crate::questions::Question;
 use crate::questions::remaining::Reported;
@@ -22,7 +22,7 @@ impl Coordinator {
             Incoming::Broken(fault) => self.break_session(node, fault),
             Incoming::Vote(round, reply) => self.replied(round, node, reply),
             Incoming::Uncounted(id, why) => {
-                locks.rounds.get_mut(id).into_iter().for_each(Round::leave_uncounted);
+                locks.rounds.get_mut(id).into_iter().for_each(|round| round.is_uncounted = true);
                 self.answered(id, node, Answer::Refused(why));
             }
             Incoming::Remaining(request, round, attempt, reply) => {
@@ -136,14 +136,7 @@ impl Coordinator {
     /// Judges a round by the answers so far.
     #[inline]
     fn judge(&mut self, id: RoundId) {
-        let Self { cx, locks, waiters } = self;
-        match locks.rounds.get(id).map(|round| &round.kind) {
-            Some(RoundKind::Acquire { .. }) => locks.judge_acquire(cx, waiters, id),
-            Some(RoundKind::Extend { .. }) => locks.judge_extension(cx, waiters, id),
-            Some(RoundKind::Release { .. }) => locks.judge_release(cx, id),
-            Some(RoundKind::Question(_)) => locks.judge_question(cx, id),
-            None => {}
-        }
+        self.locks.judge(&mut self.cx, &mut self.waiters, id);
         self.go_on();
     }
 
@@ -291,7 +284,7 @@ impl Coordinator {
                 match locks.attempt(cx, request, acquire, asking) {
                     Some(begun) => {
                         contention.begun(cx.now, &begun);
-                        locks.judge_acquire(cx, waiters, begun.round);
+                        locks.judge(cx, waiters, begun.round);
                     }
                     None => waiters.without_randomness(cx, request),
                 }

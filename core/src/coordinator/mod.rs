@@ -173,10 +173,9 @@ impl Coordinator {
             match timer {
                 Timer::Round(round) => self.time_out(round),
                 Timer::Attempt(request) => waiters.retry(cx, request),
-                Timer::Deadline(attempt) => locks.lapse_if_due(cx, waiters, attempt),
-                Timer::Keep(attempt) => locks.keep(cx, waiters, attempt),
+                Timer::Deadline(attempt) => locks.end_if_due(cx, waiters, attempt),
+                Timer::Keep(attempt) => locks.keep(cx, attempt),
                 Timer::Hint(request) => waiters.hint_is_due(cx, request),
-                Timer::Idle(attempt) => locks.end_idle(cx, waiters, attempt),
             }
             self.go_on();
         }
@@ -222,8 +221,8 @@ impl Coordinator {
 
     /// Returns the number of holds that no guard has, and that are kept warm.
     #[inline]
-    pub const fn idle_holds(&self) -> usize {
-        self.waiters.local_queue.idle_holds()
+    pub fn idle_holds(&self) -> usize {
+        self.waiters.local_queue.idle.len()
     }
 
     /// Returns the number of acquires that wait until this client has fewer rounds open.

@@ -18,12 +18,10 @@ impl Coordinator {
         self.serve();
     }
 
-    /// Cancels the request of a caller that no longer waits. Harmless if it has its answer.
+    /// Cancels the acquire of a caller that no longer waits. Harmless if it has its answer.
     pub fn handle_cancel(&mut self, now: Instant, request: RequestId) {
         self.cx.now = now;
         self.waiters.cancel(&mut self.cx, request);
-        self.go_on();
-        self.locks.cancel_adopt(&mut self.cx, &mut self.waiters, request);
         self.serve();
     }
 
@@ -50,7 +48,7 @@ impl Coordinator {
         self.serve();
     }
 
-    /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_cancel`] ends that.
+    /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_give_back`] ends that.
     pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
         self.cx.now = now;
         let Self { cx, locks, waiters } = self;
@@ -113,16 +111,11 @@ impl Coordinator {
         let _is_idle = self.locks.recall(&mut self.cx, &mut self.waiters, attempt);
     }
 
-    /// Extends a hold that was won, and that is to be kept alive, only once its caller has picked it up.
-    /// [`Event::Keep`] asks whether that is so.
-    pub fn handle_on_its_way(&mut self, attempt: AttemptId) {
-        self.locks.await_guard(attempt);
-    }
-
-    /// Keeps a hold alive that its caller has picked up.
-    pub fn handle_picked_up(&mut self, now: Instant, attempt: AttemptId) {
+    /// Extends a hold for which [`Event::Keep`] was reported, and which its caller has picked up.
+    pub fn handle_keep(&mut self, now: Instant, attempt: AttemptId) {
         self.cx.now = now;
-        self.locks.picked_up(&mut self.cx, &mut self.waiters, attempt);
+        self.locks.extend_kept(&mut self.cx, &mut self.waiters, attempt);
+        self.serve();
     }
 
     /// Leaves the key until it expires.
@@ -155,10 +148,12 @@ impl Coordinator {
     }
 
     /// Returns the token of the hold that is kept warm under `key`, and that no guard has.
-    pub fn idle_under(&self, key: &str) -> Option<Token> {
+    pub fn idle_under(&mut self, now: Instant, key: &str) -> Option<Token> {
+        self.cx.now = now;
         let id = self.waiters.idle(key)?;
-        let is_in_use = self.cx.shelf.as_ref().is_some_and(|shelf| shelf.is_in_use(key, id));
-        self.locks.attempts.get(id).filter(|_| !is_in_use).map(|attempt| attempt.claim.token)
+        self.locks.look_at_idle(&mut self.cx, &mut self.waiters, id);
+        let attempt = self.locks.attempts.get(id).filter(|attempt| attempt.idle().is_some())?;
+        Some(attempt.claim.token)
     }
 
     /// Asks the processes of these holders to give `key` back: in their mailboxes, where messages on `channel`

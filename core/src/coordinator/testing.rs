@@ -19,7 +19,7 @@ impl Coordinator {
             + self.cx.masters.barrier.len()
             + self.waiters.listeners.len()
             + self.waiters.semaphores.len();
-        let requests = requests + self.locks.adopting.len() + self.waiters.local_queue.len();
+        let requests = requests + self.waiters.local_queue.len();
         let requests = requests + self.waiters.readers.len() + self.waiters.hints.len();
         requests + usize::from(self.cx.timers.next_at() < Instant::NEVER)
     }

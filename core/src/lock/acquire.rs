@@ -4,6 +4,7 @@
 //! Source: "Distributed Locks with Redis", section "The Redlock Algorithm", steps 1 to 5.
 
 use super::release::Announce;
+use super::round::Course;
 use super::{Attempt, Hold, Locks, Round, RoundKind, Stage};
 use crate::master::fencing::refusal;
 use crate::quorum::{Instant, Keeper, NodeSet, Verdict, Vote, validity};
@@ -13,58 +14,20 @@ use crate::waiting::{Refused, Waiters};
 use crate::wire::Reply;
 
 impl Locks {
-    /// Judges the round by the answers so far.
-    pub(crate) fn judge_acquire(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        if round.held_back.is_some() {
-            return self.judge_first(cx, waiters, id);
-        }
-        let is_complete = round.is_complete();
-        let RoundKind::Acquire { request, attempt: attempt_id, ref tally } = round.kind else {
-            return;
-        };
-        if let Some(attempt) = self.attempts.get_mut(attempt_id) {
-            let verdict = match attempt.stage {
-                Stage::Asked => tally.verdict(),
-                _ => Verdict::Pending,
-            };
-            match verdict {
-                Verdict::Pending => {}
-                // Clocks that are too far apart are reported only once every node has reported its own.
-                Verdict::Lost if !is_complete && round.speaks_of_clocks() => {}
-                Verdict::Lost => return self.lose(cx, waiters, id, false),
-                Verdict::Won => {
-                    let (ttl, drift) = (attempt.ttl.span(), cx.masters.settings.drift);
-                    let Some(deadline) = validity::deadline(round.started, cx.now, ttl, drift)
-                    else {
-                        return self.lose(cx, waiters, id, true);
-                    };
-                    attempt.win(cx, waiters, request, attempt_id, round, deadline);
-                    round.warming().iter().for_each(|node| attempt.top_up(cx, attempt_id, node));
-                }
-            }
-            if is_complete {
-                attempt.refused = round.refused();
-            }
-        }
-        if is_complete {
-            self.close_round(cx, id);
-        }
-    }
-
     /// Rolls back, and leaves it to the acquire what it does then. `too_late`: a quorum has granted.
-    pub(crate) fn lose(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, too_late: bool) {
-        if let Some(round) = self.rounds.get(id) {
+    pub(super) fn lose(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, too_late: bool) {
+        if let Some(mut round) = self.rounds.remove(id)
+            && let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind
+        {
             round.tell_window(cx, false);
+            round.end(cx, id);
+            let attempt = self.attempts.remove(attempt_id);
+            let ballot = attempt.as_ref().and_then(Attempt::ballot);
+            if let Some(attempt) = attempt {
+                attempt.roll_back(cx, round.refused());
+            }
+            waiters.refused(cx, Refused { request, attempt: attempt_id, round, ballot, too_late });
         }
-        let Some(round) = self.rounds.take(cx, id) else { return };
-        let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
-        let attempt = self.attempts.remove(attempt_id);
-        let ballot = attempt.as_ref().and_then(Attempt::ballot);
-        if let Some(attempt) = attempt {
-            attempt.roll_back(cx, round.refused());
-        }
-        waiters.refused(cx, Refused { request, attempt: attempt_id, round, ballot, too_late });
     }
 
     /// Ends an attempt whose caller is gone. The keys it set may have refused other clients, which now
@@ -84,6 +47,37 @@ impl Locks {
 }
 
 impl Attempt {
+    /// Judges a round by the answers so far, which have this `verdict`.
+    pub(super) fn judge_acquire(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        (request, id): (RequestId, AttemptId),
+        round: &mut Round,
+        verdict: Verdict,
+    ) -> Course {
+        let is_complete = round.is_complete();
+        match verdict {
+            _ if !matches!(self.stage, Stage::Asked) => {}
+            Verdict::Pending => {}
+            // Clocks that are too far apart are reported only once every node has reported its own.
+            Verdict::Lost if !is_complete && round.speaks_of_clocks() => {}
+            Verdict::Lost => return Course::IsLost { too_late: false },
+            Verdict::Won => {
+                let (ttl, drift) = (self.ttl.span(), cx.masters.settings.drift);
+                let Some(deadline) = validity::deadline(round.started, cx.now, ttl, drift) else {
+                    return Course::IsLost { too_late: true };
+                };
+                self.win(cx, waiters, request, id, round, deadline);
+                round.warming().iter().for_each(|node| self.top_up(cx, id, node));
+            }
+        }
+        if is_complete {
+            self.refused = round.refused();
+        }
+        Course::GoesOn
+    }
+
     fn win(
         &mut self,
         cx: &mut Cx,

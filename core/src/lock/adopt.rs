@@ -7,17 +7,11 @@
 
 use super::staying::Staying;
 use super::{Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
-use crate::quorum::{Instant, Keeper, Nanos, NodeSet};
+use crate::quorum::{Instant, Keeper, NodeSet};
 use crate::report::{LossReason, NodeReport};
-use crate::shared::{AtLeast, AttemptId, Cx, Event, Label, RequestId, Timer};
+use crate::shared::{AtLeast, AttemptId, Cx, Event, Extended, Label, RequestId};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim};
-
-/// An adoption that is not decided.
-pub(crate) struct Adoption {
-    pub(crate) request: RequestId,
-    keep_alive: Option<Nanos>,
-}
 
 /// A lock that was adopted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,14 +61,14 @@ impl Locks {
         request: RequestId,
         lock: DetachedLock,
     ) {
-        let change = Change::Adopt(Adoption { request, keep_alive: lock.keep_alive });
+        let (purpose, keep_alive) = (Purpose::Adopt(request), lock.keep_alive);
+        let change = Change { purpose, hold: None, claimed: None, keep_alive };
         let mut attempt = Attempt::detached(cx, lock);
         attempt.stage = Stage::Changing(Box::new(change));
         let id: AttemptId = self.attempts.reserve();
         waiters.occupy(&attempt.claim.keys, id);
         self.attempts.insert(id, attempt);
-        self.adopting.insert(request, id);
-        self.begin_extend(cx, waiters, id, Purpose::Adopt);
+        self.begin_extend(cx, waiters, id, purpose);
     }
 
     /// Releases a lock that was detached, and that is in no other hands. If `adopting` it is not
@@ -86,39 +80,26 @@ impl Locks {
         lock: DetachedLock,
         adopting: Option<RequestId>,
     ) {
-        let adoption = adopting.and_then(|request| self.end_adoption(cx, waiters, request));
+        let adoption = adopting.and_then(|request| {
+            let adopts = |attempt: &Attempt| attempt.awaits(Some(Purpose::Adopt(request)));
+            let id = *self.attempts.ids::<AttemptId>(adopts).first()?;
+            let attempt = self.attempts.remove(id)?;
+            attempt.disarm(cx, waiters, id);
+            Some(attempt)
+        });
         let attempt = adoption.unwrap_or_else(|| Attempt::detached(cx, lock));
         attempt.give_back(cx, waiters, None);
     }
 
-    /// Cancels the adoption of a caller that is gone. It has taken the value with it, so the lock is
-    /// in no other hands, and is released.
-    pub(crate) fn cancel_adopt(&mut self, cx: &mut Cx, waiters: &mut Waiters, request: RequestId) {
-        if let Some(attempt) = self.end_adoption(cx, waiters, request) {
-            attempt.give_back(cx, waiters, None);
-        }
-    }
-
     /// Ends all adoptions, for a shutdown. Their callers get their values back.
     pub(crate) fn leave_adoptions(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
-        while let Some((&request, _)) = self.adopting.first_key_value() {
-            if let Some(attempt) = self.end_adoption(cx, waiters, request) {
-                cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
-            }
+        let adopts = |attempt: &Attempt| match &attempt.stage {
+            Stage::Changing(change) => matches!(change.purpose, Purpose::Adopt(_)),
+            _ => false,
+        };
+        for id in self.attempts.ids(adopts) {
+            self.forget(cx, waiters, id);
         }
-    }
-
-    /// Takes an adoption that is not decided out of all tables.
-    fn end_adoption(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-    ) -> Option<Attempt> {
-        let id = self.adopting.remove(&request)?;
-        let attempt = self.attempts.remove(id)?;
-        attempt.disarm(cx, waiters, id);
-        Some(attempt)
     }
 }
 
@@ -148,20 +129,22 @@ impl Attempt {
         &mut self,
         cx: &mut Cx,
         waiters: &mut Waiters,
+        request: RequestId,
         id: AttemptId,
-        started: Instant,
-        deadline: Instant,
+        (started, deadline): (Instant, Instant),
     ) -> bool {
-        let Some(&Adoption { request, keep_alive }) = self.adoption() else { return false };
+        let keep_alive = match &self.stage {
+            Stage::Changing(change) => change.keep_alive,
+            _ => None,
+        };
         let keeper = keep_alive.map(|most| Keeper::new(started.after(most.span())));
-        let deadline = keeper.map_or(deadline, |keeper| keeper.cap(deadline));
-        if deadline <= cx.now {
-            self.refuse(cx, waiters, id, NotAdopted::Lost(LossReason::Lapsed));
+        if keeper.is_some_and(|keeper| keeper.cap(deadline) <= cx.now) {
+            self.refuse(cx, waiters, request, id, NotAdopted::Lost(LossReason::Lapsed));
             return false;
         }
-        self.stage = Stage::Held(Hold::until(deadline, keeper));
-        cx.timers.set(deadline, Timer::Deadline(id));
-        let is_last = keeper.is_some_and(|keeper| keeper.is_last(deadline));
+        let mut hold = Hold::until(started, keeper);
+        let Extended { deadline, is_last } = hold.prolong(cx, id, deadline);
+        self.stage = Stage::Held(hold);
         let result = Ok(Adopted { attempt: id, deadline, is_last });
         cx.events.push(Event::Adopted { request, result });
         true
@@ -172,24 +155,12 @@ impl Attempt {
         &self,
         cx: &mut Cx,
         waiters: &mut Waiters,
+        request: RequestId,
         id: AttemptId,
         why: NotAdopted,
     ) {
         self.disarm(cx, waiters, id);
         cx.masters.keep(cx.now, &self.claim, self.claim.life.span());
-        if let Some(&Adoption { request, .. }) = self.adoption() {
-            cx.events.push(Event::Adopted { request, result: Err(why) });
-        }
-    }
-
-    /// Returns the adoption that is not decided, if it is one.
-    pub(crate) fn adoption(&self) -> Option<&Adoption> {
-        match &self.stage {
-            Stage::Changing(change) => match &**change {
-                Change::Adopt(adoption) => Some(adoption),
-                Change::Detach(_) | Change::Downgrade(_) => None,
-            },
-            _ => None,
-        }
+        cx.events.push(Event::Adopted { request, result: Err(why) });
     }
 }

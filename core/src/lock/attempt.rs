@@ -52,8 +52,6 @@ pub(crate) struct Hold {
     pub(crate) extend_at: Option<Instant>,
     /// Readers are still to be notified that they may be let in beside this one.
     pub(crate) notify: bool,
-    /// The keeper extends nothing before the caller has picked the guard up.
-    pub(crate) waits_for_guard: bool,
 }
 
 /// The way the nodes are asked.
@@ -114,8 +112,7 @@ impl Locks {
             let mut asked = takers;
             if let Some(first) = first.filter(|first| takers.contains(*first)) {
                 asked = [first].into_iter().collect();
-                let others = takers.difference(asked);
-                round.held_back = Some(HeldBack { first, others, set: set.to_vec(), ends_at });
+                round.held_back = Some(HeldBack { first, ends_at });
                 round.timeout_at = round.started.after(cx.masters.settings.patience(ttl.span()));
             }
             // A script's refusal reports the remaining life by itself.
@@ -143,7 +140,7 @@ impl Locks {
 impl Hold {
     /// Creates a hold that nothing is to be done for yet.
     pub(crate) const fn until(deadline: Instant, keeper: Option<Keeper>) -> Self {
-        Self { deadline, keeper, extend_at: None, notify: false, waits_for_guard: false }
+        Self { deadline, keeper, extend_at: None, notify: false }
     }
 }
 
@@ -190,7 +187,7 @@ impl Attempt {
             hold.extend_at.into_iter().for_each(|at| timers.cancel(at, Timer::Keep(id)));
         }
         if let Some(idle) = self.idle() {
-            timers.cancel(idle.until, Timer::Idle(id));
+            timers.cancel(idle.until, Timer::Deadline(id));
         }
     }
 

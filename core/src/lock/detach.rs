@@ -9,18 +9,17 @@
 //! was warming up may have voted for another client before it restarted: that client may win on the
 //! old vote and release, and the token is there all the while.
 
-use super::{Attempt, Change, Round, RoundKind, Stage};
+use super::{Attempt, Round, RoundKind};
 use crate::quorum::{Nanos, NodeSet, Progress};
 use crate::shared::{AttemptId, Cx, Event, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim, Millis, Token};
-use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A lock as a value: all that its next holder needs. The process that has it owns the lock.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DetachedLock {
     pub keys: Keys,
     pub token: Token,
@@ -61,14 +60,6 @@ impl DetachedFences {
 }
 
 impl Attempt {
-    /// Takes a hold from the keeper and from stragglers of earlier extensions: what they might send would
-    /// follow the last extension.
-    pub(crate) fn prepare_detach(&mut self, cx: &mut Cx, id: AttemptId) {
-        if let Some(hold) = self.take_from_keeper(&mut cx.timers, id) {
-            self.stage = Stage::Changing(Box::new(Change::Detach(hold)));
-        }
-    }
-
     /// Ends a hold that is given away by the last extension, which was won. It then leaves the table: no timer,
     /// no answer and no keeper finds it.
     pub(crate) fn detach(
@@ -119,17 +110,4 @@ fn unsettled(cx: &Cx, round: &Round, attempt: &Attempt) -> NodeSet {
 fn settled(cx: &Cx, attempt: &Attempt, replied: NodeSet) -> NodeSet {
     let delivers = |node: &usize| cx.masters.sessions[*node].may_yet_deliver(attempt.began);
     replied.difference(replied.iter().filter(delivers).collect())
-}
-
-/// Without the token: any reader of it owns the lock.
-impl fmt::Debug for DetachedLock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DetachedLock")
-            .field("keys", &self.keys)
-            .field("fenced", &self.fenced)
-            .field("ttl", &self.ttl)
-            .field("life", &self.life)
-            .field("unsettled", &self.unsettled)
-            .finish_non_exhaustive()
-    }
 }

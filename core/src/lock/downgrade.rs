@@ -4,32 +4,22 @@
 //! Once one master may have done that, the holder is a reader: others may be let in from then on.
 //! It is a writer again only if no master can have done it.
 
-use super::{Attempt, Change, Hold, Stage};
+use super::{Attempt, Purpose, Stage};
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Cx, Event, Keys, RequestId};
+use crate::shared::{AttemptId, Cx, Event, RequestId};
 use crate::waiting::Waiters;
-use crate::wire::{Ballot, Claim};
 use std::time::Duration;
-
-/// A hold that is a writer's or a reader's, depending on the masters' answers.
-pub(crate) struct Downgrade {
-    pub(crate) hold: Hold,
-    /// What the attempt has claimed as a writer.
-    keys: Keys,
-    ballot: Option<Box<Ballot>>,
-}
 
 impl Attempt {
     /// Makes a writer claim its key as a reader.
-    pub(crate) fn prepare_downgrade(&mut self, cx: &mut Cx, id: AttemptId) {
-        let Some(reader) = self.claim.keys.downgraded() else { return };
-        let Some(hold) = self.take_from_keeper(&mut cx.timers, id) else { return };
-        // A reader has no fence. That of the writer stays for as long as after its release.
-        cx.masters.keep(cx.now, &self.claim, Duration::ZERO);
-        let keys = std::mem::replace(&mut self.claim.keys, reader);
-        let ballot = self.claim.ballot.take();
-        let downgrade = Change::Downgrade(Downgrade { hold, keys, ballot });
-        self.stage = Stage::Changing(Box::new(downgrade));
+    pub(crate) fn prepare_downgrade(&mut self, cx: &mut Cx, id: AttemptId, purpose: Purpose) {
+        if let Some(reader) = self.claim.keys.downgraded() {
+            // A reader has no fence. That of the writer stays for as long as after its release.
+            cx.masters.keep(cx.now, &self.claim, Duration::ZERO);
+            let keys = std::mem::replace(&mut self.claim.keys, reader);
+            let claimed = Some((keys, self.claim.ballot.take()));
+            self.begin_change(cx, id, purpose, claimed);
+        }
     }
 
     /// Makes the hold a reader's, after an extension that was won.
@@ -55,23 +45,10 @@ impl Attempt {
             waiters.shared(cx, &self.claim.keys);
         }
     }
-}
 
-impl Downgrade {
-    /// Makes `claim` a writer's again.
-    pub(crate) fn undo(&mut self, claim: &mut Claim) {
-        std::mem::swap(&mut claim.keys, &mut self.keys);
-        claim.ballot = self.ballot.take();
-    }
-}
-
-impl Attempt {
     /// Returns whether a downgrade of the hold is under way.
     pub(crate) fn downgrading(&self) -> bool {
-        match &self.stage {
-            Stage::Changing(change) => matches!(**change, Change::Downgrade(_)),
-            _ => false,
-        }
+        matches!(&self.stage, Stage::Changing(change) if change.claimed.is_some())
     }
 
     pub(crate) fn may_downgrade(&self) -> bool {

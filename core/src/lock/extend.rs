@@ -1,6 +1,7 @@
 //! The extension: one round for a hold, and what its outcome means for each purpose.
 
 use super::detach::detachable;
+use super::round::Course;
 use super::{Attempt, Hold, Locks, NotAdopted, Purpose, Round, RoundKind};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
@@ -43,11 +44,11 @@ impl Locks {
         let attempt = extendable(&mut self.attempts, cx, waiters, id, purpose);
         let Some(attempt) = attempt else { return };
         match purpose {
-            Purpose::Renew(_) | Purpose::Adopt => {}
-            Purpose::Detach(_) => attempt.prepare_detach(cx, id),
+            Purpose::Renew(_) | Purpose::Adopt(_) => {}
+            Purpose::Detach(_) => attempt.begin_change(cx, id, purpose, None),
             Purpose::Downgrade(_) => {
                 close_extensions(&mut self.rounds, cx, id);
-                attempt.prepare_downgrade(cx, id);
+                attempt.prepare_downgrade(cx, id, purpose);
             }
         }
         let (ttl, life) = (attempt.ttl.span(), attempt.claim.life.span());
@@ -80,57 +81,7 @@ impl Locks {
             }
         }
         self.rounds.open(cx, round_id, round);
-        self.judge_extension(cx, waiters, round_id);
-    }
-
-    /// Judges the round by the answers so far.
-    pub(crate) fn judge_extension(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
-        let is_complete = round.is_complete();
-        let RoundKind::Extend { attempt: attempt_id, purpose, .. } = round.kind else { return };
-        let attempt = self.attempts.get_mut(attempt_id).filter(|attempt| attempt.awaits(purpose));
-        let Some(attempt) = attempt else {
-            // Released, lost or cancelled in the meantime: no answer counts any more.
-            self.close_round(cx, id);
-            if let Some(purpose) = purpose {
-                purpose.answer_not_extended(cx, attempt_id, NotExtended::Lost);
-            }
-            return;
-        };
-        // What was won goes on: the masters that have not answered may lack the key. A renewal ends with its
-        // answers, as those before it did.
-        let mut goes_on = true;
-        if let Some(progress) = round.outcome(cx, attempt) {
-            if let Some(Purpose::Renew(request)) = purpose {
-                let votes = || round.reports(cx.masters.names());
-                let took = cx.now.since(round.started);
-                cx.events.extension(attempt_id, request, progress, took, votes);
-            } else if purpose.is_some() {
-                goes_on = matches!(progress, Progress::Extended(_));
-            }
-            if let Some(adoption) = attempt.adoption() {
-                self.adopting.remove(&adoption.request);
-            }
-            let remains = match (progress, round.decide_extension()) {
-                (Progress::Extended(deadline), Some(purpose)) => {
-                    attempt.extension_won(cx, waiters, attempt_id, round, purpose, deadline)
-                }
-                (Progress::Lost, purpose) => {
-                    attempt.extension_lost(cx, waiters, attempt_id, round, purpose)
-                }
-                (Progress::Unconfirmed | Progress::Pending, Some(purpose)) => {
-                    attempt.extension_unconfirmed(cx, waiters, attempt_id, round, purpose)
-                }
-                (_, None) => true,
-            };
-            if !remains {
-                drop(self.attempts.remove(attempt_id));
-                goes_on = false;
-            }
-        }
-        if is_complete || !goes_on {
-            self.close_round(cx, id);
-        }
+        self.judge(cx, waiters, round_id);
     }
 }
 
@@ -153,7 +104,7 @@ fn extendable<'a>(
     if let Some(attempt) = attempt {
         attempt.lapse_if_due(cx, waiters, id);
     }
-    purpose.answer_not_extended(cx, id, NotExtended::Lost);
+    answer_not_extended(cx, id, Some(purpose), NotExtended::Lost);
     None
 }
 
@@ -163,10 +114,10 @@ fn close_extensions(rounds: &mut Table<Round>, cx: &mut Cx, id: AttemptId) {
         |kind: &RoundKind| matches!(kind, RoundKind::Extend { attempt, .. } if *attempt == id);
     for round in rounds.ids(|round| extends(&round.kind)) {
         if let Some(round) = rounds.take(cx, round)
-            && let RoundKind::Extend { purpose: Some(purpose), .. } = round.kind
+            && let RoundKind::Extend { purpose, .. } = round.kind
         {
             let reports = round.reports(cx.masters.names());
-            purpose.answer_not_extended(cx, id, NotExtended::Unconfirmed(reports));
+            answer_not_extended(cx, id, purpose, NotExtended::Unconfirmed(reports));
         }
     }
 }
@@ -196,9 +147,46 @@ impl Round {
 }
 
 impl Attempt {
+    /// Judges a round by the answers so far.
+    pub(super) fn judge_extension(
+        &mut self,
+        cx: &mut Cx,
+        waiters: &mut Waiters,
+        id: AttemptId,
+        round: &mut Round,
+        purpose: Option<Purpose>,
+    ) -> Course {
+        let Some(progress) = round.outcome(cx, self) else { return Course::GoesOn };
+        if let Some(Purpose::Renew(request)) = purpose {
+            let votes = || round.reports(cx.masters.names());
+            let took = cx.now.since(round.started);
+            cx.events.extension(id, request, progress, took, votes);
+        }
+        if let RoundKind::Extend { purpose, .. } = &mut round.kind {
+            *purpose = None;
+        }
+        let remains = match (progress, purpose) {
+            (Progress::Extended(deadline), Some(purpose)) => {
+                self.extension_won(cx, waiters, id, round, purpose, deadline)
+            }
+            (Progress::Lost, purpose) => self.extension_lost(cx, waiters, id, round, purpose),
+            (Progress::Unconfirmed | Progress::Pending, Some(purpose)) => {
+                self.extension_unconfirmed(cx, waiters, id, round, purpose)
+            }
+            (_, None) => true,
+        };
+        match (progress, purpose) {
+            _ if !remains => Course::EndsAttempt(id),
+            // What was won goes on: the masters that have not answered may lack the key. A renewal ends with its
+            // answers, as those before it did.
+            (Progress::Extended(_), _) | (_, None | Some(Purpose::Renew(_))) => Course::GoesOn,
+            _ => Course::IsOver,
+        }
+    }
+
     fn may_extend(&self, now: Instant, purpose: Purpose) -> bool {
         match purpose {
-            Purpose::Adopt => self.awaits(Some(purpose)),
+            Purpose::Adopt(_) => self.awaits(Some(purpose)),
             Purpose::Downgrade(_) if !self.may_downgrade() => false,
             _ => self.held().is_some_and(|hold| now < hold.deadline),
         }
@@ -226,8 +214,11 @@ impl Attempt {
                 self.detach(cx, waiters, request, id, round);
                 return false;
             }
-            Purpose::Adopt if !self.adopt(cx, waiters, id, started, deadline) => return false,
-            Purpose::Adopt => {}
+            Purpose::Adopt(request) => {
+                if !self.adopt(cx, waiters, request, id, (started, deadline)) {
+                    return false;
+                }
+            }
             Purpose::Downgrade(request) => self.become_reader(cx, waiters, request, id, deadline),
         }
         self.keep_after(cx, id, started);
@@ -248,16 +239,15 @@ impl Attempt {
         purpose: Option<Purpose>,
     ) -> bool {
         let gone = LossReason::QuorumGone(round.reports(cx.masters.names()));
-        let Some(hold) = self.hold() else {
-            self.refuse(cx, waiters, id, NotAdopted::Lost(gone));
+        if let Some(Purpose::Adopt(request)) = purpose {
+            self.refuse(cx, waiters, request, id, NotAdopted::Lost(gone));
             return false;
-        };
-        let reason = if cx.now >= hold.deadline { LossReason::Lapsed } else { gone };
+        }
+        let has_lapsed = self.hold().is_some_and(|hold| cx.now >= hold.deadline);
+        let reason = if has_lapsed { LossReason::Lapsed } else { gone };
         self.settle_change(cx, waiters, id);
         self.lose(cx, waiters, id, reason);
-        if let Some(purpose) = purpose {
-            purpose.answer_not_extended(cx, id, NotExtended::Lost);
-        }
+        answer_not_extended(cx, id, purpose, NotExtended::Lost);
         true
     }
 
@@ -275,8 +265,8 @@ impl Attempt {
         match (purpose, self.hold().copied()) {
             (Purpose::Renew(Some(_)), _) => {}
             (Purpose::Renew(None), _) => self.keep_again(cx, id),
-            (Purpose::Adopt, _) => {
-                self.refuse(cx, waiters, id, NotAdopted::Unconfirmed(reports));
+            (Purpose::Adopt(request), _) => {
+                self.refuse(cx, waiters, request, id, NotAdopted::Unconfirmed(reports));
                 return false;
             }
             // It is a reader's with its old deadline. The masters that have not heard of it make it a reader's
@@ -291,7 +281,7 @@ impl Attempt {
                 self.keep_again(cx, id);
             }
         }
-        purpose.answer_not_extended(cx, id, NotExtended::Unconfirmed(reports));
+        answer_not_extended(cx, id, Some(purpose), NotExtended::Unconfirmed(reports));
         true
     }
 
@@ -327,17 +317,22 @@ impl Hold {
     }
 }
 
-impl Purpose {
-    /// Reports to the caller of an extension why the hold is not what it asked for. The keeper needs no
-    /// report, and an adoption has answers of its own.
-    fn answer_not_extended(self, cx: &mut Cx, attempt: AttemptId, why: NotExtended) {
-        cx.events.push(match self {
-            Self::Renew(None) | Self::Adopt => return,
-            Self::Renew(request) => Event::Extended { request, attempt, result: Err(why) },
-            Self::Detach(request) => Event::Detached { request, attempt, result: Err(why) },
-            Self::Downgrade(request) => Event::Downgraded { request, attempt, result: Err(why) },
-        });
-    }
+/// Reports to the caller of an extension why the hold is not what it asked for. The keeper needs no
+/// report, and an adoption has answers of its own.
+pub(super) fn answer_not_extended(
+    cx: &mut Cx,
+    attempt: AttemptId,
+    purpose: Option<Purpose>,
+    why: NotExtended,
+) {
+    cx.events.push(match purpose {
+        None | Some(Purpose::Renew(None) | Purpose::Adopt(_)) => return,
+        Some(Purpose::Renew(request)) => Event::Extended { request, attempt, result: Err(why) },
+        Some(Purpose::Detach(request)) => Event::Detached { request, attempt, result: Err(why) },
+        Some(Purpose::Downgrade(request)) => {
+            Event::Downgraded { request, attempt, result: Err(why) }
+        }
+    });
 }
 
 /// Reads a master's reply to an extension.

@@ -10,36 +10,22 @@ use crate::shared::{AttemptId, Cx, Event, Timer};
 use crate::waiting::Waiters;
 
 impl Locks {
-    /// Begins the keeper's extension, which is due.
-    pub(crate) fn keep(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        let Some(hold) = self.held_mut(id) else { return };
-        hold.extend_at = None;
-        if hold.waits_for_guard {
+    /// Reports that an extension by the keeper is due, and does so again in a while unless it begins.
+    pub(crate) fn keep(&mut self, cx: &mut Cx, id: AttemptId) {
+        if let Some(attempt) = self.attempts.get_mut(id) {
+            attempt.keep_again(cx, id);
             cx.events.push(Event::Keep { attempt: id });
-        } else if cx.now < hold.deadline {
+        }
+    }
+
+    /// Begins the keeper's extension of a hold that its caller has picked up.
+    pub(crate) fn extend_kept(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut)
+            && cx.now < hold.deadline
+        {
+            hold.keep_at(cx, id, None);
             self.begin_extend(cx, waiters, id, Purpose::Renew(None));
         }
-    }
-
-    /// Extends a hold only once its caller has picked it up.
-    pub(crate) fn await_guard(&mut self, id: AttemptId) {
-        if let Some(hold) = self.held_mut(id) {
-            hold.waits_for_guard = hold.keeper.is_some();
-        }
-    }
-
-    /// Extends a hold that its caller has picked up: at once if that has been due.
-    pub(crate) fn picked_up(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        if let Some(hold) = self.held_mut(id)
-            && std::mem::take(&mut hold.waits_for_guard)
-            && hold.extend_at.is_none()
-        {
-            self.keep(cx, waiters, id);
-        }
-    }
-
-    fn held_mut(&mut self, id: AttemptId) -> Option<&mut Hold> {
-        self.attempts.get_mut(id)?.held_mut()
     }
 }
 
@@ -56,7 +42,7 @@ impl Attempt {
         }
     }
 
-    /// Schedules the next extension, after a round of the keeper's that was neither won nor lost.
+    /// Schedules the next extension, if the last was neither won nor lost, or has not begun.
     pub(crate) fn keep_again(&mut self, cx: &mut Cx, id: AttemptId) {
         if let Some(hold) = self.held_mut()
             && let Some(keeper) = hold.keeper

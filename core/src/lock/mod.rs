@@ -25,9 +25,8 @@ pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
 pub(crate) use purpose::{Change, Purpose};
 pub(crate) use round::{Answers, Round, RoundKind};
 
-use crate::shared::{AttemptId, RequestId, Table};
+use crate::shared::Table;
 use crate::shelf::Unpaid;
-use std::collections::BTreeMap;
 
 /// The locks of this client.
 #[derive(Default)]
@@ -36,8 +35,6 @@ pub(crate) struct Locks {
     pub(crate) rounds: Table<Round>,
     /// The rooms of closed rounds' answers, for later rounds.
     pub(crate) rooms: Vec<Answers>,
-    /// Locks of other processes that are being adopted.
-    pub(crate) adopting: BTreeMap<RequestId, AttemptId>,
     /// Locks that are not kept warm for a while.
     unpaid: Unpaid,
 }

@@ -4,38 +4,39 @@
 //! moment, the others are asked, and have a timeout of their own to answer. A node that is slow, down or
 //! far away decides nothing alone, and delays nothing by more than that moment.
 
+use super::round::Course;
 use super::{Locks, Round, RoundKind};
 use crate::master::PendingReply;
-use crate::quorum::{Instant, NodeSet};
+use crate::quorum::Instant;
 use crate::report::{Answer, Refusal};
 use crate::shared::{Cx, RoundId, Timer};
 use crate::waiting::Waiters;
 use crate::wire;
 
-/// The command that is sent to the other nodes unless the first refuses.
+/// The node that is asked first. The other nodes are asked unless it refuses.
 pub(crate) struct HeldBack {
     pub(crate) first: usize,
-    pub(crate) others: NodeSet,
-    pub(crate) set: Vec<u8>,
     /// From then on, its refusal is no verdict: the wait is over, and all nodes are asked.
     pub(crate) ends_at: Instant,
 }
 
-impl Locks {
+impl Round {
     /// Judges the answer of the node that was asked first.
-    pub(crate) fn judge_first(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
-        match self.rounds.get(id).and_then(Round::first_answer) {
-            None | Some((Answer::Outstanding, _)) => {}
+    pub(super) fn judge_first(&self, now: Instant) -> Course {
+        match self.first_answer() {
+            None | Some((Answer::Outstanding, _)) => Course::GoesOn,
             // At the end of a wait, that is not a verdict: all nodes are asked.
             Some((Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }), ends_at))
-                if cx.now < ends_at =>
+                if now < ends_at =>
             {
-                self.lose(cx, waiters, id, false);
+                Course::IsLost { too_late: false }
             }
-            Some(_) => self.ask_the_others(cx, waiters, id),
+            Some(_) => Course::AsksOthers,
         }
     }
+}
 
+impl Locks {
     /// Asks the other nodes, after the first has not refused or has not answered in time. They have
     /// a timeout of their own.
     pub(crate) fn ask_the_others(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
@@ -49,20 +50,21 @@ impl Locks {
         cx.timers.cancel(round.timeout_at, Timer::Round(id));
         round.timeout_at = cx.now.after(cx.masters.settings.round_timeout(attempt.ttl.span()));
         cx.timers.set(round.timeout_at, Timer::Round(id));
-        for node in held_back.others.iter() {
+        let set = attempt.claim.acquire(&mut cx.masters.packer);
+        for node in round.outstanding().iter().filter(|node| *node != held_back.first) {
             let session = &mut cx.masters.sessions[node];
-            match session.takes(held_back.set.len(), cx.now, barred.as_ref()) {
+            match session.takes(set.len(), cx.now, barred.as_ref()) {
                 Ok(()) => {
                     session.prepare(&attempt.claim);
                     if let Some(look) = &look {
                         session.push(PendingReply::Remaining(request, id, attempt_id), look);
                     }
-                    session.push(session.vote(cx.now, id), &held_back.set);
+                    session.push(session.vote(cx.now, id), set);
                     attempt.touched.insert(node);
                 }
                 Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
             }
         }
-        self.judge_acquire(cx, waiters, id);
+        self.judge(cx, waiters, id);
     }
 }

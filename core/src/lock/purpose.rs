@@ -1,11 +1,11 @@
 //! What an extension is for. In any case it is one round: every master is asked to prolong the keys of one
 //! hold.
 
-use super::adopt::Adoption;
-use super::downgrade::Downgrade;
 use super::{Attempt, Hold, Stage};
-use crate::shared::{AttemptId, Cx, RequestId, Timer, Timers};
+use crate::quorum::Nanos;
+use crate::shared::{AttemptId, Cx, Keys, RequestId, Timer};
 use crate::waiting::Waiters;
+use crate::wire::Ballot;
 
 /// The purpose of an extension.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,28 +16,44 @@ pub(crate) enum Purpose {
     /// The last one of a hold that is given to another process.
     Detach(RequestId),
     /// The first one of a hold that another process has given us.
-    Adopt,
+    Adopt(RequestId),
     /// A writer becomes a reader.
     Downgrade(RequestId),
 }
 
 /// What the extension under way makes of a hold. Nothing else acts on the hold meanwhile.
-pub(crate) enum Change {
-    /// It leaves, and is as it was until then.
-    Detach(Hold),
-    /// It is a writer's or a reader's, depending on the masters' answers.
-    Downgrade(Downgrade),
-    /// It is not held here before the extension is won.
-    Adopt(Adoption),
+pub(crate) struct Change {
+    pub(super) purpose: Purpose,
+    /// The hold as it was until then; `None` if it is not held here before the extension is won.
+    pub(super) hold: Option<Hold>,
+    /// What a writer has claimed that becomes a reader.
+    pub(super) claimed: Option<(Keys, Option<Box<Ballot>>)>,
+    /// Of a lock that is adopted.
+    pub(super) keep_alive: Option<Nanos>,
 }
 
 impl Attempt {
+    /// Begins to change a hold. The keeper no longer extends it: that would follow the extension under way.
+    pub(crate) fn begin_change(
+        &mut self,
+        cx: &mut Cx,
+        id: AttemptId,
+        purpose: Purpose,
+        claimed: Option<(Keys, Option<Box<Ballot>>)>,
+    ) {
+        if let Stage::Held(hold) = &mut self.stage {
+            hold.extend_at.take().inspect(|at| cx.timers.cancel(*at, Timer::Keep(id)));
+            let change = Change { purpose, hold: Some(*hold), claimed, keep_alive: None };
+            self.stage = Stage::Changing(Box::new(change));
+        }
+    }
+
     /// Makes a hold that was to change what it was before.
     pub(crate) fn undo_change(&mut self) {
         if let Stage::Changing(change) = &mut self.stage
-            && let Change::Downgrade(downgrade) = &mut **change
+            && let Some(claimed) = change.claimed.take()
         {
-            downgrade.undo(&mut self.claim);
+            (self.claim.keys, self.claim.ballot) = claimed;
         }
         self.end_change();
     }
@@ -56,23 +72,11 @@ impl Attempt {
         }
     }
 
-    /// Returns the hold, which its keeper no longer extends.
-    pub(crate) fn take_from_keeper(&self, timers: &mut Timers, id: AttemptId) -> Option<Hold> {
-        let mut hold = *self.held()?;
-        if let Some(at) = hold.extend_at.take() {
-            timers.cancel(at, Timer::Keep(id));
-        }
-        Some(hold)
-    }
-
     /// Returns the hold, even while an extension changes it.
     pub(crate) const fn hold(&self) -> Option<&Hold> {
         match &self.stage {
             Stage::Held(hold) => Some(hold),
-            Stage::Changing(change) => match &**change {
-                Change::Detach(hold) | Change::Downgrade(Downgrade { hold, .. }) => Some(hold),
-                Change::Adopt(_) => None,
-            },
+            Stage::Changing(change) => change.hold.as_ref(),
             Stage::Asked | Stage::Idle(_) | Stage::Lost(_) => None,
         }
     }
@@ -81,11 +85,7 @@ impl Attempt {
     pub(crate) fn awaits(&self, purpose: Option<Purpose>) -> bool {
         match &self.stage {
             Stage::Held(_) => matches!(purpose, None | Some(Purpose::Renew(_))),
-            Stage::Changing(change) => match **change {
-                Change::Detach(_) => matches!(purpose, Some(Purpose::Detach(_))),
-                Change::Downgrade(_) => matches!(purpose, Some(Purpose::Downgrade(_))),
-                Change::Adopt(_) => purpose == Some(Purpose::Adopt),
-            },
+            Stage::Changing(change) => purpose == Some(change.purpose),
             Stage::Asked | Stage::Idle(_) | Stage::Lost(_) => false,
         }
     }

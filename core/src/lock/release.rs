@@ -1,5 +1,6 @@
 //! The end of a held lock: loss and release.
 
+use super::round::Course;
 use super::{Attempt, Locks, Round, RoundKind, Stage};
 use crate::master::{Debt, Deletion};
 use crate::quorum::{NodeSet, Tally, Verdict, Vote};
@@ -14,7 +15,8 @@ use std::time::Duration;
 impl Locks {
     // Loss.
 
-    pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn end_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+        self.look_at_idle(cx, waiters, id);
         if let Some(attempt) = self.attempts.get_mut(id) {
             attempt.lapse_if_due(cx, waiters, id);
         }
@@ -37,7 +39,7 @@ impl Locks {
         if !in_time {
             attempt.lapse_if_due(cx, waiters, id);
         }
-        // It may have been promised to a caller that is gone.
+        // No caller may take it from the shelf any more.
         let _is_idle = attempt.recall(cx, waiters, id);
         attempt.disarm(cx, waiters, id);
         let stays = attempt.loss().is_some() && attempt.is_delayed() || attempt.stays(cx.now);
@@ -82,27 +84,7 @@ impl Locks {
         let id: RoundId = self.rounds.reserve();
         self.rounds.open(cx, id, round);
         attempt.give_back(cx, waiters, Some(id));
-        self.judge_release(cx, id);
-    }
-
-    pub(crate) fn judge_release(&mut self, cx: &mut Cx, id: RoundId) {
-        let Some(round) = self.rounds.get(id) else { return };
-        let RoundKind::Release { request, tally, gone, .. } = &round.kind else { return };
-        let request = *request;
-        let release = match tally.verdict() {
-            Verdict::Pending => return,
-            Verdict::Won => Release::Released,
-            Verdict::Lost => {
-                let reports = round.reports(cx.masters.names());
-                if cx.masters.settings.membership.can_spare(*gone) {
-                    Release::Unconfirmed(reports)
-                } else {
-                    Release::Lost(LossReason::QuorumGone(reports))
-                }
-            }
-        };
-        cx.events.push(Event::Released { request, release });
-        self.close_round(cx, id);
+        self.judge(cx, waiters, id);
     }
 
     /// Leaves the key until it expires: it is neither extended nor deleted.
@@ -123,6 +105,29 @@ impl Locks {
         if deletion.notifies && !tells_itself {
             cx.masters.tell_all_of(cx.now, &deletion.claim.keys);
         }
+    }
+}
+
+impl Round {
+    /// Answers the caller of a release once the answers so far, which have this `verdict`, decide it.
+    pub(super) fn judge_release(
+        &self,
+        cx: &mut Cx,
+        request: RequestId,
+        verdict: Verdict,
+        gone: NodeSet,
+    ) -> Course {
+        let reports = || self.reports(cx.masters.names());
+        let release = match verdict {
+            Verdict::Pending => return Course::GoesOn,
+            Verdict::Won => Release::Released,
+            Verdict::Lost if cx.masters.settings.membership.can_spare(gone) => {
+                Release::Unconfirmed(reports())
+            }
+            Verdict::Lost => Release::Lost(LossReason::QuorumGone(reports())),
+        };
+        cx.events.push(Event::Released { request, release });
+        Course::IsOver
     }
 }
 

@@ -12,7 +12,8 @@ use crate::questions::Question;
 use crate::questions::remaining::Holders;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
-use crate::shared::{AttemptId, Cx, Invariant, RequestId, RoundId, Table, Timer};
+use crate::shared::{AttemptId, Cx, Invariant, NotExtended, RequestId, RoundId, Table, Timer};
+use crate::waiting::Waiters;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,20 @@ pub(crate) enum RoundKind {
     Question(Box<Question>),
 }
 
+/// What follows from the answers of a round so far.
+pub(super) enum Course {
+    /// It ends with its last answer.
+    GoesOn,
+    /// It is over, whatever is still answered.
+    IsOver,
+    /// So is its attempt: this client does not have the lock any more.
+    EndsAttempt(AttemptId),
+    /// An acquire has lost. `too_late`: a quorum has granted.
+    IsLost { too_late: bool },
+    /// The nodes are asked that were not asked first.
+    AsksOthers,
+}
+
 /// Each node's answer, and when it came.
 pub(crate) type Answers = Vec<(Answer, Instant)>;
 
@@ -44,7 +59,7 @@ pub(crate) struct Round {
     pub(crate) is_counted: bool,
     answers: Answers,
     /// A node has answered, which does not count.
-    is_uncounted: bool,
+    pub(crate) is_uncounted: bool,
     /// The nodes that have not answered.
     outstanding: NodeSet,
     /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
@@ -54,13 +69,49 @@ pub(crate) struct Round {
 }
 
 impl Locks {
-    pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
-        if let Some(round) = self.rounds.get_mut(id) {
-            round.end(cx, id);
-            if self.rooms.len() < MOST_ROOMS {
-                self.rooms.push(std::mem::take(&mut round.answers));
+    /// Judges a round by the answers so far.
+    pub(crate) fn judge(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        let course = match round.kind {
+            RoundKind::Acquire { .. } if round.held_back.is_some() => round.judge_first(cx.now),
+            RoundKind::Acquire { request, attempt: id, ref tally } => {
+                let verdict = tally.verdict();
+                self.attempts.get_mut(id).map_or(Course::GoesOn, |attempt| {
+                    attempt.judge_acquire(cx, waiters, (request, id), round, verdict)
+                })
             }
-            drop(self.rounds.remove(id));
+            RoundKind::Extend { attempt: id, purpose, .. } => {
+                match self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose)) {
+                    Some(attempt) => attempt.judge_extension(cx, waiters, id, round, purpose),
+                    // Released, lost or cancelled in the meantime: no answer counts any more.
+                    None => {
+                        extend::answer_not_extended(cx, id, purpose, NotExtended::Lost);
+                        Course::IsOver
+                    }
+                }
+            }
+            RoundKind::Release { request, ref tally, gone, .. } => {
+                round.judge_release(cx, request, tally.verdict(), gone)
+            }
+            RoundKind::Question(_) => return self.judge_question(cx, id),
+        };
+        match course {
+            Course::GoesOn if !round.is_complete() => {}
+            Course::GoesOn | Course::IsOver => self.close_round(cx, id),
+            Course::EndsAttempt(attempt) => {
+                self.attempts.remove(attempt);
+                self.close_round(cx, id);
+            }
+            Course::IsLost { too_late } => self.lose(cx, waiters, id, too_late),
+            Course::AsksOthers => self.ask_the_others(cx, waiters, id),
+        }
+    }
+
+    pub(crate) fn close_round(&mut self, cx: &mut Cx, id: RoundId) {
+        if let Some(round) = self.rounds.take(cx, id)
+            && self.rooms.len() < MOST_ROOMS
+        {
+            self.rooms.push(round.answers);
         }
     }
 }
@@ -107,7 +158,7 @@ impl Round {
     }
 
     /// Ends a round that leaves the table.
-    fn end(&mut self, cx: &mut Cx, id: RoundId) {
+    pub(super) fn end(&mut self, cx: &mut Cx, id: RoundId) {
         self.leave_window(cx);
         cx.timers.cancel(self.timeout_at, Timer::Round(id));
     }
@@ -194,14 +245,6 @@ impl Round {
         NodeSet::places(&self.answers, |(answer, _)| held(answer))
     }
 
-    /// Ends what an extension is for, and returns it: what comes in from then on is a straggler.
-    pub(crate) const fn decide_extension(&mut self) -> Option<Purpose> {
-        match &mut self.kind {
-            RoundKind::Extend { purpose, .. } => purpose.take(),
-            _ => None,
-        }
-    }
-
     /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
     /// comes next.
     pub(crate) fn note_remaining(&mut self, node: usize, left: Duration) {
@@ -233,20 +276,11 @@ impl Round {
         self.answers.iter().any(|(answer, _)| clock(answer))
     }
 
-    /// Returns whether a node has refused a ballot: another ballot would have been enough.
-    pub(crate) fn refuses_ballots(&self) -> bool {
-        self.answers.iter().any(|(answer, _)| answer.refuses_ballot())
-    }
-
     /// Returns the nodes that were warming up when the round began.
     pub(crate) fn warming(&self) -> NodeSet {
         let warming =
             |answer: &Answer| matches!(answer, Answer::Refused(Refusal::WarmingUp { .. }));
         NodeSet::places(&self.answers, |(answer, _)| warming(answer))
-    }
-
-    pub(crate) fn has_granted(&self, node: usize) -> bool {
-        self.answers.get(node).is_some_and(|(answer, _)| *answer == Answer::Granted)
     }
 
     /// Returns the answer of the node that is asked first, while the others have not been asked, and when the
@@ -267,11 +301,6 @@ impl Round {
             }
             _ => false,
         })
-    }
-
-    /// Notes that a node has answered, which does not count.
-    pub(crate) fn leave_uncounted(&mut self) {
-        self.is_uncounted = true;
     }
 
     /// Returns whether a node may have done what an extension asks: an error says that it has not.

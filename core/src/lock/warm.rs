@@ -12,18 +12,13 @@
 use super::{Attempt, Hold, Locks, Stage};
 use crate::quorum::{Instant, Keeper, Nanos};
 use crate::shared::{AcquireRequest, AttemptId, Cx, IdleEnd, RequestId, Settings, Timer};
-use crate::shelf::{IdleHold, Recalled, WarmTerms, idle_until};
+use crate::shelf::{IdleHold, Recalled, WarmTerms};
 use crate::waiting::{NextHolder, Waiters, left_at};
-use std::sync::Arc;
 
 /// A hold that was given back. No guard has it, unless one has taken it from the shelf.
 #[derive(Clone, Copy)]
 pub(crate) struct Idle {
     deadline: Instant,
-    /// No guard gets it from then on.
-    passes_until: Instant,
-    /// No guard has had it since then.
-    since: Instant,
     /// It is released then.
     pub(crate) until: Instant,
 }
@@ -41,9 +36,10 @@ impl Locks {
         let may_stay = in_time && !cx.masters.departs();
         let is_warm = |attempt: &&mut Attempt| may_stay && attempt.warm > Nanos::ZERO;
         let Some(attempt) = self.attempts.get_mut(id).filter(is_warm) else { return false };
-        let Some(&hold) = attempt.held() else { return false };
-        let passes_until = attempt.passes_until(hold.deadline, &cx.masters.settings);
-        if cx.now >= passes_until || !attempt.has_number_left() {
+        let Some(deadline) = attempt.held().map(|hold| hold.deadline) else { return false };
+        let idle = attempt.idle_hold(id, deadline, &cx.masters.settings);
+        let is_used_up = attempt.claim.ballot.as_ref().is_some_and(|ballot| !ballot.has_next());
+        if cx.now >= idle.passes_until || is_used_up {
             waiters.notify_others(&attempt.claim.keys);
             return false;
         }
@@ -52,8 +48,10 @@ impl Locks {
             NextHolder::Elsewhere => false,
             NextHolder::NoClient if self.unpaid.has(cx.now, attempt.claim.keys.first()) => false,
             NextHolder::NoClient => {
-                attempt.leave(cx, waiters, id, hold);
-                attempt.put_on_shelf(cx, id);
+                attempt.cancel_timers(&mut cx.timers, id);
+                waiters.left_idle(&attempt.claim.keys, id);
+                let until = idle.until(cx.now);
+                attempt.stay_idle(cx, idle, until);
                 true
             }
         }
@@ -64,15 +62,18 @@ impl Locks {
         self.attempts.get_mut(id).is_some_and(|attempt| attempt.recall(cx, waiters, id))
     }
 
-    /// Releases a hold that has been idle for its time. A guard may have had it since it was set.
-    pub(crate) fn end_idle(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+    /// Looks at a hold that is thought to be idle: if its time is over, it is released. A guard may have it, or may
+    /// have had it.
+    pub(crate) fn look_at_idle(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
         if let Some(attempt) = self.attempts.get_mut(id)
             && attempt.recall(cx, waiters, id)
+            && let Some(&Idle { deadline, until }) = attempt.idle()
         {
-            if attempt.was_idle_long_enough(cx.now) {
-                let _is_idle = self.release_idle(cx, waiters, id, IdleEnd::Unused);
+            if cx.now < until {
+                let idle = attempt.idle_hold(id, deadline, &cx.masters.settings);
+                attempt.stay_idle(cx, idle, until);
             } else {
-                attempt.put_on_shelf(cx, id);
+                let _is_idle = self.release_idle(cx, waiters, id, IdleEnd::Unused);
             }
         }
     }
@@ -107,18 +108,16 @@ impl Locks {
         id: AttemptId,
         reason: IdleEnd,
     ) -> bool {
-        let Some(attempt) = self.attempts.get_mut(id) else { return false };
-        let is_idle = attempt.recall(cx, waiters, id);
-        if is_idle {
+        let is_idle = self.recall(cx, waiters, id);
+        if is_idle && let Some(attempt) = self.attempts.get(id) {
             let (key, guards) = (attempt.claim.keys.first(), attempt.reuses);
-            // It is not kept warm for a while if a client elsewhere asks for it too soon.
+            // It is not kept warm for a while if another process asks for it too soon.
             if reason == IdleEnd::Asked && self.unpaid.asked(cx.now, key, guards) {
                 cx.events.pauses_warm();
             }
             // A timer may be late.
-            let reason =
-                if attempt.was_idle_long_enough(cx.now) { IdleEnd::Unused } else { reason };
-            cx.events.idle_released(key, reason);
+            let is_unused = attempt.idle().is_some_and(|idle| cx.now >= idle.until);
+            cx.events.idle_released(key, if is_unused { IdleEnd::Unused } else { reason });
             self.begin_release(cx, waiters, None, id, true);
         }
         is_idle
@@ -141,20 +140,11 @@ impl Locks {
         id: AttemptId,
         request: RequestId,
     ) -> bool {
-        let Some(acquire) = waiters.request(request) else { return false };
-        // A timer may be late, and very late after the process was stopped.
-        let suits =
-            |attempt: &Attempt| attempt.suits(acquire) && !attempt.was_idle_long_enough(cx.now);
-        if !self.attempts.get(id).is_some_and(suits) {
-            return false;
-        }
+        let passed = self.attempts.get(id).zip(waiters.request(request));
+        let deadline = passed.and_then(|(attempt, acquire)| attempt.deadline_for(acquire, cx.now));
+        let Some(deadline) = deadline else { return false };
         let Some(mut attempt) = self.attempts.remove(id) else { return false };
         attempt.cancel_timers(&mut cx.timers, id);
-        let deadline = match attempt.stage {
-            Stage::Held(hold) => hold.deadline,
-            Stage::Idle(idle) => idle.deadline,
-            _ => cx.now,
-        };
         cx.events.reused(request);
         let won = waiters.won_without_masters(cx, request, &attempt.claim.keys);
         let keeper = won.keep_alive.map(|most| Keeper::new(cx.now.after(most.span())));
@@ -166,81 +156,52 @@ impl Locks {
         let (hold, asked) = (Hold::until(deadline, keeper), attempt.began);
         let id: AttemptId = self.attempts.reserve();
         attempt.begin_hold(cx, request, id, hold, asked);
-        if keeper.is_none() && !self.unpaid.has(cx.now, attempt.claim.keys.first()) {
-            attempt.lend(cx, waiters, id, hold);
-        }
         self.attempts.insert(id, attempt);
         true
     }
 }
 
 impl Attempt {
-    /// Leaves a hold idle from now on.
-    fn leave(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, hold: Hold) {
-        self.cancel_timers(&mut cx.timers, id);
-        let (deadline, since) = (hold.deadline, cx.now);
-        let passes_until = self.passes_until(deadline, &cx.masters.settings);
-        let until = idle_until(passes_until, since, self.warm);
-        self.stage = Stage::Idle(Idle { deadline, passes_until, since, until });
-        cx.timers.set(until, Timer::Idle(id));
-        waiters.left_idle(&self.claim.keys, id);
-    }
-
-    /// Lets callers of this process take a hold that is idle.
-    fn put_on_shelf(&self, cx: &Cx, id: AttemptId) {
-        if let Some(shelf) = &cx.shelf
-            && let Some((key, hold, since)) = self.idle_hold(id)
-        {
-            shelf.put(key, hold, since);
-        }
-    }
-
-    /// Leaves it to the guard of a hold to put that on the shelf, unless a client waits for it.
-    fn lend(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId, hold: Hold) {
-        if self.warm > Nanos::ZERO
-            && self.may_be_lent()
-            && matches!(waiters.next_holder(&self.claim.keys), NextHolder::NoClient)
-            && let Some(shelf) = cx.shelf.clone()
-        {
-            self.leave(cx, waiters, id, hold);
-            if let Some((key, hold, _)) = self.idle_hold(id) {
-                shelf.promise(key, hold);
-            }
-        }
-    }
-
-    /// Returns what a caller of this process has to know of a hold that is idle, and since when it is; `None` if no
-    /// caller may take it by itself.
-    fn idle_hold(&self, id: AttemptId) -> Option<(&Arc<str>, IdleHold, Instant)> {
-        let &Idle { deadline, passes_until, since, .. } =
-            self.idle().filter(|_| self.may_be_lent())?;
+    /// Returns what a caller of this process has to know of the hold if no guard has it. It goes to none once half of
+    /// its validity is over, or once it is left to other clients.
+    fn idle_hold(&self, id: AttemptId, deadline: Instant, settings: &Settings) -> IdleHold {
         let terms = WarmTerms { ttl: self.ttl, label: self.claim.label.clone(), warm: self.warm };
-        let hold = IdleHold { attempt: id, terms, deadline, passes_until };
-        Some((self.claim.keys.first(), hold, since))
+        let ttl = self.ttl.span();
+        let half = ttl.saturating_sub(settings.drift.of(ttl)) / 2;
+        let left_at = left_at(self.began, settings.backoff.cap);
+        let passes_until = self.began.after(half).min(deadline).min(left_at);
+        IdleHold { attempt: id, terms, deadline, passes_until }
+    }
+
+    /// Lets a hold stay idle until then, and callers of this process take it by themselves. The number of the next guard
+    /// is known to the coordinator alone.
+    fn stay_idle(&mut self, cx: &mut Cx, hold: IdleHold, until: Instant) {
+        self.stage = Stage::Idle(Idle { deadline: hold.deadline, until });
+        cx.timers.set(until, Timer::Deadline(hold.attempt));
+        if let Some(shelf) = &cx.shelf
+            && self.claim.ballot.is_none()
+        {
+            shelf.put(self.claim.keys.first(), hold, until);
+        }
     }
 
     /// Takes a hold from the shelf. Returns `false` if a guard has it: then it is held. Otherwise it is idle, and
-    /// to be released at its time.
-    pub(crate) fn recall(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) -> bool {
+    /// to be released, passed on, or put there again.
+    pub(super) fn recall(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) -> bool {
         let Stage::Idle(idle) = &mut self.stage else { return false };
-        let key = self.claim.keys.first();
-        let recalled = cx.shelf.as_ref().and_then(|shelf| shelf.recall(key, id));
-        let Some(Recalled { idle_since, taken }) = recalled else { return true };
+        let recalled = cx.shelf.as_ref().and_then(|shelf| shelf.recall(self.claim.keys.first()));
+        let Some(Recalled { idle_until, taken }) = recalled else { return true };
         self.reuses = self.reuses.saturating_add(taken);
-        cx.timers.cancel(idle.until, Timer::Idle(id));
-        match idle_since {
-            Some(since) => {
-                (idle.since, idle.until) = (since, idle_until(idle.passes_until, since, self.warm));
-                cx.timers.set(idle.until, Timer::Idle(id));
-            }
-            None => {
-                let deadline = idle.deadline;
-                cx.timers.set(deadline, Timer::Deadline(id));
-                waiters.occupy_idle(&self.claim.keys, id);
-                self.stage = Stage::Held(Hold::until(deadline, None));
-            }
+        cx.timers.cancel(idle.until, Timer::Deadline(id));
+        if let Some(until) = idle_until {
+            idle.until = until;
+        } else {
+            let deadline = idle.deadline;
+            cx.timers.set(deadline, Timer::Deadline(id));
+            waiters.occupy_idle(&self.claim.keys);
+            self.stage = Stage::Held(Hold::until(deadline, None));
         }
-        idle_since.is_some()
+        idle_until.is_some()
     }
 
     /// Returns the hold that no guard has.
@@ -251,36 +212,18 @@ impl Attempt {
         }
     }
 
-    /// Returns whether the hold was to be idle until `now` or earlier.
-    fn was_idle_long_enough(&self, now: Instant) -> bool {
-        self.idle().is_some_and(|idle| now >= idle.until)
-    }
-
-    /// Returns until when the hold may go to another guard without the masters.
-    fn passes_until(&self, deadline: Instant, settings: &Settings) -> Instant {
-        let ttl = self.ttl.span();
-        let half = ttl.saturating_sub(settings.drift.of(ttl)) / 2;
-        self.began.after(half).min(deadline).min(left_at(self.began, settings.backoff.cap))
-    }
-
-    /// Returns whether callers may take the hold by themselves: the coordinator alone knows the number of the next
-    /// guard.
-    const fn may_be_lent(&self) -> bool {
-        self.claim.ballot.is_none()
-    }
-
-    /// Returns whether another guard can have the hold, with a number of its own if it is fenced.
-    fn has_number_left(&self) -> bool {
-        self.claim.ballot.as_ref().is_none_or(|ballot| ballot.has_next())
-    }
-
-    /// Returns whether an acquire may have this hold: to the masters, and to a client that inspects it,
-    /// it is the one that it would have won.
-    fn suits(&self, acquire: &AcquireRequest) -> bool {
-        let Attempt { claim, ttl, .. } = self;
+    /// Returns the deadline of the hold for an acquire that may have it: to the masters, and to a client that inspects
+    /// it, it is the one that this would have won. A timer may be late, and very late after the process was stopped.
+    fn deadline_for(&self, acquire: &AcquireRequest, now: Instant) -> Option<Instant> {
+        let Self { claim, ttl, .. } = self;
         let fences = claim.ballot.as_ref().map(|ballot| &ballot.fences);
-        acquire.may_be_warm()
+        let suits = acquire.may_be_warm()
             && fences == acquire.fences.as_ref()
-            && (&claim.keys, *ttl, &claim.label) == (&acquire.keys, acquire.ttl, &acquire.label)
+            && (&claim.keys, *ttl, &claim.label) == (&acquire.keys, acquire.ttl, &acquire.label);
+        match &self.stage {
+            Stage::Held(hold) if suits => Some(hold.deadline),
+            Stage::Idle(idle) if suits && now < idle.until => Some(idle.deadline),
+            _ => None,
+        }
     }
 }

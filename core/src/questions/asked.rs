@@ -1,4 +1,4 @@
-//! A client elsewhere asks for a lock that this process holds.
+//! Another client asks for a lock that this process holds.
 
 use crate::lock::{Attempt, Locks};
 use crate::shared::{Cx, Event, IdleEnd};
@@ -6,7 +6,7 @@ use crate::waiting::Waiters;
 use std::sync::Arc;
 
 impl Locks {
-    /// Gives way to a client elsewhere that has asked for `key`: what is idle there is released. A guard that
+    /// Gives way to another client that has asked for `key`: what is idle there is released. A guard that
     /// has the key is notified, and keeps it.
     pub(crate) fn give_way(&mut self, cx: &mut Cx, waiters: &mut Waiters, key: &Arc<str>) {
         if let Some(id) = waiters.idle(key)

@@ -92,21 +92,7 @@ impl Extension {
 
     /// Returns the result of the round at `now`, for a lock that is held until `deadline`.
     pub fn progress(&self, deadline: Instant, now: Instant, drift: ClockDrift) -> Progress {
-        let held = self.held.difference(self.warming);
-        let gone = self.vacant.union(self.taken).difference(self.warming);
-        let unknown = self.unknown.union(self.warming);
-        if now >= deadline || !self.membership.can_spare(gone) {
-            Progress::Lost
-        } else if self.membership.is_quorum(held) {
-            match validity::deadline(self.started, now, self.ttl, drift) {
-                Some(extended) => Progress::Extended(extended.max(deadline)),
-                None => Progress::Extended(deadline),
-            }
-        } else if self.membership.can_spare(gone.union(unknown)) {
-            Progress::Pending
-        } else {
-            Progress::Unconfirmed
-        }
+        self.judge(Some(deadline), NodeSet::EMPTY, now, drift)
     }
 
     /// Returns the result of the round at `now` for a lock that another process has detached, and
@@ -115,15 +101,24 @@ impl Extension {
     /// set the key there again, after others had the lock in between, or others have had it by a vote of
     /// theirs that they have forgotten.
     pub fn adopted(&self, never: NodeSet, now: Instant, drift: ClockDrift) -> Progress {
-        let apart = self.warming.union(never);
-        let held = self.held.difference(apart);
+        self.judge(None, never, now, drift)
+    }
+
+    fn judge(
+        &self,
+        held_until: Option<Instant>,
+        never: NodeSet,
+        now: Instant,
+        drift: ClockDrift,
+    ) -> Progress {
+        let held = self.held.difference(self.warming).difference(never);
         let gone = self.vacant.union(self.taken).difference(self.warming).union(never);
         let unknown = self.unknown.union(self.warming);
-        if !self.membership.can_spare(gone) {
+        if held_until.is_some_and(|until| now >= until) || !self.membership.can_spare(gone) {
             Progress::Lost
         } else if self.membership.is_quorum(held) {
-            let deadline = validity::deadline(self.started, now, self.ttl, drift);
-            deadline.map_or(Progress::Unconfirmed, Progress::Extended)
+            let extended = validity::deadline(self.started, now, self.ttl, drift);
+            extended.max(held_until).map_or(Progress::Unconfirmed, Progress::Extended)
         } else if self.membership.can_spare(gone.union(unknown)) {
             Progress::Pending
         } else {

@@ -74,8 +74,8 @@ pub enum Event {
     Heard { listener: RequestId, message: Option<Arc<str>> },
     /// How many processes have the message that asks them for a lock.
     Asked { request: RequestId, heard: u64 },
-    /// An extension of a hold is due whose caller had not picked it up: it begins with
-    /// [`handle_picked_up`](crate::coordinator::Coordinator::handle_picked_up).
+    /// The keeper's extension of a hold is due. It begins with
+    /// [`handle_keep`](crate::coordinator::Coordinator::handle_keep), once the caller has picked the hold up.
     Keep { attempt: AttemptId },
     /// A client elsewhere has asked for a hold that is in use.
     Wanted { attempt: AttemptId },

@@ -11,14 +11,12 @@ pub(crate) enum Timer {
     Round(RoundId),
     /// The next attempt of a waiting acquire.
     Attempt(RequestId),
-    /// A held lock lapses.
+    /// A held lock lapses, and an idle hold is released.
     Deadline(AttemptId),
     /// A keeper extends its lock.
     Keep(AttemptId),
     /// A writer that waits renews its hint.
     Hint(RequestId),
-    /// A hold that is idle is released.
-    Idle(AttemptId),
 }
 
 #[derive(Default)]

@@ -3,8 +3,6 @@
 //! 1. The coordinator puts a hold there that a guard has given back, and that no client waits for.
 //! 2. A caller takes it ([`Shelf::take`]) and gives it back ([`Lent::give_back`]), as often as it likes, until
 //!    the time for which the hold may go from guard to guard is over. The coordinator learns nothing of it.
-//!    It may also give the hold to a guard by itself, and leave it to that guard to put it there
-//!    ([`Shelves::promise`]).
 //! 3. Before the coordinator does anything with the hold, it recalls it ([`Shelves::recall`]). If a guard has it,
 //!    the coordinator holds it for that guard from then on, as if it had been acquired through the coordinator.
 //! 4. A guard that needs the coordinator, say for an extension, claims the hold first ([`Lent::claim`]).
@@ -23,7 +21,7 @@ use crate::shared::{AttemptId, Label};
 use crate::wire::Millis;
 use std::collections::BTreeMap;
 use std::sync;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use turn::{Found, Turns};
 
@@ -47,40 +45,28 @@ pub struct IdleHold {
 }
 
 impl IdleHold {
-    /// Returns until when it may stay idle if it was given back at `since`.
-    fn until(&self, since: Instant) -> Instant {
-        idle_until(self.passes_until, since, self.terms.warm)
+    /// Returns until when it stays idle if it is given back now.
+    pub(crate) fn until(&self, now: Instant) -> Instant {
+        self.passes_until.min(now.after(self.terms.warm.span()))
     }
-}
-
-/// Returns until when a hold may stay idle that no guard has `since`, and that goes to none after `passes_until`.
-pub(crate) fn idle_until(passes_until: Instant, since: Instant, warm: Nanos) -> Instant {
-    passes_until.min(since.after(warm.span()))
 }
 
 /// What the coordinator finds when it recalls a hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Recalled {
-    /// No guard has it, since then; `None` if a guard has it.
-    pub idle_since: Option<Instant>,
+    /// No guard has it, and it may stay idle until then; `None` if a guard has it.
+    pub idle_until: Option<Instant>,
     /// How many guards have taken it from there.
     pub taken: u32,
 }
 
 /// The coordinator's side of a shelf.
 pub trait Shelves: Send + Sync {
-    /// Puts a hold there that no guard has since then.
-    fn put(&self, key: &Arc<str>, hold: IdleHold, since: Instant);
+    /// Puts a hold there that no guard has, and that may stay idle until then.
+    fn put(&self, key: &Arc<str>, hold: IdleHold, until: Instant);
 
-    /// Notes that the coordinator has given a hold to a guard that the shell creates next, and that the guard
-    /// may give it back there.
-    fn promise(&self, key: &Arc<str>, hold: IdleHold);
-
-    /// Returns whether a guard has a hold from there.
-    fn is_in_use(&self, key: &str, attempt: AttemptId) -> bool;
-
-    /// Takes a hold from there. `None` if it is not there.
-    fn recall(&self, key: &str, attempt: AttemptId) -> Option<Recalled>;
+    /// Takes the hold of `key` from there. `None` if it is not there.
+    fn recall(&self, key: &str) -> Option<Recalled>;
 }
 
 /// A hold on the shelf. `L` is what its guard shares with the shell.
@@ -107,16 +93,16 @@ impl<L: Clone> Lent<L> {
     /// coordinator to do.
     #[must_use]
     pub fn give_back(&self, now: Instant) -> bool {
-        let is_back = self.turns.give_back(now);
+        let is_back = self.turns.give_back(self.hold.until(now));
         if is_back {
             self.count.fetch_sub(1, Ordering::Relaxed);
         }
         is_back
     }
 
-    /// Keeps the hold for its guard. Returns the guard if the coordinator has yet to learn of it (`handle_claimed`).
+    /// Keeps the hold for its guard. Returns whether the coordinator has yet to learn of that (`handle_claimed`).
     #[must_use]
-    pub fn claim(&self) -> Option<L> {
+    pub fn claim(&self) -> bool {
         self.turns.claim()
     }
 }
@@ -125,35 +111,24 @@ impl<L: Clone> Lent<L> {
 #[derive(Debug)]
 pub struct Shelf<L> {
     holds: Mutex<BTreeMap<Arc<str>, Arc<Lent<L>>>>,
-    /// How many there are: a caller that finds none looks no further.
-    len: AtomicUsize,
     /// How many of them a guard has.
     lent: Arc<AtomicUsize>,
-    /// Those that the coordinator has promised to a guard.
-    promised: Mutex<Vec<Arc<Lent<L>>>>,
     /// The guards that had a hold when it was recalled, and that the shell has not heard of.
     in_use: Mutex<Vec<L>>,
-    /// Whether there are any: the shell asks before everything that it does.
-    has_in_use: AtomicBool,
 }
 
 impl<L> Default for Shelf<L> {
     fn default() -> Self {
-        let (holds, len) = (Mutex::default(), AtomicUsize::new(0));
-        let (promised, in_use) = (Mutex::default(), Mutex::default());
-        let has_in_use = AtomicBool::new(false);
-        Self { holds, len, lent: Arc::default(), promised, in_use, has_in_use }
-    }
-}
-
-impl<L> Shelf<L> {
-    /// Returns how many holds a guard has that the coordinator takes for idle.
-    pub fn lent(&self) -> usize {
-        self.lent.load(Ordering::Relaxed)
+        Self { holds: Mutex::default(), lent: Arc::default(), in_use: Mutex::default() }
     }
 }
 
 impl<L: Clone> Shelf<L> {
+    /// Returns how many holds a guard has that the coordinator takes for idle.
+    pub fn lent(&self) -> usize {
+        self.lent.load(Ordering::Relaxed)
+    }
+
     /// Takes the hold of `key` for the guard that `lend` creates, if one is idle that suits these terms.
     pub fn take(
         &self,
@@ -162,29 +137,11 @@ impl<L: Clone> Shelf<L> {
         now: Instant,
         lend: impl FnOnce(&Arc<Lent<L>>) -> L,
     ) -> Option<L> {
-        if self.len.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        let lent = lock(&self.holds).get(key)?.clone();
-        if lent.hold.terms != *terms {
-            return None;
-        }
-        let taken = lent.turns.take(|since| (now < lent.hold.until(since)).then(|| lend(&lent)))?;
+        let lent = lock(&self.holds).get(key).filter(|lent| lent.hold.terms == *terms)?.clone();
+        let taken = lent.turns.take(now, || lend(&lent))?;
         lent.taken.fetch_add(1, Ordering::Relaxed);
         self.lent.fetch_add(1, Ordering::Relaxed);
         Some(taken)
-    }
-
-    /// Gives the hold that was promised to it to the guard that `lend` creates. `None` if there is none: the guard
-    /// has its hold from the coordinator.
-    pub fn lend(&self, attempt: AttemptId, lend: impl FnOnce(&Arc<Lent<L>>) -> L) -> Option<L> {
-        let mut promised = lock(&self.promised);
-        let place = promised.iter().position(|lent| lent.hold.attempt == attempt)?;
-        let lent = promised.swap_remove(place);
-        drop(promised);
-        let guard = lent.turns.lend(|| lend(&lent))?;
-        self.lent.fetch_add(1, Ordering::Relaxed);
-        Some(guard)
     }
 
     /// Returns the guards that have a hold from here.
@@ -193,76 +150,41 @@ impl<L: Clone> Shelf<L> {
         holds.iter().filter_map(|lent| lent.turns.guard()).collect()
     }
 
-    /// Returns whether `in_use` has any. The coordinator, which recalls, runs in the task that asks.
-    #[inline]
-    pub fn has_in_use(&self) -> bool {
-        self.has_in_use.load(Ordering::Relaxed)
-    }
-
     /// Returns the guards that had a hold when it was recalled, each once.
     pub fn in_use(&self) -> Vec<L> {
-        self.has_in_use.store(false, Ordering::Relaxed);
         std::mem::take(&mut *lock(&self.in_use))
     }
 
     /// Takes all from the shelf, for a shell that ends.
     pub fn clear(&self) {
         let holds = std::mem::take(&mut *lock(&self.holds));
-        self.len.store(0, Ordering::Relaxed);
-        lock(&self.promised).clear();
         holds.values().for_each(|lent| _ = self.found(lent));
-    }
-
-    fn insert(&self, key: &Arc<str>, hold: IdleHold, turns: Turns<L>) -> Arc<Lent<L>> {
-        let lent =
-            Arc::new(Lent { hold, turns, taken: AtomicU32::new(0), count: self.lent.clone() });
-        let mut holds = lock(&self.holds);
-        holds.insert(key.clone(), lent.clone());
-        self.len.store(holds.len(), Ordering::Relaxed);
-        lent
     }
 
     /// Recalls a hold that is off the shelf.
     fn found(&self, lent: &Lent<L>) -> Option<Recalled> {
-        let idle_since = match lent.turns.recall() {
-            Found::Idle { since } => Some(since),
-            Found::Promised => {
-                lock(&self.promised).retain(|other| other.hold.attempt != lent.hold.attempt);
-                None
-            }
+        let idle_until = match lent.turns.recall() {
+            Found::Idle { until } => Some(until),
             Found::InUse(guard) => {
                 self.lent.fetch_sub(1, Ordering::Relaxed);
                 lock(&self.in_use).push(guard);
-                self.has_in_use.store(true, Ordering::Relaxed);
                 None
             }
             Found::Nothing => return None,
         };
-        Some(Recalled { idle_since, taken: lent.taken.load(Ordering::Relaxed) })
+        Some(Recalled { idle_until, taken: lent.taken.load(Ordering::Relaxed) })
     }
 }
 
 impl<L: Clone + Send + Sync> Shelves for Shelf<L> {
-    fn put(&self, key: &Arc<str>, hold: IdleHold, since: Instant) {
-        self.insert(key, hold, Turns::idle(since));
+    fn put(&self, key: &Arc<str>, hold: IdleHold, until: Instant) {
+        let (turns, count) = (Turns::idle(until), self.lent.clone());
+        let lent = Lent { hold, turns, taken: AtomicU32::new(0), count };
+        lock(&self.holds).insert(key.clone(), Arc::new(lent));
     }
 
-    fn promise(&self, key: &Arc<str>, hold: IdleHold) {
-        let lent = self.insert(key, hold, Turns::promised());
-        lock(&self.promised).push(lent);
-    }
-
-    fn is_in_use(&self, key: &str, attempt: AttemptId) -> bool {
-        let lent = lock(&self.holds).get(key).cloned();
-        lent.is_some_and(|lent| lent.hold.attempt == attempt && !lent.turns.is_idle())
-    }
-
-    fn recall(&self, key: &str, attempt: AttemptId) -> Option<Recalled> {
-        let mut holds = lock(&self.holds);
-        let lent = holds.get(key).filter(|lent| lent.hold.attempt == attempt)?.clone();
-        holds.remove(key);
-        self.len.store(holds.len(), Ordering::Relaxed);
-        drop(holds);
+    fn recall(&self, key: &str) -> Option<Recalled> {
+        let lent = lock(&self.holds).remove(key)?;
         self.found(&lent)
     }
 }

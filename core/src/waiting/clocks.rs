@@ -1,9 +1,8 @@
 //! What a fenced acquire learns from refusals: the masters' clocks, and whether its next ballot will do.
 
 use super::{Contention, Waiters};
-use crate::lock::Round;
 use crate::master::fencing::has_no_script;
-use crate::quorum::{Membership, NodeSet, fence};
+use crate::quorum::{Instant, Membership, NodeSet, fence};
 use crate::report::{Answer, NodeReport, Span};
 use crate::shared::{Cx, FailureKind, RequestId};
 use crate::waiting::tuning::BALLOTS_IN_A_HURRY;
@@ -24,17 +23,19 @@ impl Waiters {
         &mut self,
         cx: &mut Cx,
         request: RequestId,
-        round: &Round,
+        reports: &[NodeReport],
+        started: Instant,
         ballot: Option<NonZeroU64>,
     ) -> Option<Arc<str>> {
         let wall_us = cx.masters.wall_us(cx.now);
-        let asked_us = wall_us.saturating_sub(fence::micros(cx.now.since(round.started)));
+        let asked_us = wall_us.saturating_sub(fence::micros(cx.now.since(started)));
         let settings = &cx.masters.settings;
         let (membership, window) = (settings.membership, settings.window);
         let clocks = &mut self.acquisitions.contention_mut(request)?.clocks;
-        let refused = ballot.filter(|_| round.refuses_ballots());
+        let is_refused = reports.iter().any(|report| report.answer.refuses_ballot());
+        let refused = ballot.filter(|_| is_refused);
         if let Some(ballot) = refused {
-            for node in (0..cx.masters.sessions.len()).filter(|&node| round.has_granted(node)) {
+            for node in NodeSet::places(reports, |report| report.answer == Answer::Granted).iter() {
                 clocks.record_grant(node, ballot.get(), window, asked_us..=wall_us);
             }
         }

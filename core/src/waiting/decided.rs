@@ -27,8 +27,8 @@ impl Waiters {
     /// Lets an acquire wait for its next attempt, or gives the caller its answer.
     pub(crate) fn refused(&mut self, cx: &mut Cx, refused: Refused) {
         let Refused { request, attempt, round, ballot, too_late } = refused;
-        let apart = self.learn_clocks(cx, request, &round, ballot);
         let reports = round.reports(cx.masters.names());
+        let apart = self.learn_clocks(cx, request, &reports, round.started, ballot);
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let is_barred = cx.masters.barred(cx.now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);

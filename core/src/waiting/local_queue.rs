@@ -26,9 +26,8 @@ struct Place {
 enum Occupant {
     /// This acquire contends for the key, and has not won it.
     Contender(RequestId),
+    /// A guard, or no guard if the hold is idle.
     Holder,
-    /// No guard has this hold.
-    Idle(AttemptId),
 }
 
 /// The acquires that wait for a key.
@@ -72,8 +71,8 @@ pub(crate) struct LocalQueue {
     /// Adopted holds that have no place, since another acquire contended for a key of theirs when
     /// they came. That acquire is refused by the masters, as by a holder elsewhere.
     placeless: Vec<(AttemptId, Keys)>,
-    /// How many places have a hold that is idle.
-    idle: usize,
+    /// The holds that are idle, which have their places.
+    pub(crate) idle: BTreeMap<Arc<str>, AttemptId>,
 }
 
 impl LocalQueue {
@@ -91,7 +90,7 @@ impl LocalQueue {
     pub(crate) fn contender(&self, key: &str) -> Option<RequestId> {
         match self.places.get(key)?.occupant? {
             Occupant::Contender(request) => Some(request),
-            Occupant::Holder | Occupant::Idle(_) => None,
+            Occupant::Holder => None,
         }
     }
 
@@ -105,7 +104,7 @@ impl LocalQueue {
         let has =
             |(_, held): &(AttemptId, Keys), key: &Arc<str>| held.iter().any(|held| held == key);
         let is_held = |key: &Arc<str>| {
-            self.occupant(key) == Some(Occupant::Holder)
+            self.occupant(key) == Some(Occupant::Holder) && !self.idle.contains_key(key)
                 || self.placeless.iter().any(|hold| has(hold, key))
         };
         keys.iter().any(is_held)
@@ -155,54 +154,15 @@ impl LocalQueue {
         match self.placeless.iter().position(|(attempt, _)| *attempt == id) {
             Some(place) => _ = self.placeless.swap_remove(place),
             None => {
-                self.occupy_idle(keys.first(), id);
+                self.idle.remove(keys.first());
                 self.free(keys);
             }
         }
     }
 
-    /// Notes that a guard has the hold again that was idle under `key`, or is about to release it.
-    pub(crate) fn occupy_idle(&mut self, key: &str, id: AttemptId) {
-        if self.idle > 0
-            && let Some(place) = self.places.get_mut(key)
-            && place.occupant == Some(Occupant::Idle(id))
-        {
-            place.occupant = Some(Occupant::Holder);
-            self.idle -= 1;
-        }
-    }
-
-    /// Notes that no guard has the hold of `key` any more, which stays idle.
-    pub(crate) fn left_idle(&mut self, key: &str, id: AttemptId) {
-        if let Some(place) = self.places.get_mut(key) {
-            place.occupant = Some(Occupant::Idle(id));
-            self.idle += 1;
-        }
-    }
-
-    /// Returns the hold that is idle under `key`.
-    pub(crate) fn idle(&self, key: &str) -> Option<AttemptId> {
-        match self.places.get(key).filter(|_| self.idle > 0)?.occupant? {
-            Occupant::Idle(id) => Some(id),
-            Occupant::Contender(_) | Occupant::Holder => None,
-        }
-    }
-
-    /// Returns how many holds are idle.
-    pub(crate) const fn idle_holds(&self) -> usize {
-        self.idle
-    }
-
-    /// Returns whether a hold is idle under one of `keys`.
-    pub(crate) fn has_idle_among(&self, keys: &Keys) -> bool {
-        self.idle > 0 && keys.iter().any(|key| self.idle(key).is_some())
-    }
-
     /// Notes that the hold of `key` has gone to `request`, which waited for it, without the masters.
     pub(crate) fn passed_on(&mut self, key: &str) {
-        if let Some(id) = self.idle(key) {
-            self.occupy_idle(key, id);
-        }
+        self.idle.remove(key);
         if let Some(line) = self.line_mut(key) {
             line.passed_on_warm();
         }

@@ -153,7 +153,7 @@ impl Waiters {
             }
             return;
         }
-        let is_idle = self.local_queue.has_idle_among(&acquisition.request.keys);
+        let is_idle = acquisition.request.keys.iter().any(|key| self.idle(key).is_some());
         if !is_idle && !acquisition.may_retry(cx.now) {
             let in_front = self.failure_in_front(&acquisition.request.keys);
             return cx.events.push(acquisition.not_served(request, cx.now, in_front));

@@ -36,12 +36,12 @@ impl Waiters {
 
     /// Notes that the hold of these keys is idle.
     pub(crate) fn left_idle(&mut self, keys: &Keys, id: AttemptId) {
-        self.local_queue.left_idle(keys.first(), id);
+        self.local_queue.idle.insert(keys.first().clone(), id);
     }
 
     /// Notes that a guard has the hold of these keys that was thought to be idle.
-    pub(crate) fn occupy_idle(&mut self, keys: &Keys, id: AttemptId) {
-        self.local_queue.occupy_idle(keys.first(), id);
+    pub(crate) fn occupy_idle(&mut self, keys: &Keys) {
+        self.local_queue.idle.remove(keys.first());
     }
 
     /// Handles that an acquire, for which a hold was thought to be idle, has to wait for its guard.
@@ -56,7 +56,7 @@ impl Waiters {
 
     /// Returns the hold that is idle under `key`.
     pub(crate) fn idle(&self, key: &str) -> Option<AttemptId> {
-        self.local_queue.idle(key)
+        self.local_queue.idle.get(key).copied()
     }
 
     /// Returns what an acquire has asked for.

@@ -8,8 +8,6 @@ use loom::sync;
 use loom::sync::atomic;
 use quorumlock_core::quorum;
 
-#[path = "../../../src/driver/lease_state/claim.rs"]
-mod claim;
 #[path = "../../../src/driver/lease_state/deadline.rs"]
 mod deadline;
 #[path = "../../../src/driver/lease_state/latch.rs"]

@@ -1,6 +1,5 @@
 //! The properties that must hold in every order.
 
-use crate::claim::{Claim, Taken};
 use crate::deadline::AtomicDeadline;
 use crate::latch::Latch;
 use crate::turn::{Found, Turns};
@@ -122,7 +121,7 @@ struct Shared {
 
 impl Shared {
     fn new() -> Self {
-        Self { turns: Arc::new(Turns::idle(at(0))), inside: Arc::new(AtomicBool::new(false)) }
+        Self { turns: Arc::new(Turns::idle(at(1))), inside: Arc::new(AtomicBool::new(false)) }
     }
 
     /// Enters, alone.
@@ -133,12 +132,12 @@ impl Shared {
     /// Takes the hold for a guard, and gives it back if the guard finds it on the shelf. Returns whether the
     /// coordinator is to end it.
     fn takes(&self, guard: u8) -> bool {
-        if self.turns.take(|_| Some(guard)).is_none() {
+        if self.turns.take(at(0), || guard).is_none() {
             return false;
         }
         self.enter();
         self.inside.store(false, Ordering::Release);
-        !self.turns.give_back(at(1))
+        !self.turns.give_back(at(2))
     }
 }
 
@@ -151,13 +150,13 @@ fn one_guard_or_the_coordinator_has_a_hold_of_the_shelf() {
             thread::spawn(move || shared.takes(guard))
         });
         let found = match shared.turns.recall() {
-            Found::Idle { since } => {
-                assert!(since == at(0) || since == at(1));
+            Found::Idle { until } => {
+                assert!(until == at(1) || until == at(2));
                 shared.enter();
                 None
             }
             Found::InUse(guard) => Some(guard),
-            Found::Promised | Found::Nothing => panic!("it was there"),
+            Found::Nothing => panic!("it was there"),
         };
         let ended = takers.map(|taker| taker.join().unwrap());
         let left: Vec<u8> =
@@ -175,40 +174,12 @@ fn the_coordinator_learns_of_a_guard_that_claims_its_hold() {
     every_order(|| {
         let shared = Shared::new();
         let theirs = shared.clone();
-        assert_eq!(shared.turns.take(|_| Some(1)), Some(1));
-        assert!(shared.turns.guard() == Some(1) && !shared.turns.is_idle());
+        assert_eq!(shared.turns.take(at(0), || 1), Some(1));
+        assert_eq!(shared.turns.guard(), Some(1));
         let guard = thread::spawn(move || theirs.turns.claim());
         let recalled = matches!(shared.turns.recall(), Found::InUse(1));
-        let claimed = guard.join().unwrap();
+        guard.join().unwrap();
         assert!(recalled, "whether it was claimed or not");
-        assert!(claimed.is_none_or(|guard| guard == 1) && !shared.turns.give_back(at(1)));
-    });
-}
-
-#[test]
-fn a_hold_that_was_promised_is_the_guards_or_the_coordinators() {
-    every_order(|| {
-        let turns = Arc::new(Turns::<u8>::promised());
-        let theirs = turns.clone();
-        let recalling = thread::spawn(move || matches!(theirs.recall(), Found::InUse(1)));
-        let lent = turns.lend(|| 1).is_some();
-        let is_known = recalling.join().unwrap();
-        assert_eq!(lent, is_known);
-        assert!(turns.take(|_| Some(2)).is_none());
-    });
-}
-
-/// An extension is due while a caller picks its guard up: one of the two sees the other.
-#[test]
-fn an_extension_waits_for_no_caller_that_does_not_know() {
-    every_order(|| {
-        let claim = Arc::new(Claim::new());
-        let due = claim.clone();
-        let driver = thread::spawn(move || due.is_taken_or_awaits());
-        let picked_up = claim.take();
-        let extends = driver.join().unwrap();
-        assert_eq!(extends, picked_up == Taken::OnItsWay);
-        assert_ne!(picked_up, Taken::Before);
-        assert!(claim.is_taken_or_awaits());
+        assert!(!shared.turns.claim() && !shared.turns.give_back(at(1)));
     });
 }

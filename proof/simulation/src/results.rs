@@ -86,8 +86,13 @@ impl World {
             | Event::Asked { .. }
             | Event::Heard { .. }
             | Event::InTheWay { .. }
-            | Event::Keep { .. }
             | Event::Looked { .. } => {}
+            Event::Keep { attempt } => {
+                let local = self.local(place);
+                if let Some(machine) = &mut self.clients[place].machine {
+                    machine.handle_keep(local, attempt);
+                }
+            }
             Event::Broken(invariant) => {
                 self.find(Err(format!("broken: {}", invariant.as_str())));
             }
@@ -239,7 +244,6 @@ impl World {
         let client = &mut self.clients[place];
         self.wins += 1;
         let until = shown(client.clock.when(deadline));
-        let lent = lent.or_else(|| client.promised(attempt, request.0));
         let is_leaving = client.is_leaving;
         client.won += usize::from(is_leaving);
         let mut held = Held::new(asked, attempt, (token.clone(), ballot), now, deadline);

@@ -1,7 +1,7 @@
 //! Locks that are kept warm: a guard that is dropped leaves its lock with its client, for the next guard there.
 //! Messages ask for it, at any time and from any client.
 
-use super::client::{Client, name};
+use super::client::name;
 use super::clock::{Time, millis, nanos};
 use super::flaw::Flaw;
 use super::judge::KEYS;
@@ -120,7 +120,7 @@ impl World {
         let local = self.local(place);
         let client = &mut self.clients[place];
         let Some(held) = client.holds.get(&hold) else { return };
-        if held.lent.as_ref().is_some_and(|lent| lent.claim().is_some())
+        if held.lent.as_ref().is_some_and(|lent| lent.claim())
             && let Some(machine) = &mut client.machine
         {
             machine.handle_claimed(local, held.attempt);
@@ -150,17 +150,5 @@ impl World {
         if let Some(hold) = held.map(|(hold, _)| *hold).filter(|_| gives_way) {
             self.give_up_hold(place, hold, millis(1), false);
         }
-    }
-}
-
-impl Client {
-    /// Returns the place on the shelf of a lock that the machine has promised to a guard.
-    pub(super) fn promised(&self, attempt: AttemptId, hold: u64) -> Option<Arc<Lent<u64>>> {
-        let mut lent = None;
-        self.shelf.lend(attempt, |place| {
-            lent = Some(place.clone());
-            hold
-        })?;
-        lent
     }
 }

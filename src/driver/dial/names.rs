@@ -12,15 +12,13 @@ use tokio::sync::oneshot;
 /// The ports are not set.
 type Answer = Result<Vec<SocketAddr>, (io::ErrorKind, String)>;
 
-/// The dials that wait for each name being looked up, in this process. A name has one thread at a time.
-static ASKED: LazyLock<Mutex<Asked>> = LazyLock::new(Mutex::default);
+/// A process, whose threads do not survive a fork, and a name that it looks up.
+type Name = (u32, Box<str>);
 
-#[derive(Default)]
-struct Asked {
-    /// Threads do not survive a fork.
-    process: u32,
-    names: HashMap<Box<str>, Vec<oneshot::Sender<Answer>>>,
-}
+/// The dials that wait for each name being looked up. A name has one thread at a time.
+type Asked = HashMap<Name, Vec<oneshot::Sender<Answer>>>;
+
+static ASKED: LazyLock<Mutex<Asked>> = LazyLock::new(Mutex::default);
 
 /// Returns the addresses of a name. Dropping the future leaves the thread to itself.
 pub(super) async fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -36,16 +34,18 @@ async fn look_up_by(
         return Ok(vec![(address, port).into()]);
     }
     let (reply, answer) = oneshot::channel();
-    if asked().begin(host, reply) {
-        let name: Box<str> = host.into();
+    let name: Name = (std::process::id(), host.into());
+    if begin(&name, reply) {
+        let looked_up = name.clone();
         let work = move || {
-            let found = resolve(&name).map_err(|error| (error.kind(), error.to_string()));
-            asked().end(&name, &found);
+            end(
+                &looked_up,
+                &resolve(&looked_up.1).map_err(|error| (error.kind(), error.to_string())),
+            );
         };
         let spawned = thread::Builder::new().name("quorumlock-name".into()).spawn(work);
         if let Err(error) = spawned {
-            asked()
-                .end(host, &Err((error.kind(), format!("no thread to look the name up: {error}"))));
+            end(&name, &Err((error.kind(), format!("no thread to look the name up: {error}"))));
         }
     }
     let found = answer.await.map_err(|_| io::Error::other("the look-up of the name has ended"))?;
@@ -58,25 +58,20 @@ fn asked() -> MutexGuard<'static, Asked> {
     ASKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Asked {
-    /// Adds a dial that waits for a name. Returns `true` if the name has no thread yet.
-    fn begin(&mut self, host: &str, reply: oneshot::Sender<Answer>) -> bool {
-        let process = std::process::id();
-        if std::mem::replace(&mut self.process, process) != process {
-            self.names.clear();
-        }
-        let has_thread = self.names.contains_key(host);
-        let waiting = self.names.entry(host.into()).or_default();
-        // A dial gives up long before a silent name server does.
-        waiting.retain(|reply| !reply.is_closed());
-        waiting.push(reply);
-        !has_thread
-    }
+/// Adds a dial that waits for a name. Returns `true` if the name has no thread yet.
+fn begin(name: &Name, reply: oneshot::Sender<Answer>) -> bool {
+    let mut asked = asked();
+    let has_thread = asked.contains_key(name);
+    let waiting = asked.entry(name.clone()).or_default();
+    // A dial gives up long before a silent name server does.
+    waiting.retain(|reply| !reply.is_closed());
+    waiting.push(reply);
+    !has_thread
+}
 
-    fn end(&mut self, host: &str, found: &Answer) {
-        for reply in self.names.remove(host).into_iter().flatten() {
-            let _ = reply.send(found.clone());
-        }
+fn end(name: &Name, found: &Answer) {
+    for reply in asked().remove(name).into_iter().flatten() {
+        let _ = reply.send(found.clone());
     }
 }
 

@@ -26,8 +26,8 @@ impl LeaseState {
         self.lent.as_ref().is_some_and(|lent| lent.give_back(now))
     }
 
-    /// Keeps the lock for its guard. Returns this state if the coordinator has yet to learn of the guard.
-    pub(crate) fn keep(&self) -> Option<Arc<Self>> {
-        self.lent.as_ref()?.claim()
+    /// Keeps the lock for its guard. Returns whether the coordinator has yet to learn of the guard.
+    pub(crate) fn keep(&self) -> bool {
+        self.lent.as_ref().is_some_and(|lent| lent.claim())
     }
 }

@@ -240,7 +240,7 @@ impl Walker {
     async fn mark_own(&mut self, locks: &mut [ListedLock]) {
         let Some(client) = &self.walk.client else { return };
         let keys: Vec<Arc<str>> = locks.iter().map(|lock| lock.inspection.key().into()).collect();
-        match timeout(patience(&self.walk.options), client.own(keys)).await {
+        match timeout(patience(&self.walk.options), client.clone().own(keys)).await {
             Ok(own) => {
                 locks.iter_mut().enumerate().for_each(|(place, lock)| lock.learn(&own, place));
             }

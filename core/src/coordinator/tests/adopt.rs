@@ -197,20 +197,6 @@ fn masters_that_warm_up_do_not_count_and_the_value_comes_back() {
 }
 
 #[test]
-fn a_caller_that_is_gone_releases_on_every_master() {
-    detached(
-        "adopt 3 of 2
-         n1-3 < EVALSHA ..
-         cancel 3
-         n1-3 < EVAL release 1 r #1
-         n1-3 > 1
-         n1-3 > 1
-         = -
-         debts 0",
-    );
-}
-
-#[test]
 fn a_value_that_is_dropped_with_its_answer_is_released_as_well() {
     detached(
         "adopt 3 of 2

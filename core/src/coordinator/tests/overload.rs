@@ -94,6 +94,7 @@ impl World {
                     self.served += 1;
                     machine.handle_release(*now, None, attempt, true);
                 }
+                Event::Keep { attempt } => machine.handle_keep(*now, attempt),
                 Event::Acquired { .. } | Event::Extended { .. } | Event::Observed(_) => {}
                 Event::Lost { .. } => self.lost = true,
                 other => self.failed.push(format!("{other:?}")),

@@ -277,7 +277,10 @@ impl Stage {
         }
         (0..self.wires.len()).for_each(|node| self.write(node));
         while let Some(happened) = self.machine.poll_event() {
-            if !matches!(happened, Event::Observed(_)) {
+            if let Event::Keep { attempt } = happened {
+                self.machine.handle_keep(self.now, attempt);
+                (0..self.wires.len()).for_each(|node| self.write(node));
+            } else if !matches!(happened, Event::Observed(_)) {
                 let words = event(&happened, &mut self.holds);
                 assert!(!words.contains('\n'), "more than a line: {words}");
                 self.unseen.push_back(words);

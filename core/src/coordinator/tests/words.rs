@@ -163,10 +163,10 @@ pub(super) fn event(event: &Event, holds: &mut BTreeMap<u64, AttemptId>) -> Stri
             format!("lost {}: {}", request.expect("a hold"), loss(reason))
         }
         Event::Asked { request, heard } => format!("asked {}: {heard}", request.0),
-        Event::Keep { attempt } | Event::Wanted { attempt } => {
-            let word = if matches!(event, Event::Keep { .. }) { "keep" } else { "wanted" };
+        Event::Keep { .. } => panic!("it begins at once"),
+        Event::Wanted { attempt } => {
             let request = holds.iter().find_map(|(request, id)| (id == attempt).then_some(request));
-            format!("{word} {}", request.expect("a hold"))
+            format!("wanted {}", request.expect("a hold"))
         }
         Event::InTheWay { request, found } => {
             let word = |obstacle: &Option<_>| obstacle.as_ref().map_or("nothing", Obstacle::as_str);
