@@ -180,7 +180,8 @@ impl Setup {
     /// Returns whether a waiter that hears of no release tries as soon as the key ends. One that listens does not ask for
     /// that end while its pauses are short.
     pub(super) fn knows_ends(&self) -> bool {
-        !self.has_waitlists && !(self.wake_ups && self.longest_pause == PATIENT)
+        let pauses_on = self.wake_ups && self.longest_pause == PATIENT;
+        !(self.has_waitlists || pauses_on)
     }
 
     /// Returns whether nothing fails by chance.
