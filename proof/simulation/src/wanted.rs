@@ -231,7 +231,7 @@ impl World {
                 && asked.keys.len() == 1
                 && !asked.is_permit
                 && self.setup.denied.is_empty();
-            // One that stands in no list listens anew with its next attempt.
+            // A waiter without a list listens anew with its next attempt.
             let is_listed = self.setup.has_waitlists && matches!(asked.mode, Mode::Alone);
             let hears_anew = match self.setup.wake_ups && !is_listed {
                 true => self.setup.longest_pause,

@@ -17,7 +17,7 @@ pub(crate) enum Scope {
     SeveralLists,
     /// Clocks of masters are set back.
     ClocksAreSet,
-    /// Many clients wait, and other programs set keys, or take the life of those of clients.
+    /// Many clients wait, and other programs set keys, or let keys of clients stay.
     Jammed,
     /// What stays closed was taken away by force.
     Forced,

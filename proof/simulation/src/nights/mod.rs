@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The end of the last misfortune, and of the world.
 const WELL_FOR: Duration = millis(1_000);
 
-/// The longest pause of those that are patient.
+/// The longest pause of patient waiters.
 const PATIENT: Duration = millis(8_000);
 
 /// All rights that a client uses: a master without them answers everything with an error.
@@ -73,12 +73,12 @@ pub(super) enum Night {
     Hiccups,
     /// A master is down for a while, and comes back long before what others wait for is released.
     ComesBack,
-    /// Those that wait pause for so long that a wake-up which is forgotten shows. Masters fail and come back, one after the
-    /// other, and waiters give up as they are called.
+    /// Waiters pause for so long that a forgotten wake-up shows. Masters fail and come back, one after the other, and
+    /// waiters give up as they are called.
     Patient,
 }
 
-/// Much can be forgotten of those that wait: their night has a larger share.
+/// Much of a waiter can be forgotten: the patient have a larger share.
 pub(super) const NIGHTS: [Night; 22] = [
     Night::CrashLoop,
     Night::HalfIsKilled,
@@ -177,8 +177,8 @@ impl Night {
 }
 
 impl Setup {
-    /// Returns whether a waiter that hears of no release tries as soon as the key ends. One that listens does not ask for
-    /// that end while its pauses are short.
+    /// Returns whether a waiter that hears of no release tries as soon as the key ends. A listener does not ask for that
+    /// end until its pauses are longer than the longest of its backoff.
     pub(super) fn knows_ends(&self) -> bool {
         let pauses_on = self.wake_ups && self.longest_pause == PATIENT;
         !(self.has_waitlists || pauses_on)

@@ -289,7 +289,7 @@ fn patient(acts: &mut Acts<'_>, rng: &mut Rng) {
                 false => acts.at(at, Act::Forget { seat, dice: 0 }),
             }
         }
-        // The first of those that are left, and the last, which looks after its call.
+        // The first of the others, and the last, which looks after its call.
         if waiting.start > 1 && waiting.len() > 2 {
             for seat in [waiting.start, last] {
                 let soon = Duration::from_micros(rng.within(0..acts.setup.latency_us.end));
