@@ -24,28 +24,28 @@ where
         return begin().map(|(begun, _goes_on)| begun);
     }
     let no_thread = |error: io::Error| WrongContext::NoThread { problem: error.to_string() };
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     // The thread makes the runtime: it must not be dropped in async code.
     let run = move || {
         let runtime = match runtime() {
             Ok(runtime) => runtime,
-            Err(error) => return drop(tell.send(Err(no_thread(error).into()))),
+            Err(error) => return drop(sender.send(Err(no_thread(error).into()))),
         };
         runtime.block_on(async {
             match begin() {
                 Ok((begun, task)) => {
-                    drop(tell.send(Ok(begun)));
+                    drop(sender.send(Ok(begun)));
                     // A panic of the task has been reported on stderr.
                     let _ = task.await;
                 }
-                Err(error) => drop(tell.send(Err(error))),
+                Err(error) => drop(sender.send(Err(error))),
             }
         });
         // A file that is still being read is not worth waiting for.
         runtime.shutdown_background();
     };
     thread::Builder::new().name("quorumlock".into()).spawn(run).map_err(no_thread)?;
-    told.recv().unwrap_or_else(|_| Err(no_thread(io::Error::other("it has panicked")).into()))
+    receiver.recv().unwrap_or_else(|_| Err(no_thread(io::Error::other("it has panicked")).into()))
 }
 
 fn runtime() -> io::Result<Runtime> {

@@ -89,7 +89,7 @@ pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
     Reply::Map(wanted.flat_map(|(name, value)| [*name, value].map(Reply::bulk)).collect())
 }
 
-/// Handles `CONFIG SET name value ...`: sets all of them or none. A server also says what is wrong with a value.
+/// Handles `CONFIG SET name value ...`: sets all of them or none. A server also names the problem.
 pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let pairs = call.arguments[2..].chunks_exact(2);
     if !pairs.remainder().is_empty() {

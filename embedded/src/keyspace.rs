@@ -22,7 +22,7 @@ pub(super) enum Value {
     SortedSet(Members<f64>),
 }
 
-/// What a hash or a sorted set has of each member. There are few: they are searched one by one.
+/// The members of a hash or a sorted set, each with its value or score. There are few: they are searched one by one.
 pub(super) type Members<T> = Vec<(Vec<u8>, T)>;
 
 impl Value {

@@ -10,7 +10,7 @@
 //! - An inline command is a protocol error, options that this crate does not use are errors
 //!   (`SET … XX`, `FLUSHALL SYNC`, `UNSUBSCRIBE` without channels).
 //! - Errors have fewer words where no client of ours reads them: of an unknown command or subcommand, of
-//!   HELLO and AUTH, of what a setting should be, of the place in a script that raised one.
+//!   HELLO and AUTH, of a setting, and of a script, whose place they leave out.
 //! - CONFIG has five names, and answers with them in lower case. A setting has no effect except that
 //!   it is reported: nothing is evicted, saved or refused for lack of memory. It survives a restart.
 //! - A pattern has no classes (`[a-z]`), and a cursor is digits.

@@ -16,7 +16,7 @@ impl RedlockBuilder {
     ///
     /// Each address is a [`IntoNode`]: usually a URL (`redis://[user][:password@]host[:port][/db]`,
     /// `rediss://` with the feature `tls`, `unix:///path?db=0&user=…&pass=…`), or a `&redis::Client`,
-    /// of which the address, the login and the database are taken, and no other setting.
+    /// of which only the address, the login and the database are taken.
     /// [`connect`](RedlockBuilder::connect) reports a mistake in it.
     ///
     /// ```

@@ -32,7 +32,7 @@ pub(super) fn value_of(lua: &Lua, reply: &Reply) -> mlua::Result<Value> {
     }
 }
 
-/// Converts a script's result, or what is so deep in it, to a reply.
+/// Converts a script's result, or a part of it at that depth, to a reply.
 pub(super) fn reply_at(value: &Value, depth: usize) -> Reply {
     match value {
         Value::Boolean(true) => Reply::Integer(1),

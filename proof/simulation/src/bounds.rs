@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// So many of the longest pauses, and of round trips, a waiter needs for what is free: most to ask when a key has ended,
 /// and what a message costs that is late or lost.
-const PAUSES: u32 = 12;
+pub(super) const PAUSES: u32 = 12;
 const ROUND_TRIPS: u32 = 8;
 
 /// The same if what is free at a quorum is not at another master, where its list may be: until those in front are overdue

@@ -164,8 +164,10 @@ impl World {
                 if !keeps && self.setup.replaces {
                     self.replace(node);
                 }
-                let warm = now + nanos(self.setup.quarantine);
-                self.agenda.at(warm, Happening::Ends(End::WarmUp));
+                if self.setup.warms_up() {
+                    let warm = now + nanos(self.setup.quarantine);
+                    self.agenda.at(warm, Happening::Ends(End::WarmUp));
+                }
             }
             // The operator waits until the master is up.
             End::Replica(node) if !self.masters[node].is_up => {

@@ -194,7 +194,8 @@ fn five_gone(acts: &mut Acts<'_>, rng: &mut Rng) {
             acts.befalls(dies_at, Fault::StepsBack { node, by: span(rng, 10_000, 60_000) });
         }
         _ if !may_stick => {}
-        true => acts.befalls(dies_at, Fault::Sticks { node, key, span: acts.rest(dies_at) }),
+        // The key of the holder, which extends it no longer.
+        true => acts.befalls(ends_at, Fault::Sticks { node, key, span: acts.rest(ends_at) }),
         false => {
             let before = BEGINS - millis(100);
             acts.befalls(before, Fault::Sticks { node, key, span: acts.rest(before) });

@@ -98,6 +98,8 @@ pub(super) struct Line {
     pub(super) is_dropped: bool,
     /// When the client first asked for a vote.
     pub(super) voted_at: Option<Time>,
+    /// The master has sent something since that vote. Without that, it may have died before.
+    pub(super) has_answered: bool,
     /// The client has written since it last read.
     pub(super) owes_answer: bool,
     /// The channels to which the client has subscribed.

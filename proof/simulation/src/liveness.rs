@@ -19,7 +19,7 @@ pub(super) const WELL_AFTER: Duration = millis(1_500);
 /// How often all that must happen is looked at.
 const LOOKS_EVERY: Duration = millis(10);
 
-/// A connection has answered a vote of the client so long after that was sent.
+/// A connection that answers at all has answered a vote of the client so long after that was sent.
 const HAS_VOTED_AFTER: Duration = millis(500);
 
 impl World {
@@ -93,7 +93,8 @@ impl World {
                 match client.lines[node].map(|id| &self.lines[id.0]) {
                     Some(line) => {
                         let has_voted = |at| now > at + nanos(HAS_VOTED_AFTER);
-                        if line.voted_at.is_some_and(has_voted) && line.room >= ROOMY {
+                        let is_well = line.has_answered && line.voted_at.is_some_and(has_voted);
+                        if is_well && line.room >= ROOMY {
                             linked.insert((place, node));
                         }
                     }

@@ -151,8 +151,9 @@ impl Master {
 
     /// Lets what is under a key stay for good. If nothing is, another program sets it.
     pub(super) fn stick(&mut self, key: &str, now: Time) {
-        self.operate(now, &["SET", key, FOREIGN, "NX"]);
-        self.operate(now, &["PERSIST", key]);
+        // A plain SET takes the life of what it replaces.
+        let value = self.raw(key, now).unwrap_or(FOREIGN).to_owned();
+        self.operate(now, &["SET", key, &value]);
         while self.poll_output().is_some() {}
     }
 

@@ -216,6 +216,7 @@ impl World {
             Piece::End => return self.breaks(id),
         };
         line.owes_answer = false;
+        line.has_answered |= line.voted_at.is_some();
         self.heard.insert(id);
         let local = self.clients[client].clock.at(self.agenda.now);
         let own = self.clients[client].own(node);
@@ -348,6 +349,7 @@ impl World {
             waiters: BTreeSet::new(),
             is_dropped: false,
             voted_at: None,
+            has_answered: false,
             owes_answer: false,
             channels: BTreeSet::new(),
             arrived: Commands::default(),

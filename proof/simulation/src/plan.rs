@@ -384,11 +384,12 @@ fn asked(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
 fn fair(setup: &Setup, seat: usize, rng: &mut Rng) -> Asked {
     let max_ttl = setup.kind(seat).max_ttl;
     let ttl = *rng.pick(&[millis(600), max_ttl / 2, max_ttl]);
+    let is_permit = setup.is_rush_for_permits;
     Asked {
         keys: RESOURCES[0],
-        is_permit: false,
+        is_permit,
         mode: Mode::Fair,
-        fenced: rng.chance(25) && setup.can_fence(),
+        fenced: rng.chance(25) && setup.can_fence() && !is_permit,
         ttl,
         lock_delay: Duration::ZERO,
         wait: millis(*rng.pick(&[0, 500, 2_000, 5_000, 9_000])),

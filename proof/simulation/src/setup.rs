@@ -1,5 +1,6 @@
 //! The setup of a world: its masters, its clients, its network. Drawn from the seed.
 
+use super::bounds::PAUSES;
 use super::callers::PERMITS;
 use super::clock::{Clock, WallClock, millis};
 use super::flaw::Flaw;
@@ -27,6 +28,8 @@ const AT_ODDS: u64 = 15;
 
 /// The same for those in which most callers are fair.
 const RUSH: u64 = 15;
+/// The number of a hundred of these in which they want permits.
+const RUSH_FOR_PERMITS: u64 = 30;
 
 /// The same for those in which most callers read and write.
 const READING: u64 = 8;
@@ -35,7 +38,7 @@ const READING: u64 = 8;
 const WARM: u64 = 25;
 
 /// The number of worlds in a thousand in which many wait for the same, and something is in the way.
-const JAMMED: u64 = 15;
+const JAMMED: u64 = 25;
 
 /// The same for each bad night.
 const EACH_NIGHT: u64 = 4;
@@ -66,6 +69,8 @@ pub(super) struct Setup {
     pub(super) story: Option<Story>,
     /// Most callers want the same, and wait for it in order.
     pub(super) is_rush: bool,
+    /// The same of permits.
+    pub(super) is_rush_for_permits: bool,
     /// Most callers read and write the same, and wait for it.
     pub(super) is_reading: bool,
     /// Locks are kept warm, and holders are asked for them.
@@ -167,6 +172,7 @@ impl Setup {
             kinds,
             story: None,
             is_rush: flaw.is_none_or(Flaw::is_about_order) && rng.chance(RUSH),
+            is_rush_for_permits: flaw.is_none() && rng.clone().fork().chance(RUSH_FOR_PERMITS),
             is_reading: flaw.is_none() && rng.chance(READING),
             is_warm: false,
             jam: None,
@@ -271,6 +277,7 @@ impl Setup {
             kinds: vec![kind; seats],
             story: None,
             is_rush: false,
+            is_rush_for_permits: false,
             is_reading: false,
             is_warm: false,
             jam: None,
@@ -439,6 +446,11 @@ impl Setup {
         self.guard == RestartGuard::TrustPersistence
     }
 
+    /// Returns whether a master that has restarted may not vote for a while.
+    pub(super) fn warms_up(&self) -> bool {
+        self.guard != RestartGuard::Off
+    }
+
     /// Returns whether clients go by the uptime of masters that have restarted.
     pub(super) fn goes_by_uptime(&self) -> bool {
         self.guard == RestartGuard::On
@@ -474,7 +486,8 @@ impl Setup {
             Some(_) => LONGEST_SILENCE + self.linger() + LATEST_RETURN,
             None => Duration::ZERO,
         };
-        (self.quarantine + self.max_ttl) * 2 + at_odds + self.redial_spread + millis(8_000)
+        let polls = PAUSES * self.longest_pause;
+        (self.quarantine + self.max_ttl) * 2 + at_odds + self.redial_spread + polls + millis(8_000)
     }
 
     fn ppm(rng: &mut Rng) -> i64 {

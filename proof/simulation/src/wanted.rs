@@ -217,7 +217,7 @@ impl World {
             let knows = match asked.mode {
                 Mode::Read => was_released && self.setup.wake_ups,
                 _ if was_released => self.setup.wake_ups,
-                _ => !self.setup.has_waitlists,
+                _ => self.setup.knows_ends(),
             };
             // Its client asks in the order of its callers: those of several wait for all of them.
             let joins_several =
@@ -231,7 +231,13 @@ impl World {
                 && asked.keys.len() == 1
                 && !asked.is_permit
                 && self.setup.denied.is_empty();
-            if knows && open.len() == all && self.is_untroubled(WELL_AFTER) {
+            // A waiter without a list listens anew with its next attempt.
+            let is_listed = self.setup.has_waitlists && matches!(asked.mode, Mode::Alone);
+            let hears_anew = match self.setup.wake_ups && !is_listed {
+                true => self.setup.longest_pause,
+                false => Duration::ZERO,
+            };
+            if knows && open.len() == all && self.is_untroubled(WELL_AFTER + hears_anew) {
                 let freed_at = released_at.max(was_held_at);
                 seen.released.push(Could { was_held_at: freed_at, ..could });
             }
@@ -292,9 +298,10 @@ impl World {
     pub(super) fn is_linked_to(&self, client: usize, node: usize) -> bool {
         let (now, state, master) = (self.agenda.now, &self.clients[client], &self.masters[node]);
         // A client counts from when it has met a process, whatever that remembers.
-        let age = match master.life == 0 && master.forgot_at.is_none() {
-            true => WELL_AFTER,
-            false => self.setup.quarantine + WELL_AFTER,
+        let is_new = master.life != 0 || master.forgot_at.is_some();
+        let age = match is_new && self.setup.warms_up() {
+            true => self.setup.quarantine + WELL_AFTER,
+            false => WELL_AFTER,
         };
         let line = state.lines[node].map(|id| &self.lines[id.0]);
         let is_old = |opened: Time| now > opened + nanos(age);

@@ -32,7 +32,7 @@ const SETTINGS: [&str; 5] =
 /// How errors begin that the embedded one words more briefly.
 const BRIEF: [&[u8]; 2] = [b"-ERR unknown command", b"-ERR CONFIG SET failed"];
 
-/// What a server says of a command whose subcommand is not known, or missing.
+/// A server's errors for a command whose subcommand is unknown or missing.
 const NO_SUBCOMMAND: [&[u8]; 2] = [b"-ERR unknown subcommand", b"-ERR wrong number of arguments"];
 
 /// All answers before the fence, and whether the server closed the connection.

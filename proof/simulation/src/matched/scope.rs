@@ -1,6 +1,7 @@
 //! Which worlds are matched, and with which pages.
 
 use crate::kinds::Kind;
+use crate::nights::Night;
 use crate::setup::Setup;
 use quorumlock_core::quorum::Membership;
 
@@ -16,7 +17,7 @@ pub(crate) enum Scope {
     SeveralLists,
     /// Clocks of masters are set back.
     ClocksAreSet,
-    /// Many clients wait, and other programs set keys.
+    /// Many clients wait, and other programs set keys, or let keys of clients stay.
     Jammed,
     /// What stays closed was taken away by force.
     Forced,
@@ -36,7 +37,7 @@ impl Scope {
         match () {
             () if setup.flaw.is_some() => Self::Flawed,
             () if kinds().any(|kind| numbers(kind) != first) => Self::OtherNumbers,
-            () if setup.jam.is_some() => Self::Jammed,
+            () if setup.jam.is_some() || setup.night == Some(Night::DeadAndMute) => Self::Jammed,
             () if kinds().any(|kind| has_several(kind.members)) => Self::SeveralLists,
             () if setup.steps_back => Self::ClocksAreSet,
             () => Self::Covered,

@@ -13,6 +13,9 @@ use std::time::Duration;
 /// The end of the last misfortune, and of the world.
 const WELL_FOR: Duration = millis(1_000);
 
+/// The longest pause of patient waiters.
+const PATIENT: Duration = millis(8_000);
+
 /// All rights that a client uses: a master without them answers everything with an error.
 const EVERYTHING: &[&str] = &[
     "set",
@@ -70,9 +73,13 @@ pub(super) enum Night {
     Hiccups,
     /// A master is down for a while, and comes back long before what others wait for is released.
     ComesBack,
+    /// Waiters pause for so long that a forgotten wake-up shows. Masters fail and come back, one after the other, and
+    /// waiters give up as they are called.
+    Patient,
 }
 
-pub(super) const NIGHTS: [Night; 17] = [
+/// Much of a waiter can be forgotten: the patient have a larger share.
+pub(super) const NIGHTS: [Night; 22] = [
     Night::CrashLoop,
     Night::HalfIsKilled,
     Night::AnswersErrors,
@@ -90,13 +97,18 @@ pub(super) const NIGHTS: [Night; 17] = [
     Night::Quiet,
     Night::Hiccups,
     Night::ComesBack,
+    Night::Patient,
+    Night::Patient,
+    Night::Patient,
+    Night::Patient,
+    Night::Patient,
 ];
 
 impl Night {
     const fn seats(self) -> usize {
         match self {
             Self::HalfIsKilled | Self::DeadAndMute => 8,
-            Self::Readers => 5,
+            Self::Readers | Self::Patient => 5,
             Self::Quiet | Self::Warm | Self::LongOutage => 3,
             _ => 4,
         }
@@ -105,7 +117,7 @@ impl Night {
     /// Returns the setup of such a night: nothing fails but what its story says.
     pub(super) fn setup(self, lateness: Duration, rng: &mut Rng) -> Setup {
         let max_ttl = match self {
-            Self::Warm | Self::HalfIsKilled => millis(10_000),
+            Self::Warm | Self::HalfIsKilled | Self::Patient => millis(10_000),
             Self::FarAway | Self::AllRestart => millis(5_000),
             _ => millis(*rng.pick(&[1_000, 2_000, 5_000])),
         };
@@ -137,6 +149,10 @@ impl Night {
                 let heartbeat = millis(*rng.pick(&[10_000, 30_000]));
                 setup.rest = Rest { after: millis(2_000), heartbeat };
             }
+            Self::Patient => {
+                (setup.longest_pause, setup.wake_ups) = (PATIENT, rng.chance(70));
+                setup.has_waitlists = setup.wake_ups && rng.chance(80);
+            }
             _ => {}
         }
         setup.length = self.length(&setup);
@@ -148,7 +164,7 @@ impl Night {
         let message = Duration::from_micros(setup.latency_us.end) + millis(10);
         let served = setup.served_by_a_quorum_within(message) + setup.max_ttl;
         let before = match self {
-            Self::Quiet => return millis(45_000),
+            Self::Quiet | Self::Patient => return millis(45_000),
             Self::LongOutage => millis(14_000),
             Self::AllRestart => setup.quarantine + millis(1_500),
             Self::Rolling => (setup.quarantine + millis(500)) * setup.masters as u32,
@@ -161,6 +177,13 @@ impl Night {
 }
 
 impl Setup {
+    /// Returns whether a waiter that hears of no release tries as soon as the key ends. A listener does not ask for that
+    /// end until its pauses are longer than the longest of its backoff.
+    pub(super) fn knows_ends(&self) -> bool {
+        let pauses_on = self.wake_ups && self.longest_pause == PATIENT;
+        !(self.has_waitlists || pauses_on)
+    }
+
     /// Returns whether nothing fails by chance.
     pub(super) const fn is_a_story(&self) -> bool {
         self.jam.is_some() || self.night.is_some()

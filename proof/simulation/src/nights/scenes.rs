@@ -34,6 +34,7 @@ impl Night {
             Self::Quiet => quiet(&mut acts, rng),
             Self::Hiccups => hiccups(&mut acts, rng),
             Self::ComesBack => comes_back(&mut acts, rng),
+            Self::Patient => patient(&mut acts, rng),
         }
         acts.all
     }
@@ -231,8 +232,7 @@ fn readers(acts: &mut Acts<'_>, rng: &mut Rng) {
     // Until shortly before the writer leaves.
     while at + millis(6_200) < acts.setup.length {
         // The first of them polls for both.
-        for wait in [span(rng, 100, 1_000), millis(6_000)] {
-            let wait = wait.min(acts.rest(at));
+        for wait in [span(rng, 100, 1_000), acts.rest(at)] {
             acts.at(at, Act::Acquire { seat, asked: Asked { wait, ..reads.clone() } });
         }
         at += millis(500);
@@ -271,6 +271,62 @@ fn comes_back(acts: &mut Acts<'_>, rng: &mut Rng) {
         acts.releases(at, seat);
         at += millis(400);
     }
+}
+
+fn patient(acts: &mut Acts<'_>, rng: &mut Rng) {
+    let alone = asked(acts.setup, Mode::Alone);
+    let wanted = if rng.chance(60) { alone } else { acts.any(PERMITS, rng) };
+    let last = *rng.pick(&[1, 1, 2, 4, 4]);
+    let mut waiting = 1..last + 1;
+    let mut at = wait_for(acts, &wanted, waiting.clone()) + span(rng, 500, 1_500);
+    while !waiting.is_empty() {
+        at = each_fails(acts, 0..last + 1, at, rng) + span(rng, 1_800, 2_500);
+        // One of them has a guard.
+        let is_released = acts.setup.wake_ups && rng.chance(70);
+        for seat in 0..=last {
+            match is_released {
+                true => acts.releases(at, seat),
+                false => acts.at(at, Act::Forget { seat, dice: 0 }),
+            }
+        }
+        // The first of the others, and the last, which looks after its call.
+        if waiting.start > 1 && waiting.len() > 2 {
+            for seat in [waiting.start, last] {
+                let soon = Duration::from_micros(rng.within(0..acts.setup.latency_us.end));
+                acts.at(at + soon, Act::Cancel { seat, dice: 0 });
+            }
+            waiting.start = last;
+        }
+        waiting.start += 1;
+        at += span(rng, 600, 1_000) + if is_released { Duration::ZERO } else { wanted.ttl };
+    }
+}
+
+/// Some of the masters fail for a moment, one after the other, or connections of some of these seats. Returns when all
+/// have.
+fn each_fails(
+    acts: &mut Acts<'_>,
+    seats: Range<usize>,
+    mut at: Duration,
+    rng: &mut Rng,
+) -> Duration {
+    let mut nodes: Vec<usize> = (0..acts.setup.masters).collect();
+    rng.shuffle(&mut nodes);
+    for node in nodes {
+        match rng.within(0..10) {
+            0..4 => {
+                let down = span(rng, 50, 300);
+                acts.befalls(at, Fault::Kills { node, silent: false, down, keeps: true });
+            }
+            4..7 => {
+                let lost = seats.clone().filter(|_| rng.chance(70)).collect::<Vec<_>>();
+                lost.into_iter().for_each(|seat| acts.befalls(at, Fault::Resets { seat, node }));
+            }
+            _ => continue,
+        }
+        at += span(rng, 500, 800);
+    }
+    at
 }
 
 fn warm(acts: &mut Acts<'_>, rng: &mut Rng) {

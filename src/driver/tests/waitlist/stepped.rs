@@ -51,7 +51,7 @@ async fn no_waiter_of_a_list_is_left_behind_by_a_clock_that_is_set() {
         let crowd = stepped(KEY, steps, lock).await;
         // One that is taken out as overdue is back with its next question.
         assert!(crowd.longest < 500 * MS, "{steps:?}: {:?}", crowd.longest);
-        assert!(crowd.fairness() > 0.75, "{steps:?}: {:?}", crowd.sections);
+        assert!(crowd.fairness() > 0.7, "{steps:?}: {:?}", crowd.sections);
         assert!(crowd.speed() > 200.0, "{steps:?}: {}", crowd.speed());
     }
 }
