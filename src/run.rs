@@ -84,7 +84,7 @@ impl<K: Kind> Guard<K> {
     }
 }
 
-/// Returns the output of the one that ends first; of `first`, if both have ended.
+/// Returns the output of the future that ends first; of `first`, if both have ended.
 pub(crate) async fn either<T>(
     first: impl Future<Output = T>,
     second: impl Future<Output = T>,

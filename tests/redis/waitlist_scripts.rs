@@ -215,7 +215,7 @@ fn an_embedded_master_does_what_a_real_one_does() {
         }
     }
     let [of_keys, of_slots] = found.map(|found| found.into_iter().collect::<Vec<_>>());
-    assert_eq!((&of_keys[..], &of_slots[..]), (&[0, 1, 2][..], &[0, 1, 2][..]));
+    assert_eq!((&of_keys[..], &of_slots[..]), (&[0, 1, 2, 4][..], &[0, 1, 2, 4][..]));
     assert!(verbs > STEPS / 10, "{verbs} messages");
 }
 
@@ -284,7 +284,7 @@ fn a_denied_publish_removes_no_waiter_and_without_memory_a_call_goes_out() {
     real.ask(&["ACL", "SETUSER", "default", "-publish"]);
     let reply = real.calls();
     real.ask(&["ACL", "SETUSER", "default", "+@all"]);
-    assert_eq!(reply, Answer::List([0, 0, 3].map(Answer::Int).into()));
+    assert!(matches!(reply, Answer::Error(_)), "{reply:?}");
     assert_eq!((real.listed(), real.messages().len()), (before, 0));
     assert_eq!(real.ask(&["CONFIG", "SET", "maxmemory", "1"]), Answer::Okay);
     let reply = real.waits(4, "", "0");

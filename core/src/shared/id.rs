@@ -43,7 +43,7 @@ impl AttemptId {
 
     /// Returns the slot of its entry: no two attempts have the same slot at the same time.
     pub const fn slot(self) -> usize {
-        self.0.slot()
+        self.0.index()
     }
 }
 

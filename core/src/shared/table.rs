@@ -15,7 +15,7 @@ impl Place {
     /// The place of no entry.
     pub(crate) const NONE: Self = Self { serial: 0, slot: 0 };
 
-    pub(crate) const fn slot(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.slot as usize
     }
 }
@@ -108,7 +108,7 @@ impl<T> Table<T> {
     }
 
     fn at(&mut self, place: Place) -> Option<&mut Slot<T>> {
-        self.slots.get_mut(place.slot()).filter(|slot| slot.serial == place.serial)
+        self.slots.get_mut(place.index()).filter(|slot| slot.serial == place.serial)
     }
 }
 
@@ -128,12 +128,12 @@ mod tests {
         let first = inserted(&mut table, "first");
         assert_eq!((table.remove(first), table.remove(first)), (Some("first"), None));
         let second = inserted(&mut table, "second");
-        assert_eq!(second.slot(), first.slot(), "the slot is used again");
+        assert_eq!(second.index(), first.index(), "the slot is used again");
         assert_eq!((table.get(first), table.get(second)), (None, Some(&"second")));
         table.insert(first, "late");
         assert_eq!((table.remove(first), table.len()), (None, 1));
         assert_eq!((table.get(second), table.get(Place::NONE)), (Some(&"second"), None));
-        assert_ne!(inserted(&mut table, "third").slot(), second.slot());
+        assert_ne!(inserted(&mut table, "third").index(), second.index());
     }
 
     #[test]

@@ -93,10 +93,6 @@ fn same(words: &[Word], real: &[Vec<u8>], embedded: &[Vec<u8>]) -> bool {
         ("EVAL", script) if script.contains("RETURN REDIS.CALL('PTTL'") => each(near),
         // The remaining ttl of the key that refuses, and the clock. No vote is as large a number.
         ("EVAL" | "EVALSHA", _) => each(|real, other| {
-            let raised = real.windows(9).position(|nine| nine == b" script: ");
-            if let (Some(at), b'-') = (raised, real[0]) {
-                return other.strip_suffix(b"\r\n") == Some(&real[..at]);
-            }
             let has_time = real.starts_with(b"*") || number(real).is_some_and(|n| n > 1_000);
             has_time && near(real, other)
         }),
@@ -125,7 +121,12 @@ fn brief(real: &[u8], embedded: &[u8]) -> bool {
     let is_brief = BRIEF.iter().any(|begins| embedded.starts_with(begins));
     let is_begin = embedded.strip_suffix(b"\r\n").is_some_and(|begins| real.starts_with(begins));
     let no_subcommand = NO_SUBCOMMAND.iter().any(|begins| real.starts_with(begins));
-    is_brief && is_begin || embedded.starts_with(BRIEF[0]) && no_subcommand
+    // The place in a script that raised it.
+    let place = real.windows(9).position(|nine| nine == b" script: ");
+    let has_no_place = place.is_some_and(|at| embedded.strip_suffix(b"\r\n") == Some(&real[..at]));
+    is_brief && is_begin
+        || embedded.starts_with(BRIEF[0]) && no_subcommand
+        || real.starts_with(b"-") && has_no_place
 }
 
 fn number(answer: &[u8]) -> Option<i64> {

@@ -39,9 +39,8 @@ local function write(what, freed, place)
   end
   return nil, 64
 end
-local waiter, gone
 if left == -2 or ARGV[3] == '1' then
-  waiter, gone = write(verb, freed, 0)
+  local waiter, gone = write(verb, freed, 0)
   if type(waiter) == 'table' then return waiter end
   if waiter then
     called = 1
@@ -62,12 +61,12 @@ for _, name in ipairs(redis.call('ZRANGE', list, -most, -1)) do
   if is_mark(name) then marks[#marks + 1] = name end
 end
 -- The last watches, in case the call is in vain: waiters that stop together stand together. It watches all calls of a
--- moment, unless it is called itself.
+-- moment, as long as it stands in the list.
 local watches = nil
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, now, now + 20)) do
   if string.sub(name, 1, 1) == '*' then watches = string.sub(name, 2) end
 end
-if called == 1 and (not watches or watches == waiter) then
+if called == 1 and not (watches and type(redis.pcall('ZSCORE', list, watches)) == 'string') then
   local last = write('watch', channel, -1 - #marks)
   if type(last) == 'string' and redis.call('ZCARD', due) > 0 then redis.pcall('ZADD', due, now + 20, '*' .. last) end
 end

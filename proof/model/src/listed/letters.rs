@@ -17,6 +17,7 @@ impl Listed {
             client.slot = if client.called { slot } else { 0 };
             (state.is_quiet[usize::from(slot)], state.has_called) = (true, true);
             state.called_last = Some(*waiter as u8);
+            state.watcher = state.watcher.filter(|watcher| usize::from(*watcher) != *waiter);
             return true;
         }
         false
@@ -49,7 +50,8 @@ impl Listed {
         }
     }
 
-    /// Asks the holder whose key is at the first node: its release then calls.
+    /// Asks the holder whose key is at the first node, if it was not called, as those in front do, of whom there are four:
+    /// its release then calls.
     pub(super) fn asks_holder(&self, state: &mut State) {
         if self.config.slots == 1 && state.is_held_there[0] && !self.config.is(Mutant::NoneAsks) {
             let holder = state.clients.iter_mut().find(|client| client.phase == Phase::Holds);
@@ -57,15 +59,18 @@ impl Listed {
         }
     }
 
-    /// A client reads that others wait. If it has released the lock already, without a call, it calls now.
+    /// A client reads that others wait. If it has released the lock already, without a call, it calls now. Where another one
+    /// has the lock by then, those that listen ask that one.
     pub(super) fn hears(&self, state: &State, who: usize) -> State {
         let mut next = *state;
         let client = &mut next.clients[who];
         let was_aware = std::mem::replace(&mut client.is_aware, true);
         client.asked = false;
         let is_over = client.phase != Phase::Holds && !was_aware;
-        if is_over && !next.is_held_there[0] && !self.config.is(Mutant::LateAsksAreLost) {
-            self.calls(&mut next, 0);
+        match next.is_held_there[0] {
+            _ if !is_over || self.config.is(Mutant::LateAsksAreLost) => {}
+            true => self.publishes(&mut next),
+            false => self.calls(&mut next, 0),
         }
         next
     }

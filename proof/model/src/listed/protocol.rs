@@ -79,6 +79,8 @@ impl Listed {
         let Client { is_aware, asked, .. } = state.clients[who];
         state.clients[who] =
             Client { phase: Phase::Holds, is_aware, asked, slot, ..Client::default() };
+        // If it waits again, that is another waiter.
+        state.watcher = state.watcher.filter(|watcher| usize::from(*watcher) != who);
         state.is_held_there[usize::from(slot)] |= self.reaches(who);
         state.drought = 0;
         true
@@ -167,9 +169,7 @@ impl Listed {
             false if self.config.is(Mutant::NoPolls) => u8::MAX,
             false => pause(ahead),
         };
-        if is_first {
-            self.asks_holder(state);
-        }
+        self.asks_holder(state);
     }
 
     /// Returns whether a holder that knows of no waiter publishes its release: one of an older version, or that has held the
@@ -329,6 +329,7 @@ impl Listed {
         next.cancels += 1;
         let Client { is_aware, asked, .. } = state.clients[who];
         next.clients[who] = Client { phase: Phase::Waiting, is_aware, asked, ..Client::default() };
+        next.watcher = next.watcher.filter(|watcher| usize::from(*watcher) != who);
         next
     }
 

@@ -177,8 +177,8 @@ impl Night {
 }
 
 impl Setup {
-    /// Returns whether a waiter that hears of no release tries as soon as the key ends. A listener does not ask for that
-    /// end until its pauses are longer than the longest of its backoff.
+    /// Returns whether a waiter that hears of no release tries as soon as the key ends. A listener does not ask for
+    /// that end until its pauses are longer than the longest of its backoff.
     pub(super) fn knows_ends(&self) -> bool {
         let pauses_on = self.wake_ups && self.longest_pause == PATIENT;
         !(self.has_waitlists || pauses_on)
