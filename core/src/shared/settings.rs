@@ -25,7 +25,7 @@ pub struct Settings {
     pub window: FencingWindow,
     /// A waiter is notified when a lock becomes free, and asks one node first.
     pub wake_ups: bool,
-    /// A waiter asks the holder to give way, if waiters are notified.
+    /// A waiter asks the holder to give way, if waiters are notified. Without that, each release notifies them.
     pub asks: bool,
     /// The beginning of the names of waitlists, if waiters stand in them, and are notified: the whole key follows.
     pub waitlists: Option<Arc<str>>,

@@ -1,5 +1,5 @@
-//! Wake-ups between processes: a release publishes on its key's channel that the key is free, and
-//! the key's waiters try again at once.
+//! Wake-ups between processes: a release of what clients may wait for (`policy.rs`) publishes on its key's channel that
+//! the key is free, and the key's waiters try again at once.
 //!
 //! One node publishes, and the waiters listen to it: the node that all clients ask first for the
 //! key. To publish on all nodes would cost each release one more command on each. If two clients do
