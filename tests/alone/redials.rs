@@ -45,7 +45,7 @@ async fn a_thousand_clients_that_lose_a_master_come_back_with_one_handshake_each
     let lost = &masters[0];
     let before = accepted(lost).await;
     let killed: usize =
-        witness::ask(lost, cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal")).await.unwrap();
+        witness::ask(lost, cmd("CLIENT").arg("KILL").arg("TYPE").arg("pubsub")).await.unwrap();
     assert!(killed >= CLIENTS, "{killed}");
 
     // Questions to a thousand clients would keep them from their handshakes.

@@ -75,7 +75,7 @@ impl Load {
 pub(crate) async fn cut(servers: &[Server], period: u64) {
     let at = usize::try_from(period).unwrap() % servers.len();
     let mut kill = cmd("CLIENT");
-    kill.arg("KILL").arg("TYPE").arg("normal");
+    kill.arg("KILL").arg("TYPE").arg("pubsub");
     witness::ask::<u64>(&servers[at], &kill).await.unwrap();
 }
 
