@@ -100,12 +100,21 @@ fn every_mutant_is_run_and_every_run_is_named_once() {
         NotTold,
     };
     use listed::mutants::Mutant::{
-        GoneIsCalled, NoneIsPublished, NoneListens, OwnCallCounts, RefusedStands, StampsAreNew,
+        GoneIsCalled, LateAsksAreLost, NoneAsks, NoneIsPublished, NoneListens, OwnCallCounts,
+        RefusedStands, StampsAreNew,
     };
     use plain::mutants::Mutant::DebtsWait;
     use sharing::mutants::Mutant::{GrantKeepsLife, RoundsStayOpen, VacantConverts};
     use waiting::mutants::Mutant::{HintDeletedUncompared, NeverWakes};
-    let margin = [GoneIsCalled, NoneIsPublished, NoneListens, OwnCallCounts, RefusedStands];
+    let margin = [
+        GoneIsCalled,
+        LateAsksAreLost,
+        NoneAsks,
+        NoneIsPublished,
+        NoneListens,
+        OwnCallCounts,
+        RefusedStands,
+    ];
     is_run::<Protocol>(&plain::runs::all(), &[], &[DebtsWait]);
     is_run::<Agreement>(&agreement::runs::all(), &[TopUpUngated], &[]);
     is_run::<Sharing>(

@@ -61,7 +61,7 @@ fn is_shown<P: Promises>(runs: Vec<Run<Promised<P>>>) {
     for run in runs.into_iter().filter(|run| run.kind != Kind::Holds) {
         let (name, promise) = (run.name(), run.violates.expect("a promise"));
         let model = Promised::<P>::new(run.config.clone());
-        let outcome = model.searched(&run.search, 200_000, &mut |_| ()).outcome;
+        let outcome = model.searched(&run.search, 500_000, &mut |_| ()).outcome;
         let found = outcome.violation.unwrap_or_else(|| panic!("{name}: kept"));
         assert_eq!(found.property, promise, "{name}");
         let again = found.again.expect("a way without an end");
