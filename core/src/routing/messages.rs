@@ -24,6 +24,13 @@ impl Masters {
         }
     }
 
+    /// Calls the next waiter for a key, if it is free where its list is.
+    pub(crate) fn call_next(&mut self, now: Instant, key: Arc<str>) {
+        if let Some(node) = self.first_node(now, &key) {
+            self.notify(node, Keys::one(key), Some(Says::Held));
+        }
+    }
+
     /// Notifies the waiters for these keys, wherever they listen, that the keys are free.
     pub(crate) fn tell_all_of(&mut self, now: Instant, keys: &Keys) {
         for key in keys.each() {

@@ -93,7 +93,7 @@ impl Waiters {
             let listening = is_notified && (is_called || self.listen(cx, &keys));
             // Where this one waits, others may: its release calls.
             for (channel, _) in keys.messages().filter(|_| failure.kind.is_contended()) {
-                self.note_seen(cx, channel, true);
+                self.waitlists.note(cx.now, channel, true);
             }
             let polls = self.polls(request, &keys);
             let asks = polls && failure.kind.is_contended();

@@ -9,9 +9,8 @@
 use super::{Step, Waiters};
 use crate::master::PendingReply;
 use crate::quorum::NodeSet;
-use crate::shared::{Cx, Keys};
+use crate::shared::Cx;
 use crate::wire;
-use crate::wire::waitlist::Says;
 use std::sync::Arc;
 
 /// The mailboxes of this process.
@@ -106,13 +105,10 @@ impl Waiters {
     /// client, the next waiter is called now.
     fn asked_for(&mut self, cx: &mut Cx, key: Arc<str>) {
         let was_known = self.waitlists.is_waited_for(cx.now, &key);
-        self.note_seen(cx, &key, true);
+        self.waitlists.note(cx.now, &key, true);
         self.local_queue.heard(&key, true);
-        if !was_known
-            && !self.local_queue.is_wanted(&key)
-            && let Some(node) = cx.masters.first_node(cx.now, &key)
-        {
-            cx.masters.notify(node, Keys::one(key.clone()), Some(Says::Held));
+        if !was_known && !self.local_queue.is_wanted(&key) {
+            cx.masters.call_next(cx.now, key.clone());
         }
         self.step(Step::GiveWay(key));
     }

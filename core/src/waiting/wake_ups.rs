@@ -151,7 +151,7 @@ impl Waiters {
         let is_wanted = waiters > 0 || listeners > u64::from(self.listens(node, &channel));
         // Where most do not look, no waiter says nothing.
         if is_wanted || cx.masters.is_first(cx.now, &channel, node) {
-            self.note_seen(cx, &channel, is_wanted);
+            self.waitlists.note(cx.now, &channel, is_wanted);
             self.local_queue.heard(&channel, is_wanted);
         }
         if self.left.are_others(cx.now, &channel, waiters) {

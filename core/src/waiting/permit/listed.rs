@@ -97,7 +97,7 @@ impl Waiters {
         let slot = listed.slot?;
         let Seeking { pool, seeker } = &mut *seeking;
         let channel = seeker.slots.channel();
-        self.note_seen(cx, channel, true);
+        self.waitlists.note(cx.now, channel, true);
         if listed.what == Found::Free {
             pool.leads.insert((Lead::Listed(Trial::FoundFree), slot));
             self.semaphores.stirred.push_back(channel.clone());

@@ -2,10 +2,8 @@
 
 use super::Place;
 use super::entry::Trial;
-use crate::shared::{Cx, Keys, RequestId, Timer};
+use crate::shared::{Cx, RequestId, Timer};
 use crate::waiting::{Phase, Waiters};
-use crate::wire::waitlist::Says;
-use std::sync::Arc;
 
 impl Waiters {
     /// Lets a waiter try that was called, or that has found the key free.
@@ -30,11 +28,7 @@ impl Waiters {
     pub(crate) fn called_to_try(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
         let request = self.waiter_called(waiter, key);
         let Some(request) = request else {
-            let key: Arc<str> = key.into();
-            if let Some(node) = cx.masters.first_node(cx.now, &key) {
-                cx.masters.notify(node, Keys::one(key), Some(Says::Held));
-            }
-            return;
+            return cx.masters.call_next(cx.now, key.into());
         };
         if let Some(contention) = self.acquisitions.contention_mut(request)
             && let Some(entry) = &mut contention.place.entry

@@ -43,6 +43,11 @@ impl Default for Waitlists {
 }
 
 impl Waitlists {
+    /// Notes whether clients wait for a key, or for a slot of a semaphore: the next release of it calls if some do.
+    pub(super) fn note(&mut self, now: Instant, channel: &Arc<str>, waited_for: bool) {
+        self.0.note(now, channel, waited_for);
+    }
+
     /// Returns whether waiters were seen of a key, or of a semaphore's channel, lately.
     pub(super) fn is_waited_for(&self, now: Instant, key: &str) -> bool {
         self.0.get(now, key).is_some_and(|(_, waited_for)| waited_for)
@@ -66,11 +71,6 @@ impl Waiters {
                 .contention(request)
                 .is_some_and(|found| !found.place.is_denied && found.standing.speaker().is_none())
             && cx.masters.first_node(cx.now, keys.first()).is_some()
-    }
-
-    /// Notes whether clients wait for a key, or for a slot of a semaphore: the next release of it calls if some do.
-    pub(super) fn note_seen(&mut self, cx: &Cx, channel: &Arc<str>, waited_for: bool) {
-        self.waitlists.0.note(cx.now, channel, waited_for);
     }
 
     /// Asks in the list first if an acquire is fair, or its key was waited for lately. Returns `false` if its first
@@ -175,7 +175,7 @@ impl Waiters {
             Heard::Denied => return self.wait_without_list(cx, request, &keys),
             Heard::Late => return,
         };
-        self.waitlists.0.note(cx.now, keys.first(), true);
+        self.waitlists.note(cx.now, keys.first(), true);
         match found {
             Found::Free => self.try_as_called(cx, request),
             Found::GoesOn => _ = self.ask_waitlist(cx, request),

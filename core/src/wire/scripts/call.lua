@@ -62,13 +62,15 @@ for _, name in ipairs(redis.call('ZRANGE', list, -most, -1)) do
 end
 -- The last watches, in case the call is in vain: waiters that stop together stand together. It watches all calls of a
 -- moment, as long as it stands in the list.
-local watches = nil
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, now, now + 20)) do
-  if string.sub(name, 1, 1) == '*' then watches = string.sub(name, 2) end
-end
-if called == 1 and not (watches and type(redis.pcall('ZSCORE', list, watches)) == 'string') then
-  local last = write('watch', channel, -1 - #marks)
-  if type(last) == 'string' and redis.call('ZCARD', due) > 0 then redis.pcall('ZADD', due, now + 20, '*' .. last) end
+if called == 1 then
+  local watches = nil
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, now, now + 20)) do
+    if string.sub(name, 1, 1) == '*' then watches = string.sub(name, 2) end
+  end
+  if not watches or type(redis.pcall('ZSCORE', list, watches)) ~= 'string' then
+    local last = write('watch', channel, -1 - #marks)
+    if type(last) == 'string' and redis.call('ZCARD', due) > 0 then redis.pcall('ZADD', due, now + 20, '*' .. last) end
+  end
 end
 local all = slot or ''
 if called == 1 then all = 'called' .. (slot and ' ' .. slot or '') end
