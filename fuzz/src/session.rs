@@ -89,6 +89,7 @@ fn handshake(node: usize) -> Vec<u8> {
         &hash,
         &hash,
         CONFIRMED,
+        ">3\r\n$9\r\nsubscribe\r\n$35\r\nquorumlock:free:0:@0000000000000000\r\n:1\r\n",
     ];
     replies.concat().into_bytes()
 }
@@ -151,10 +152,8 @@ impl Play {
         let request = RequestId(self.last_request);
         self.open.remove(&request);
         self.machine.handle_cancel(self.now, request);
-        let teller = self.machine.masters().first_node(self.now, "a");
         for node in 0..NODES {
-            let published = if teller == Some(node) { ":0\r\n" } else { "" };
-            self.reply(node, &[CONFIRMED, "+OK\r\n:1\r\n", published].concat().into_bytes());
+            self.reply(node, &[CONFIRMED, "+OK\r\n:1\r\n"].concat().into_bytes());
         }
     }
 
