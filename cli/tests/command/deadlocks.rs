@@ -29,8 +29,8 @@ async fn holder(masters: &Masters, holds: &str) -> (Redlock, Guard) {
 }
 
 impl Client {
-    fn waiting_for((redlock, guard): (Redlock, Guard), other: &str) -> Self {
-        let acquire = redlock.acquire(other).ttl(LONG).timeout(PATIENCE);
+    fn waiting_for((redlock, guard): (Redlock, Guard), others: &[&str]) -> Self {
+        let acquire = redlock.acquire_all(others).ttl(LONG).timeout(PATIENCE);
         Self { waits: tokio::spawn(acquire.into_future()), redlock, guard }
     }
 }
@@ -43,8 +43,9 @@ fn json_lines(printed: &Finished) -> Vec<Value> {
 async fn two_and_one(masters: &Masters) -> [Client; 3] {
     let [a, b, c] =
         [holder(masters, "a").await, holder(masters, "b").await, holder(masters, "c").await];
-    let all =
-        [Client::waiting_for(a, "b"), Client::waiting_for(b, "a"), Client::waiting_for(c, "a")];
+    // One of several resources is free.
+    let waits = [(a, &["b"][..]), (b, &["0", "a"]), (c, &["a"])];
+    let all = waits.map(|(client, others)| Client::waiting_for(client, others));
     let waiting = || {
         let listed = json_lines(&run(&mut cli::on(masters, &["list", "--json"])));
         listed.iter().map(|lock| lock["waiting"].clone()).eq([json!(2), json!(1), json!(0)])

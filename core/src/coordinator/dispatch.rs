@@ -67,10 +67,11 @@ impl Coordinator {
         let answer = match kind {
             Some(RoundKind::Acquire { request, .. }) => {
                 // A refusal may report a fence and a clock, too.
-                if let Reply::Array(parts) = &reply
-                    && let Some(clock_us) = cx.masters.learn_fence(parts)
-                {
-                    waiters.learn_clock(cx, *request, node, clock_us);
+                if let Reply::Array(parts) = &reply {
+                    if let Some(clock_us) = cx.masters.learn_fence(parts) {
+                        waiters.learn_clock(cx, *request, node, clock_us);
+                    }
+                    waiters.learn_refusing(*request, parts);
                 }
                 acquire::answer(&reply)
             }

@@ -14,7 +14,7 @@
 use crate::master::Masters;
 use crate::quorum::{Instant, NodeSet};
 use crate::report::{Answer, NodeReport, Refusal};
-use crate::shared::{AcquireRequest, Settings};
+use crate::shared::Settings;
 use std::time::Duration;
 
 /// What the answers of all nodes say of the key that has refused an attempt.
@@ -74,11 +74,11 @@ impl Masters {
     pub(crate) fn asked_first(
         &self,
         now: Instant,
-        acquire: &AcquireRequest,
+        channel: &str,
+        ttl: Duration,
         speaker: Option<usize>,
     ) -> Option<usize> {
-        let patience = self.settings.patience(acquire.ttl.span());
-        let (channel, _) = acquire.keys.messages().next()?;
+        let patience = self.settings.patience(ttl);
         let answers = |node: &usize| {
             let session = &self.sessions[*node];
             session.may_vote(now) && session.silent_for(now) <= patience

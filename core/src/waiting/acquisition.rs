@@ -5,6 +5,7 @@ use super::{Contention, Phase};
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Event, Failure, RequestId, Settings};
+use std::sync::Arc;
 
 /// One acquire, over all its attempts.
 pub(crate) struct Acquisition {
@@ -32,7 +33,12 @@ impl Acquisition {
         self.request.is_fair && waits && !self.may_retry(now)
     }
 
-    /// Returns its entry in the list of its key.
+    /// Returns the name of the list in which it waits, or would.
+    pub(super) fn list(&self) -> Option<&Arc<str>> {
+        Some(self.contention.as_ref()?.list(&self.request.keys))
+    }
+
+    /// Returns its entry in that list.
     pub(super) fn entry(&self) -> Option<&Entry> {
         self.contention.as_ref()?.place.entry.as_deref()
     }

@@ -31,6 +31,9 @@ pub(crate) struct Contention {
     pub(crate) mended: bool,
     /// A list has served others before it.
     pub(super) is_behind_others: bool,
+    /// Of several keys, the one whose list it waits in, by its place, and those for which the latest attempt was refused.
+    pub(super) waits_for: usize,
+    pub(super) refusing: Vec<usize>,
     /// The number of attempts in a row whose ballot was refused.
     pub(crate) ballots_refused: u32,
     /// Whether a message said that the resource is free while an attempt was under way.
@@ -87,6 +90,8 @@ impl Contention {
             clocks: Clocks::default(),
             mended: false,
             is_behind_others: false,
+            waits_for: 0,
+            refusing: Vec::new(),
             ballots_refused: 0,
             woken: false,
             since_notice: None,
@@ -202,6 +207,7 @@ impl Contention {
         }
         self.attempts = self.attempts.saturating_add(1);
         self.remaining.clear();
+        self.refusing.clear();
         self.phase = Phase::Trying { round: begun.round, attempt: begun.attempt };
     }
 

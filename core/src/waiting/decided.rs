@@ -32,10 +32,12 @@ impl Waiters {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let is_barred = cx.masters.barred(cx.now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);
-        let has_asked_all = round.held_back.is_none();
-        let channel = acquisition.request.keys.messages().next().filter(|_| has_asked_all);
-        let standing = channel.map(|(channel, _)| cx.masters.refused_by(cx.now, channel, &reports));
+        let keys = acquisition.request.keys.clone();
+        self.go_where_refused(cx, request, &keys);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
+        let (list, awaited) = (contention.list(&keys).clone(), contention.awaited(&keys));
+        let has_asked_all = round.held_back.is_none();
+        let standing = has_asked_all.then(|| cx.masters.refused_by(cx.now, &list, &reports));
         if let Some(standing) = standing {
             contention.find(standing, &reports);
         }
@@ -76,7 +78,6 @@ impl Waiters {
         // A fair one tries as the first.
         failure.ahead = ahead.filter(|_| acquisition.request.is_fair).map(|_| 0);
         if acquisition.may_retry(cx.now) {
-            let keys = acquisition.request.keys.clone();
             if failure.kind.is_contended() {
                 self.want(cx, request, &keys);
             }
@@ -88,9 +89,9 @@ impl Waiters {
             let is_outside =
                 self.acquisitions.contention(request).is_some_and(Contention::lacks_key);
             // Where waiters are known to be called, one that stands in the list need not listen to all releases.
-            let is_waited_for = self.waitlists.is_waited_for(cx.now, keys.first());
+            let is_waited_for = self.waitlists.is_waited_for(cx.now, &list);
             let is_called = enlists && !is_outside && is_waited_for;
-            let listening = is_notified && (is_called || self.listen(cx, &keys));
+            let listening = is_notified && (is_called || self.listen(cx, &awaited));
             // Where this one waits, others may: its release calls.
             for (channel, _) in keys.messages().filter(|_| failure.kind.is_contended()) {
                 self.waitlists.note(cx.now, channel, true);
@@ -109,7 +110,7 @@ impl Waiters {
                 self.ask_waitlist(cx, request);
             }
             if asks {
-                self.ask_holders(cx, request, &keys);
+                self.ask_holders(cx, request, &awaited);
             }
             self.observe_wait(cx, request);
         } else {

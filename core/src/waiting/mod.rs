@@ -20,6 +20,7 @@ mod pause;
 mod permit;
 mod policy;
 mod reader;
+mod several;
 mod tuning;
 mod unheard;
 mod waitlist;
@@ -280,7 +281,9 @@ impl Waiters {
         let contention = acquisition.contention.as_mut()?;
         let probes = contention.probes(cx.now, &cx.masters.settings) || acquire.probes;
         let speaker = contention.standing.speaker();
-        let first = probes.then(|| cx.masters.asked_first(cx.now, &acquire, speaker)).flatten();
+        let list = contention.list(&acquire.keys);
+        let life = acquire.ttl.span();
+        let first = probes.then(|| cx.masters.asked_first(cx.now, list, life, speaker)).flatten();
         Some((acquire, Asking { remaining, first, ends_at }, contention))
     }
 

@@ -35,7 +35,7 @@ impl Policy {
 
     /// Returns whether an acquire of these keys may stand in a waitlist.
     fn may_enlist(keys: &Keys) -> bool {
-        matches!(keys.more(), More::Nothing) && keys.len() == 1
+        matches!(keys.more(), More::Nothing)
     }
 }
 
@@ -91,7 +91,8 @@ impl Waiters {
         let Some(contention) = &mut acquisition.contention else { return };
         if contention.place.entry.is_some() {
             self.stop_listening(cx, keys);
-            contention.place.leave(cx, keys.first());
+            let list = contention.list(keys);
+            contention.place.leave(cx, list);
         }
     }
 
@@ -146,9 +147,7 @@ impl Waiters {
 
     /// Returns whether this process has a place in the list of a key, or of a semaphore's channel.
     fn has_place(&self, channel: &str) -> bool {
-        let contender = self.local_queue.contender(channel);
-        let contention = contender.and_then(|request| self.acquisitions.contention(request));
-        contention.is_some_and(|contention| contention.place.is_listed())
+        self.listed_in(channel).is_some_and(|(_, entry)| entry.stands)
             || self.semaphores.has_place(channel)
     }
 

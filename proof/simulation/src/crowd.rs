@@ -108,7 +108,14 @@ enum Wants {
     InWaitlist,
     Fair,
     Permit,
+    /// Two resources, which all want.
+    Both,
+    /// Two neighbours of ten resources in a ring.
+    Neighbours,
 }
+
+/// Resources in the ring.
+const RING: usize = 10;
 
 /// Permits of the semaphore.
 const PERMITS: u8 = 5;
@@ -132,6 +139,11 @@ struct Figures {
     /// In parts of the time in which each client could have had one section.
     longest_wait: f64,
     fewest_by_most: f64,
+}
+
+fn pair(one: usize, other: usize) -> Keys {
+    let key = |number| format!("r{number}").into();
+    Keys::several([one, other].map(key)).expect("two resources")
 }
 
 struct Crowd {
@@ -327,6 +339,8 @@ impl Crowd {
             keys: match self.scene.wants {
                 Wants::InWaitlist | Wants::Fair => Keys::one("r".into()),
                 Wants::Permit => Keys::any_of(self.slots.clone()).expect("some slots"),
+                Wants::Both => pair(0, 1),
+                Wants::Neighbours => pair(place % RING, (place + 1) % RING),
             },
             fences: None,
             ttl: Duration::from_secs(10).into(),
@@ -445,6 +459,8 @@ fn assert_within(rows: &[Row]) {
                 Wants::InWaitlist => "in a waitlist",
                 Wants::Fair => "in order",
                 Wants::Permit => "for permits",
+                Wants::Both => "for two resources",
+                Wants::Neighbours => "for neighbours in a ring",
             };
             let slow = if scene.is_first_slow { ", the first master slow" } else { "" };
             let shown =
@@ -480,6 +496,15 @@ fn a_permit_costs_the_same_among_ten_and_among_two_hundred() {
     assert_within(&[
         row(10, Wants::Permit, [16.0, 3.0, 4.7, 1.5, 0.8]),
         row(200, Wants::Permit, [16.0, 3.0, 4.7, 2.0, 0.6]),
+    ]);
+}
+
+#[test]
+fn two_resources_cost_the_same_among_ten_and_among_a_hundred() {
+    assert_within(&[
+        row(10, Wants::Both, [14.5, 2.0, 0.9, 1.5, 0.8]),
+        row(100, Wants::Both, [14.5, 2.0, 0.9, 1.5, 0.8]),
+        row(100, Wants::Neighbours, [55.0, 8.0, 3.5, 2.5, 0.4]),
     ]);
 }
 

@@ -4,6 +4,7 @@ mod fair;
 mod fate;
 mod permits;
 mod pollers;
+mod several;
 mod stepped;
 mod stuck;
 
@@ -32,13 +33,13 @@ impl Crowd {
     }
 
     /// Has them want what they acquire so.
-    async fn that<K: Kind>(
+    async fn that<K: Kind, G>(
         clients: Vec<Redlock>,
         span: Duration,
-        acquire: impl Fn(&Redlock) -> Acquire<Guard<K>> + Copy + Send + 'static,
+        acquire: impl Fn(&Redlock) -> Acquire<G> + Copy + Send + 'static,
     ) -> Self
     where
-        Guard<K>: Held<Guard = Guard<K>, Error: Send + std::fmt::Debug>,
+        G: Held<Guard = Guard<K>, Error: Send + std::fmt::Debug>,
     {
         let until = now().after(span);
         let tasks = clients.into_iter().map(|redlock| {

@@ -72,6 +72,7 @@ mod waitlist;
 mod waitlist_faults;
 mod waitlist_lacking;
 mod waitlist_permits;
+mod waitlist_several;
 mod waking;
 mod warm;
 mod ways;

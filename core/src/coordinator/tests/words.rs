@@ -286,11 +286,13 @@ pub(super) fn reply(words: &str) -> Vec<u8> {
             info(&format!("role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\n"))
         }
         "text" => bulk(rest).into(),
-        // `refuses 0 1500 7 2000`: the reason, milliseconds, the fence, the node's clock.
+        // `refuses 0 1500 7 2000`: the reason, milliseconds, the fence, the node's clock. Of several keys, the place of the
+        // one in the way follows.
         "refuses" => {
             let words: Vec<&str> = rest.split(' ').collect();
             let (why, left, fence, clock) = (words[0], words[1], bulk(words[2]), bulk(words[3]));
-            format!("*4\r\n:{why}\r\n:{left}\r\n{fence}{clock}").into()
+            let place = words.get(4).unwrap_or(&"0");
+            format!("*5\r\n:{why}\r\n:{left}\r\n{fence}{clock}:{place}\r\n").into()
         }
         // `listed 0 1500 7 2 aa 5`: what was found, milliseconds, the stamp, how many are ahead, the process
         // that holds it, the latest call, of that process. `5/bb`: of another. Of a semaphore, a slot follows.

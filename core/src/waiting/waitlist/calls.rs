@@ -1,7 +1,7 @@
 //! The calls: of a waiter that is to try, and of one that watches. What becomes of an entry afterwards.
 
 use super::Place;
-use super::entry::Trial;
+use super::entry::{Entry, Trial};
 use crate::shared::{Cx, RequestId, Timer};
 use crate::waiting::{Phase, Waiters};
 
@@ -26,8 +26,7 @@ impl Waiters {
 
     /// Handles the call of a waiter. If it no longer waits here, the next is called.
     pub(crate) fn called_to_try(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
-        let request = self.waiter_called(waiter, key);
-        let Some(request) = request else {
+        let Some(request) = self.waiter_called(waiter, key) else {
             return cx.masters.call_next(cx.now, key.into());
         };
         if let Some(contention) = self.acquisitions.contention_mut(request)
@@ -50,8 +49,8 @@ impl Waiters {
 
     /// Does the same for the first of a list. Returns `false` if none here stands in it.
     pub(crate) fn watch(&mut self, cx: &mut Cx, key: &str) -> bool {
-        let request = self.local_queue.contender(key);
-        request.is_some_and(|request| self.watches(cx, request))
+        let listed = self.listed_in(key).map(|(request, _)| request);
+        listed.is_some_and(|request| self.watches(cx, request))
     }
 
     fn watches(&mut self, cx: &mut Cx, request: RequestId) -> bool {
@@ -69,9 +68,16 @@ impl Waiters {
     }
 
     fn waiter_called(&self, waiter: &str, key: &str) -> Option<RequestId> {
-        let request = self.local_queue.contender(key)?;
-        let entry = self.acquisitions.contention(request)?.place.entry.as_ref()?;
+        let (request, entry) = self.listed_in(key)?;
         entry.is(waiter).then_some(request)
+    }
+
+    /// Returns the acquire that waits in the list of a key, if one of this process does.
+    pub(in crate::waiting) fn listed_in(&self, key: &str) -> Option<(RequestId, &Entry)> {
+        let request = self.local_queue.contender(key)?;
+        let acquisition = self.acquisitions.get(request)?;
+        let is_of_list = **acquisition.list()? == *key;
+        acquisition.entry().filter(|_| is_of_list).map(|entry| (request, entry))
     }
 
     /// Notes a message on the channel of a key.
@@ -114,7 +120,7 @@ impl Waiters {
         }
         let moved = self.acquisitions.iter().filter_map(|(request, acquisition)| {
             let contention = acquisition.contention.as_ref()?;
-            let (entry, key) = (contention.place.entry.as_ref()?, acquisition.request.keys.first());
+            let (entry, key) = (contention.place.entry.as_ref()?, acquisition.list()?);
             let waits = matches!(contention.phase, Phase::Waiting { .. });
             let moves = waits && Some(entry.node) != cx.masters.first_node(cx.now, key);
             moves.then_some(request)

@@ -66,11 +66,11 @@ impl Waiters {
     pub(super) fn may_ask_waitlist(&self, cx: &Cx, request: RequestId, keys: &Keys) -> bool {
         Self::enlists(cx, keys)
             && cx.masters.quorum_can_vote(cx.now)
-            && self
-                .acquisitions
-                .contention(request)
-                .is_some_and(|found| !found.place.is_denied && found.standing.speaker().is_none())
-            && cx.masters.first_node(cx.now, keys.first()).is_some()
+            && self.acquisitions.contention(request).is_some_and(|found| {
+                !found.place.is_denied
+                    && found.standing.speaker().is_none()
+                    && cx.masters.first_node(cx.now, found.list(keys)).is_some()
+            })
     }
 
     /// Asks in the list first if an acquire is fair, or its key was waited for lately. Returns `false` if its first
@@ -78,8 +78,9 @@ impl Waiters {
     pub(super) fn begins_in_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
         let Some(acquisition) = self.acquisitions.get(request) else { return false };
         let keys = &acquisition.request.keys;
-        let asks_first = acquisition.request.is_fair
-            || acquisition.may_retry(cx.now) && self.waitlists.is_waited_for(cx.now, keys.first());
+        let waited_for = keys.iter().position(|key| self.waitlists.is_waited_for(cx.now, key));
+        let asks_first =
+            acquisition.request.is_fair || acquisition.may_retry(cx.now) && waited_for.is_some();
         let asks = asks_first && self.may_ask_waitlist(cx, request, keys);
         if asks && let Some(contention) = self.acquisitions.contention_mut(request) {
             let random = Some(cx.masters.random.jitter());
@@ -87,6 +88,7 @@ impl Waiters {
             let (failed, since) = (AttemptId::NONE, cx.now);
             contention.phase = Phase::Waiting { failed, since, random, again_at: since, failure };
             contention.listening = true;
+            contention.waits_for = waited_for.unwrap_or_default();
         }
         asks && self.ask_waitlist(cx, request)
     }
@@ -137,7 +139,7 @@ impl Waiters {
         };
         let question = Question {
             request,
-            wanted: acquire.keys.first().into(),
+            wanted: contention.list(&acquire.keys).into(),
             is_fair: acquire.is_fair,
             until,
             timeout: cx.masters.settings.round_timeout(acquire.ttl.span()),
@@ -175,7 +177,7 @@ impl Waiters {
             Heard::Denied => return self.wait_without_list(cx, request, &keys),
             Heard::Late => return,
         };
-        self.waitlists.note(cx.now, keys.first(), true);
+        self.waitlists.note(cx.now, contention.list(&keys), true);
         match found {
             Found::Free => self.try_as_called(cx, request),
             Found::GoesOn => _ = self.ask_waitlist(cx, request),
@@ -189,7 +191,11 @@ impl Waiters {
 
     /// Lets an acquire wait as if there were no lists.
     fn wait_without_list(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) {
-        let listening = self.listen(cx, keys);
+        let Some(awaited) = self.acquisitions.contention(request).map(|found| found.awaited(keys))
+        else {
+            return;
+        };
+        let listening = self.listen(cx, &awaited);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         contention.listening = listening;
         let Phase::Waiting { failure, .. } = &mut contention.phase else { return };
@@ -205,7 +211,9 @@ impl Waiters {
     fn stand(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys, found: Found) {
         let random = cx.masters.random.jitter();
         let settings = cx.masters.settings.clone();
-        let hears = self.hears(cx, keys.first());
+        let Some(contention) = self.acquisitions.contention(request) else { return };
+        let (list, awaited) = (contention.list(keys).clone(), contention.awaited(keys));
+        let hears = self.hears(cx, &list);
         let Some(Contending { request: acquire, until, contention }) =
             self.acquisitions.contending(request)
         else {
@@ -219,8 +227,7 @@ impl Waiters {
             _ => None,
         };
         contention.is_behind_others |= found.is_behind_others(ahead.unwrap_or(0));
-        let list = (keys.first(), found);
-        let answer = contention.place.stand(cx, &self.mailboxes, list, is_fair);
+        let answer = contention.place.stand(cx, &self.mailboxes, (&list, found), is_fair);
         let Some((is_reached, listens)) = answer else { return };
         contention.listening = is_reached || hears;
         let Some(pause) = contention.pause_in_waitlist(cx.now, &settings, (found, ttl), random)
@@ -238,8 +245,8 @@ impl Waiters {
         }
         // If all of a crowd listened, each newcomer that takes the lock would have all of them listen.
         if listens {
-            self.listen(cx, keys);
-            self.ask_holders(cx, request, keys);
+            self.listen(cx, &awaited);
+            self.ask_holders(cx, request, &awaited);
         } else {
             self.stop_listening(cx, keys);
         }

@@ -1,0 +1,109 @@
+//! An acquire of several resources waits in the list of the resource that refuses it: that of `r` is at `n3`, that of `s` at `n1`.
+
+use super::stage::{MAILBOX, Stage};
+use super::waitlist::listing;
+
+/// Request 1 wants `r` and `s`, is refused for `s`, and waits in its list behind one.
+fn behind_one() -> Stage {
+    let mut stage = listing();
+    stage.steps(
+        "acquire 1 r+s wait 30s
+         n1-3 < EVALSHA acquire 2 r s #1 10000 0
+         n1-2 > refuses 0 9000 0 0 1
+         n1-3 < EVAL release_all 2 r s #1
+         n1 < SUBSCRIBE quorumlock:free:0:s
+         n1 < SCRIPT LOAD wait
+         n1 < EVALSHA wait 3 s list:s list-due:s #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 > refuses 0 9000 0 0 1
+         n1-3 > 0
+         n1 > subscribed s
+         n1 > text wait
+         n1 > listed 0 9000 7 1 aa 5
+         = 1 ahead of 1
+         n1 < UNSUBSCRIBE quorumlock:free:0:s
+         n1 > unsubscribed s",
+    );
+    stage
+}
+
+/// The same, and it is called after 100 ms, and tries.
+fn tries() -> Stage {
+    let mut stage = behind_one();
+    stage.steps(&format!(
+        "+100ms
+         n1 > says {MAILBOX} free 00000000000000000000000000000003 s
+         n1-3 < EVALSHA acquire 2 r s #3 10000 0"
+    ));
+    stage
+}
+
+#[test]
+fn the_list_is_that_of_the_resource_that_refuses() {
+    behind_one().play(
+        "cancel 1
+         n1 < ZREM list:s #2
+         n1 > 1",
+    );
+}
+
+#[test]
+fn an_acquire_that_is_called_has_all_of_them_and_its_release_calls_in_each_list() {
+    tries().play(
+        "n1-3 > ok
+         = acquired 1 ..
+         release 2 of 1
+         n1-3 < EVAL release_all ..
+         n1 < SCRIPT LOAD call
+         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: 1000 ''
+         n3 < SCRIPT LOAD call
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+         n1-3 > 1
+         = released 2
+         n1 > text call
+         n1 > called 0 0 0
+         n3 > text call
+         n3 > called 0 0 0",
+    );
+}
+
+/// It goes to the other list with its age, under another number: the list of `s` may still call the old one.
+#[test]
+fn a_call_passes_on_where_another_resource_refuses() {
+    tries().play(&format!(
+        "n1-2 > refuses 0 5000 0 0 0
+         n1-3 < EVAL release_all ..
+         n1 < SCRIPT LOAD call
+         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: 1000 ''
+         n3 < SCRIPT LOAD wait
+         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 100000
+         n3 > refuses 0 5000 0 0 0
+         n1-3 > 0
+         n1 > text call
+         n1 > called 0 0 0
+         n3 > text wait
+         n3 > listed 0 5000 7 1 aa 5
+         = 1 ahead of 1
+         n1 > says {MAILBOX} free 00000000000000000000000000000003 s
+         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: 1000 ''
+         n1 > called 0 0 0
+         cancel 1
+         n3 < ZREM list:r #4
+         n3 > 1"
+    ));
+}
+
+#[test]
+fn a_call_that_comes_early_changes_no_list() {
+    tries().play(
+        "n1-2 > refuses 0 5000 0 0 1
+         n1-3 < EVAL release_all ..
+         n1 < EVALSHA wait 3 s list:s list-due:s #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 > refuses 0 5000 0 0 1
+         n1-3 > 0
+         n1 > listed 0 5000 7 1 aa 5
+         = 1 ahead of 1
+         cancel 1
+         n1 < ZREM list:s #2
+         n1 > 1",
+    );
+}
