@@ -212,12 +212,13 @@ impl World {
                 && !is_hinted
                 && asked.ttl / 10 > 2 * self.slowest();
             let released_at = self.released_at.get(key).copied().unwrap_or_default();
-            // It hears of a release, and knows when the keys end.
+            // It hears of a release, and knows when the keys end. Of several that know that, each may take the attempts of
+            // others for a hold, and pauses.
             let was_released = released_at > was_held_at;
             let knows = match asked.mode {
                 Mode::Read => was_released && self.setup.wake_ups,
                 _ if was_released => self.setup.wake_ups,
-                _ => self.setup.knows_ends(),
+                _ => self.setup.knows_ends() && !self.is_wanted_beside(client, key),
             };
             // Its client asks in the order of its callers: those of several wait for all of them.
             let joins_several =
@@ -248,6 +249,13 @@ impl World {
             }
             seen.free_at_a_quorum.push(could);
         }
+    }
+
+    /// Returns whether a client beside this one waits for a resource.
+    fn is_wanted_beside(&self, client: usize, key: &str) -> bool {
+        let others = self.clients.iter().enumerate().filter(|(other, _)| *other != client);
+        let mut asked = others.flat_map(|(_, other)| other.asked.values());
+        asked.any(|asked| asked.is_permit || asked.keys.contains(&key))
     }
 
     /// Returns whether a resource is free at a master, or read.
