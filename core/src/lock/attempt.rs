@@ -13,6 +13,7 @@ use std::num::NonZeroU64;
 
 /// An attempt: what is needed to extend it, and to undo it.
 pub(crate) struct Attempt {
+    pub(crate) id: AttemptId,
     pub(crate) claim: Claim,
     pub(crate) ttl: Millis,
     /// No SET of this attempt was sent before then.
@@ -90,11 +91,11 @@ impl Locks {
         // Never used before, and never again.
         let token = cx.masters.token()?;
         let claim = Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY };
-        let mut attempt = Attempt { warm, ..Attempt::new(cx.now, claim, ttl, staying) };
-        let attempt_id: AttemptId = self.attempts.reserve();
+        let id: AttemptId = self.attempts.reserve();
+        let mut attempt = Attempt { warm, ..Attempt::new(id, cx.now, claim, ttl, staying) };
         let round_id: RoundId = self.rounds.reserve();
         let tally = Tally::new(cx.masters.settings.membership);
-        let kind = RoundKind::Acquire { request, attempt: attempt_id, tally };
+        let kind = RoundKind::Acquire { request, attempt: id, tally };
         let timeout = cx.masters.settings.round_timeout(ttl.span());
         let mut round =
             Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
@@ -123,7 +124,7 @@ impl Locks {
                 session.prepare(&attempt.claim);
                 // Sent before the vote: once a refusal decides, its duration must be known.
                 if let Some(look) = &look {
-                    session.push(PendingReply::Remaining(request, round_id, attempt_id), look);
+                    session.push(PendingReply::Remaining(request, round_id, id), look);
                 }
                 session.push(session.vote(cx.now, round_id), set);
             }
@@ -132,8 +133,8 @@ impl Locks {
             cx.masters.window.begin();
         }
         self.rounds.open(cx, round_id, round);
-        self.attempts.insert(attempt_id, attempt);
-        Some(Begun { round: round_id, attempt: attempt_id, asks_all: first.is_none() })
+        self.attempts.insert(id, attempt);
+        Some(Begun { round: round_id, attempt: id, asks_all: first.is_none() })
     }
 }
 
@@ -147,12 +148,14 @@ impl Hold {
 impl Attempt {
     /// Creates an attempt that begins now, and has asked no node.
     pub(crate) const fn new(
+        id: AttemptId,
         now: Instant,
         claim: Claim,
         ttl: Millis,
         staying: Option<Box<Staying>>,
     ) -> Self {
         Self {
+            id,
             claim,
             ttl,
             began: now,
@@ -181,13 +184,13 @@ impl Attempt {
     }
 
     /// Cancels the timers of a hold that is over, or that another guard is to have.
-    pub(crate) fn cancel_timers(&self, timers: &mut Timers, id: AttemptId) {
+    pub(crate) fn cancel_timers(&self, timers: &mut Timers) {
         if let Some(hold) = self.hold() {
-            timers.cancel(hold.deadline, Timer::Deadline(id));
-            hold.extend_at.into_iter().for_each(|at| timers.cancel(at, Timer::Keep(id)));
+            timers.cancel(hold.deadline, Timer::Deadline(self.id));
+            hold.extend_at.into_iter().for_each(|at| timers.cancel(at, Timer::Keep(self.id)));
         }
         if let Some(idle) = self.idle() {
-            timers.cancel(idle.until, Timer::Deadline(id));
+            timers.cancel(idle.until, Timer::Deadline(self.id));
         }
     }
 

@@ -25,8 +25,15 @@ pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
 pub(crate) use purpose::{Change, Purpose};
 pub(crate) use round::{Answers, Round, RoundKind};
 
-use crate::shared::Table;
+use crate::shared::{Cx, Table};
 use crate::shelf::Unpaid;
+use crate::waiting::Waiters;
+
+/// What a step of the locks acts on besides them: what every owner is handed, and those to whom they report.
+pub(crate) struct Around {
+    pub(crate) cx: Cx,
+    pub(crate) waiters: Waiters,
+}
 
 /// The locks of this client.
 #[derive(Default)]

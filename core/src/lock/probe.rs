@@ -5,12 +5,11 @@
 //! far away decides nothing alone, and delays nothing by more than that moment.
 
 use super::round::Course;
-use super::{Locks, Round, RoundKind};
+use super::{Around, Locks, Round, RoundKind};
 use crate::master::PendingReply;
 use crate::quorum::Instant;
 use crate::report::{Answer, Refusal};
-use crate::shared::{Cx, RoundId, Timer};
-use crate::waiting::Waiters;
+use crate::shared::{RoundId, Timer};
 use crate::wire;
 
 /// The node that is asked first. The other nodes are asked unless it refuses.
@@ -39,32 +38,33 @@ impl Round {
 impl Locks {
     /// Asks the other nodes, after the first has not refused or has not answered in time. They have
     /// a timeout of their own.
-    pub(crate) fn ask_the_others(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
+    pub(crate) fn ask_the_others(&mut self, at: &mut Around, id: RoundId) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
         let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
         let Some(held_back) = round.held_back.take() else { return };
-        let barred = cx.masters.barred(cx.now, attempt.claim.life.span());
-        let looks = attempt.claim.looks() && waiters.asks_remaining(cx, request);
+        let barred = at.cx.masters.barred(at.cx.now, attempt.claim.life.span());
+        let looks = attempt.claim.looks() && at.waiters.asks_remaining(&at.cx, request);
         let look = looks.then(|| wire::look(attempt.claim.keys.first()));
-        cx.timers.cancel(round.timeout_at, Timer::Round(id));
-        round.timeout_at = cx.now.after(cx.masters.settings.round_timeout(attempt.ttl.span()));
-        cx.timers.set(round.timeout_at, Timer::Round(id));
-        let set = attempt.claim.acquire(&mut cx.masters.packer);
+        at.cx.timers.cancel(round.timeout_at, Timer::Round(id));
+        round.timeout_at =
+            at.cx.now.after(at.cx.masters.settings.round_timeout(attempt.ttl.span()));
+        at.cx.timers.set(round.timeout_at, Timer::Round(id));
+        let set = attempt.claim.acquire(&mut at.cx.masters.packer);
         for node in round.outstanding().iter().filter(|node| *node != held_back.first) {
-            let session = &mut cx.masters.sessions[node];
-            match session.takes(set.len(), cx.now, barred.as_ref()) {
+            let session = &mut at.cx.masters.sessions[node];
+            match session.takes(set.len(), at.cx.now, barred.as_ref()) {
                 Ok(()) => {
                     session.prepare(&attempt.claim);
                     if let Some(look) = &look {
                         session.push(PendingReply::Remaining(request, id, attempt_id), look);
                     }
-                    session.push(session.vote(cx.now, id), set);
+                    session.push(session.vote(at.cx.now, id), set);
                     attempt.touched.insert(node);
                 }
-                Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
+                Err(reason) => round.record(node, Answer::Refused(reason), at.cx.now),
             }
         }
-        self.judge(cx, waiters, id);
+        self.judge(at, id);
     }
 }

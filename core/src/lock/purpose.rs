@@ -1,10 +1,9 @@
 //! What an extension is for. In any case it is one round: every master is asked to prolong the keys of one
 //! hold.
 
-use super::{Attempt, Hold, Stage};
+use super::{Around, Attempt, Hold, Stage};
 use crate::quorum::Nanos;
-use crate::shared::{AttemptId, Cx, Keys, RequestId, Timer};
-use crate::waiting::Waiters;
+use crate::shared::{Cx, Keys, RequestId, Timer};
 use crate::wire::Ballot;
 
 /// The purpose of an extension.
@@ -37,12 +36,11 @@ impl Attempt {
     pub(crate) fn begin_change(
         &mut self,
         cx: &mut Cx,
-        id: AttemptId,
         purpose: Purpose,
         claimed: Option<(Keys, Option<Box<Ballot>>)>,
     ) {
         if let Stage::Held(hold) = &mut self.stage {
-            hold.extend_at.take().inspect(|at| cx.timers.cancel(*at, Timer::Keep(id)));
+            hold.extend_at.take().inspect(|at| cx.timers.cancel(*at, Timer::Keep(self.id)));
             let change = Change { purpose, hold: Some(*hold), claimed, keep_alive: None };
             self.stage = Stage::Changing(Box::new(change));
         }
@@ -59,9 +57,9 @@ impl Attempt {
     }
 
     /// Makes a hold that was to leave what it was before, and one that was to become a reader's a reader's.
-    pub(crate) fn settle_change(&mut self, cx: &Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn settle_change(&mut self, at: &mut Around) {
         if self.downgrading() {
-            waiters.left(cx, &self.claim.keys, id, Some(self.began));
+            at.waiters.left(&at.cx, &self.claim.keys, self.id, Some(self.began));
         }
         self.end_change();
     }

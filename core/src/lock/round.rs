@@ -4,7 +4,7 @@
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
 use super::probe::HeldBack;
-use super::{Locks, Purpose, acquire, extend, release};
+use super::{Around, Locks, Purpose, acquire, extend, release};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::obstacle::Obstacle;
@@ -13,7 +13,6 @@ use crate::questions::remaining::Holders;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Invariant, NotExtended, RequestId, RoundId, Table, Timer};
-use crate::waiting::Waiters;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,40 +69,40 @@ pub(crate) struct Round {
 
 impl Locks {
     /// Judges a round by the answers so far.
-    pub(crate) fn judge(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
+    pub(crate) fn judge(&mut self, at: &mut Around, id: RoundId) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let course = match round.kind {
-            RoundKind::Acquire { .. } if round.held_back.is_some() => round.judge_first(cx.now),
+            RoundKind::Acquire { .. } if round.held_back.is_some() => round.judge_first(at.cx.now),
             RoundKind::Acquire { request, attempt: id, ref tally } => {
                 let verdict = tally.verdict();
                 self.attempts.get_mut(id).map_or(Course::GoesOn, |attempt| {
-                    attempt.judge_acquire(cx, waiters, (request, id), round, verdict)
+                    attempt.judge_acquire(at, request, round, verdict)
                 })
             }
             RoundKind::Extend { attempt: id, purpose, .. } => {
                 match self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose)) {
-                    Some(attempt) => attempt.judge_extension(cx, waiters, id, round, purpose),
+                    Some(attempt) => attempt.judge_extension(at, round, purpose),
                     // Released, lost or cancelled in the meantime: no answer counts any more.
                     None => {
-                        extend::answer_not_extended(cx, id, purpose, NotExtended::Lost);
+                        extend::answer_not_extended(&mut at.cx, id, purpose, NotExtended::Lost);
                         Course::IsOver
                     }
                 }
             }
             RoundKind::Release { request, ref tally, gone, .. } => {
-                round.judge_release(cx, request, tally.verdict(), gone)
+                round.judge_release(&mut at.cx, request, tally.verdict(), gone)
             }
-            RoundKind::Question(_) => return self.judge_question(cx, id),
+            RoundKind::Question(_) => return self.judge_question(&mut at.cx, id),
         };
         match course {
             Course::GoesOn if !round.is_complete() => {}
-            Course::GoesOn | Course::IsOver => self.close_round(cx, id),
+            Course::GoesOn | Course::IsOver => self.close_round(&mut at.cx, id),
             Course::EndsAttempt(attempt) => {
                 self.attempts.remove(attempt);
-                self.close_round(cx, id);
+                self.close_round(&mut at.cx, id);
             }
-            Course::IsLost { too_late } => self.lose(cx, waiters, id, too_late),
-            Course::AsksOthers => self.ask_the_others(cx, waiters, id),
+            Course::IsLost { too_late } => self.lose(at, id, too_late),
+            Course::AsksOthers => self.ask_the_others(at, id),
         }
     }
 
