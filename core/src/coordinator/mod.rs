@@ -140,7 +140,7 @@ impl Coordinator {
     pub fn handle_bytes(&mut self, now: Instant, node: usize, epoch: Epoch, bytes: &[u8]) {
         self.at.cx.now = now;
         let Some(session) = self.at.cx.masters.current(node, epoch) else { return };
-        session.receive(bytes);
+        session.pipe.receive(bytes);
         while let Some(incoming) = self.at.cx.masters.sessions[node].next_incoming(now) {
             self.handle_incoming(node, incoming);
         }
@@ -152,7 +152,7 @@ impl Coordinator {
     /// left.
     pub fn handle_written(&mut self, now: Instant, node: usize, epoch: Epoch, len: usize) {
         if let Some(session) = self.at.cx.masters.current(node, epoch) {
-            session.written(now, len);
+            session.pipe.written(now, len);
         }
     }
 
@@ -198,7 +198,7 @@ impl Coordinator {
     #[inline]
     pub fn transmit(&self, node: usize) -> (Epoch, &[u8]) {
         let session = &self.at.cx.masters.sessions[node];
-        (session.epoch(), session.transmit())
+        (session.epoch(), session.pipe.transmit())
     }
 
     /// Returns when [`Coordinator::handle_timeout`] is next due.

@@ -167,7 +167,7 @@ impl Stage {
             sent: Vec::new(),
             run_id: format!("run{node}"),
             client_id: 0,
-            commands: Replies::new(),
+            commands: Replies::default(),
         };
         let mut stage = Self {
             machine: Coordinator::new(Instant::default(), settings, nodes, Box::new(dice)),
@@ -226,7 +226,7 @@ impl Stage {
         let wire = &mut self.wires[node];
         wire.connected = true;
         wire.client_id += 1;
-        wire.commands = Replies::new();
+        wire.commands = Replies::default();
         self.machine.handle_connected(self.now, node, wire.epoch);
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Default)]
 pub(super) struct Absence {
     dialed_at: Instant,
-    /// `None` while it is open, and until the first dial has ended.
+    /// `None` until the first dial has ended.
     last: Option<Last>,
 }
 
@@ -24,10 +24,6 @@ enum Last {
 impl Absence {
     pub(super) const fn dials(&mut self, now: Instant) {
         self.dialed_at = now;
-    }
-
-    pub(super) const fn ends(&mut self) {
-        self.last = None;
     }
 
     /// Notes that the connection is closed, which was open for votes or not.
