@@ -11,7 +11,8 @@ use crate::quorum::{Extension, Instant, NodeSet, Progress, Report};
 use crate::report::Refusal;
 use crate::report::{Answer, LossReason, UnknownCause};
 use crate::shared::{
-    AttemptId, Cx, Event, Extended, NotExtended, RequestId, RoundId, Table, Timer,
+    AttemptId, Cx, Event, Extended, NotExtended, Observation, RequestId, RoundId, Table, Timer,
+    Watching,
 };
 use crate::wire::Reply;
 use std::time::Duration;
@@ -260,7 +261,9 @@ impl Attempt {
             let old = hold.deadline;
             let extended = hold.prolong(cx, id, deadline);
             if extended.is_last && old < extended.deadline {
-                cx.events.last_extension(id, extended.deadline.since(cx.now));
+                let left = extended.deadline.since(cx.now);
+                let is_last = || Observation::LastExtension { attempt: id, left };
+                cx.events.show(Watching::Outcomes, is_last);
             }
             cx.events.push(Event::Extended { request, attempt: id, result: Ok(extended) });
         }

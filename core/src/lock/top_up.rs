@@ -2,7 +2,7 @@
 
 use super::{Attempt, Locks};
 use crate::master::{PendingReply, fencing};
-use crate::shared::{AttemptId, Cx};
+use crate::shared::{AttemptId, Cx, Observation, Watching};
 use crate::wire::Reply;
 
 impl Locks {
@@ -44,7 +44,9 @@ impl Attempt {
             session.prepare(&self.claim);
             self.touched.insert(node);
             session.push(PendingReply::TopUp { attempt: self.id, may_repeat }, set);
-            cx.events.topped_up(self.id, &session.name);
+            let (attempt, node) = (self.id, &session.name);
+            let topped_up = || Observation::ToppedUp { attempt, node: node.clone() };
+            cx.events.show(Watching::Outcomes, topped_up);
         }
     }
 }

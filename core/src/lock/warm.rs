@@ -11,7 +11,9 @@
 
 use super::{Around, Attempt, Hold, Locks, Stage};
 use crate::quorum::{Instant, Keeper, Nanos};
-use crate::shared::{AcquireRequest, AttemptId, Cx, IdleEnd, RequestId, Settings, Timer};
+use crate::shared::{
+    AcquireRequest, AttemptId, Cx, IdleEnd, Observation, RequestId, Settings, Timer, Watching,
+};
 use crate::shelf::{IdleHold, Recalled, WarmTerms};
 use crate::waiting::{NextHolder, left_at};
 
@@ -101,11 +103,13 @@ impl Locks {
             let (key, guards) = (attempt.claim.keys.first(), attempt.reuses);
             // It is not kept warm for a while if another process asks for it too soon.
             if reason == IdleEnd::Asked && self.unpaid.asked(at.cx.now, key, guards) {
-                at.cx.events.pauses_warm();
+                at.cx.events.show(Watching::Outcomes, || Observation::PausesWarm);
             }
             // A timer may be late.
             let is_unused = attempt.idle().is_some_and(|idle| at.cx.now >= idle.until);
-            at.cx.events.idle_released(key, if is_unused { IdleEnd::Unused } else { reason });
+            let reason = if is_unused { IdleEnd::Unused } else { reason };
+            let released = || Observation::IdleReleased { key: key.clone(), reason };
+            at.cx.events.show(Watching::Votes, released);
             self.begin_release(at, None, id, true);
         }
         is_idle
@@ -128,7 +132,7 @@ impl Locks {
         let Some(deadline) = deadline else { return false };
         let Some(mut attempt) = self.attempts.remove(id) else { return false };
         attempt.cancel_timers(&mut at.cx.timers);
-        at.cx.events.reused(request);
+        at.cx.events.show(Watching::Votes, || Observation::Reused { request });
         let won = at.waiters.won_without_masters(&mut at.cx, request, &attempt.claim.keys);
         let keeper = won.keep_alive.map(|most| Keeper::new(at.cx.now.after(most.span())));
         attempt.warm = won.warm;
