@@ -97,8 +97,7 @@ impl Locks {
         let tally = Tally::new(cx.masters.settings.membership);
         let kind = RoundKind::Acquire { request, attempt: id, tally };
         let timeout = cx.masters.settings.round_timeout(ttl.span());
-        let mut round =
-            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
+        let mut round = Round::new(cx, kind, timeout, &mut self.rooms);
         let set = attempt.claim.acquire(&mut cx.masters.packer);
 
         let mut takers = NodeSet::EMPTY;

@@ -46,8 +46,7 @@ impl Locks {
         let extension = Extension::new(at.cx.masters.settings.membership, at.cx.now, ttl, warming);
         let kind = RoundKind::Extend { attempt: id, extension, purpose: Some(purpose) };
         let timeout = at.cx.masters.settings.round_timeout(ttl);
-        let mut round =
-            Round::new(kind, at.cx.now, timeout, at.cx.masters.sessions.len(), &mut self.rooms);
+        let mut round = Round::new(&at.cx, kind, timeout, &mut self.rooms);
         let claim = &attempt.claim;
         let command = claim.extend(&mut at.cx.masters.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();

@@ -23,7 +23,7 @@ pub use detach::{DetachedFences, DetachedLock};
 
 pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
 pub(crate) use purpose::{Change, Purpose};
-pub(crate) use round::{Answers, Round, RoundKind};
+pub(crate) use round::{Rooms, Round, RoundKind};
 
 use crate::shared::{Cx, Table};
 use crate::shelf::Unpaid;
@@ -40,8 +40,7 @@ pub(crate) struct Around {
 pub(crate) struct Locks {
     pub(crate) attempts: Table<Attempt>,
     pub(crate) rounds: Table<Round>,
-    /// The rooms of closed rounds' answers, for later rounds.
-    pub(crate) rooms: Vec<Answers>,
+    pub(crate) rooms: Rooms,
     /// Locks that are not kept warm for a while.
     unpaid: Unpaid,
 }

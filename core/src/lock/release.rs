@@ -63,8 +63,7 @@ impl Locks {
         let deadline = attempt.held().map(|hold| hold.deadline);
         let kind = RoundKind::Release { request, tally, deadline, gone: NodeSet::EMPTY };
         let timeout = at.cx.masters.settings.round_timeout(attempt.ttl.span());
-        let mut round =
-            Round::new(kind, at.cx.now, timeout, at.cx.masters.sessions.len(), &mut self.rooms);
+        let mut round = Round::new(&at.cx, kind, timeout, &mut self.rooms);
         for (node, session) in at.cx.masters.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
                 round.record(node, Answer::Vacant, at.cx.now);

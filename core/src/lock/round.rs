@@ -46,7 +46,10 @@ pub(super) enum Course {
 }
 
 /// Each node's answer, and when it came.
-pub(crate) type Answers = Vec<(Answer, Instant)>;
+type Answers = Vec<(Answer, Instant)>;
+
+/// The rooms of closed rounds' answers, for later rounds.
+pub(crate) type Rooms = Vec<Answers>;
 
 pub(crate) struct Round {
     pub(crate) kind: RoundKind,
@@ -61,9 +64,7 @@ pub(crate) struct Round {
     pub(crate) is_uncounted: bool,
     /// The nodes that have not answered.
     outstanding: NodeSet,
-    /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
-    lives: Vec<Option<Duration>>,
-    /// The holders of such keys, as the nodes have named them.
+    /// The keys that may be about to refuse us, as the nodes have reported them.
     pub(crate) named: Holders,
 }
 
@@ -132,13 +133,8 @@ impl Table<Round> {
 
 impl Round {
     /// Creates a round in the room that the answers of an earlier one have left.
-    pub(crate) fn new(
-        kind: RoundKind,
-        started: Instant,
-        timeout: Duration,
-        nodes: usize,
-        rooms: &mut Vec<Answers>,
-    ) -> Self {
+    pub(crate) fn new(cx: &Cx, kind: RoundKind, timeout: Duration, rooms: &mut Rooms) -> Self {
+        let (started, nodes) = (cx.now, cx.masters.sessions.len());
         let mut answers = rooms.pop().unwrap_or_default();
         answers.clear();
         answers.resize(nodes, (Answer::Outstanding, started));
@@ -151,7 +147,6 @@ impl Round {
             answers,
             is_uncounted: false,
             outstanding: NodeSet::first(nodes),
-            lives: Vec::new(),
             named: Holders::default(),
         }
     }
@@ -244,15 +239,6 @@ impl Round {
         NodeSet::places(&self.answers, |(answer, _)| held(answer))
     }
 
-    /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
-    /// comes next.
-    pub(crate) fn note_remaining(&mut self, node: usize, left: Duration) {
-        self.lives.resize(self.answers.len(), None);
-        if let Some(life) = self.lives.get_mut(node) {
-            *life = Some(left);
-        }
-    }
-
     /// Returns the holder that most of the nodes have named that have refused us.
     pub(crate) fn named(&self) -> Obstacle {
         let refused = self.refused();
@@ -266,7 +252,7 @@ impl Round {
 
     /// Returns the remaining life of the key on `node`, if the node has reported it.
     pub(crate) fn life(&self, node: usize) -> Option<Duration> {
-        self.lives.get(node).copied().flatten()
+        self.named.life(node)
     }
 
     /// Returns whether a node has refused a ballot that is too far from its clock.
@@ -330,24 +316,5 @@ impl Round {
             latency: came_at.since(self.started),
         });
         reports.collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::quorum::Membership;
-
-    #[test]
-    fn the_first_answer_of_a_node_is_its_only_one() {
-        let began = Instant::from_nanos(0);
-        let tally = Tally::new(Membership::of(1).expect("one is a membership"));
-        let (request, attempt) = (RequestId(1), AttemptId::NONE);
-        let kind = RoundKind::Acquire { request, attempt, tally };
-        let mut round = Round::new(kind, began, Duration::from_secs(1), 1, &mut Vec::new());
-        round.record(0, Answer::Vacant, began);
-        round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));
-        round.record(1, Answer::Granted, began); // There is no such node.
-        assert_eq!(round.answers, [(Answer::Vacant, began)]);
     }
 }

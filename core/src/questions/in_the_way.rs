@@ -27,9 +27,7 @@ fn in_the_way(replied: &[Replied], key: usize) -> Option<Obstacle> {
     let mut holders = Holders::default();
     for (node, (_, replies)) in replied.iter().enumerate() {
         let reported = replies.get(key).and_then(Reported::in_reply);
-        if let Some(reported) = reported.filter(|reported| reported.is_there) {
-            holders.note(node, reported.value);
-        }
+        reported.into_iter().for_each(|reported| holders.note(node, &reported));
     }
     let there = holders.nodes().len();
     (there > 0 && there * 2 >= replied.len()).then(|| holders.most(|_| true))

@@ -80,7 +80,7 @@ impl Question {
 impl Locks {
     /// Sends the commands to the masters that are asked and take them; the result is an event.
     pub(crate) fn ask(&mut self, cx: &mut Cx, mut question: Question) {
-        let Cx { now, masters, .. } = cx;
+        let Cx { now, masters, .. } = &*cx;
         let nodes = masters.sessions.len();
         let commands = std::mem::take(&mut question.commands);
         let asked = match &question.to {
@@ -92,7 +92,8 @@ impl Locks {
         question.replies.resize(nodes, Vec::new());
         let kind = RoundKind::Question(Box::new(question));
         let timeout = masters.settings.operation_timeout;
-        let mut round = Round::new(kind, *now, timeout, nodes, &mut self.rooms);
+        let mut round = Round::new(cx, kind, timeout, &mut self.rooms);
+        let Cx { now, masters, .. } = cx;
         let id: RoundId = self.rounds.reserve();
         let len = commands.iter().map(Vec::len).sum();
         for (node, session) in masters.sessions.iter_mut().enumerate() {
