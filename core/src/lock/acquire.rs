@@ -86,23 +86,17 @@ impl Attempt {
         at.cx.check_deadline(deadline, started, self.ttl.span());
         self.refused = round.refused();
         let keeper = won.keep_alive.map(|most| Keeper::new(started.after(most.span())));
-        self.begin_hold(&mut at.cx, request, Hold::until(deadline, keeper), started);
+        self.begin_hold(&mut at.cx, request, Hold::until(deadline, keeper));
     }
 
-    /// Reports a hold that a caller has from now on, and keeps it alive if that is wanted. The masters were asked at
-    /// `started`.
-    pub(crate) fn begin_hold(
-        &mut self,
-        cx: &mut Cx,
-        request: RequestId,
-        hold: Hold,
-        started: Instant,
-    ) {
+    /// Reports a hold that a caller has from now on, and keeps it alive if that is wanted. The masters were asked when
+    /// the attempt began.
+    pub(crate) fn begin_hold(&mut self, cx: &mut Cx, request: RequestId, hold: Hold) {
         let (deadline, ballot) = (hold.deadline, self.ballot());
         self.stage = Stage::Held(hold);
         cx.timers.set(deadline, Timer::Deadline(self.id));
         cx.events.push(Event::Acquired { request, attempt: self.id, deadline, ballot });
-        self.keep_after(cx, started);
+        self.keep_after(cx, self.began);
     }
 
     /// Rolls back at every node to which the SET has left, whatever the node answered, but for those that

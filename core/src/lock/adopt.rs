@@ -7,7 +7,7 @@
 
 use super::staying::Staying;
 use super::{Around, Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
-use crate::quorum::{Instant, Keeper, NodeSet};
+use crate::quorum::{Instant, Keeper, Nanos, NodeSet};
 use crate::report::{LossReason, NodeReport};
 use crate::shared::{AtLeast, AttemptId, Cx, Event, Extended, Label, RequestId};
 use crate::wire::{Ballot, Claim};
@@ -54,8 +54,8 @@ impl NotAdopted {
 impl Locks {
     /// Extends a lock, which is held once that is won. None of its keys is held in this process.
     pub(crate) fn begin_adopt(&mut self, at: &mut Around, request: RequestId, lock: DetachedLock) {
-        let (purpose, keep_alive) = (Purpose::Adopt(request), lock.keep_alive);
-        let change = Change { purpose, hold: None, claimed: None, keep_alive };
+        let purpose = Purpose::Adopt(request, lock.keep_alive);
+        let change = Change { purpose, hold: None, claimed: None };
         let (id, stage) = (self.attempts.reserve(), Stage::Changing(Box::new(change)));
         let attempt = Attempt { id, stage, ..Attempt::detached(&mut at.cx, lock) };
         at.waiters.occupy(&attempt.claim.keys, id);
@@ -72,7 +72,7 @@ impl Locks {
         adopting: Option<RequestId>,
     ) {
         let adoption = adopting.and_then(|request| {
-            let adopts = |attempt: &Attempt| attempt.awaits(Some(Purpose::Adopt(request)));
+            let adopts = |attempt: &Attempt| attempt.adopting() == Some(request);
             let id = *self.attempts.ids::<AttemptId>(adopts).first()?;
             let attempt = self.attempts.remove(id)?;
             attempt.disarm(at);
@@ -84,11 +84,7 @@ impl Locks {
 
     /// Ends all adoptions, for a shutdown. Their callers get their values back.
     pub(crate) fn leave_adoptions(&mut self, at: &mut Around) {
-        let adopts = |attempt: &Attempt| match &attempt.stage {
-            Stage::Changing(change) => matches!(change.purpose, Purpose::Adopt(_)),
-            _ => false,
-        };
-        for id in self.attempts.ids(adopts) {
+        for id in self.attempts.ids(|attempt| attempt.adopting().is_some()) {
             self.forget(at, id);
         }
     }
@@ -114,18 +110,20 @@ impl Attempt {
         Self { touched, ..Self::new(AttemptId::NONE, cx.now, claim, ttl, staying) }
     }
 
+    /// Returns the request that adopts it, until that is decided.
+    fn adopting(&self) -> Option<RequestId> {
+        let Stage::Changing(change) = &self.stage else { return None };
+        if let Purpose::Adopt(request, _) = change.purpose { Some(request) } else { None }
+    }
+
     /// Turns the adoption into a hold, after a round that began at `started` was won. Returns `false` if its
     /// keep-alive is over.
     pub(crate) fn adopt(
         &mut self,
         at: &mut Around,
-        request: RequestId,
+        (request, keep_alive): (RequestId, Option<Nanos>),
         (started, deadline): (Instant, Instant),
     ) -> bool {
-        let keep_alive = match &self.stage {
-            Stage::Changing(change) => change.keep_alive,
-            _ => None,
-        };
         let keeper = keep_alive.map(|most| Keeper::new(started.after(most.span())));
         if keeper.is_some_and(|keeper| keeper.cap(deadline) <= at.cx.now) {
             self.refuse(at, request, NotAdopted::Lost(LossReason::Lapsed));

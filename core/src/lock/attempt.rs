@@ -86,7 +86,7 @@ impl Locks {
         let staying = Staying::of(at_least.as_deref().copied(), ttl.saturating_add(lock_delay));
         let barred = cx.masters.barred(cx.now, life.span());
         let is_warm = warm > Nanos::ZERO;
-        let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences, is_warm));
+        let ballot = fences.map(|fences| Box::new(cx.masters.propose(cx.now, fences, is_warm)));
         let Asking { remaining, first, ends_at } = asking;
         // Never used before, and never again.
         let token = cx.masters.token()?;

@@ -32,7 +32,7 @@ impl Locks {
         let attempt = extendable(&mut self.attempts, at, id, purpose);
         let Some(attempt) = attempt else { return };
         match purpose {
-            Purpose::Renew(_) | Purpose::Adopt(_) => {}
+            Purpose::Renew(_) | Purpose::Adopt(..) => {}
             Purpose::Detach(_) => attempt.begin_change(&mut at.cx, purpose, None),
             Purpose::Downgrade(_) => {
                 close_extensions(&mut self.rounds, &mut at.cx, id);
@@ -134,20 +134,14 @@ impl Round {
 
 impl Attempt {
     /// Judges a round by the answers so far.
-    pub(super) fn judge_extension(
-        &mut self,
-        at: &mut Around,
-        round: &mut Round,
-        purpose: Option<Purpose>,
-    ) -> Course {
+    pub(super) fn judge_extension(&mut self, at: &mut Around, round: &mut Round) -> Course {
         let Some(progress) = round.outcome(&at.cx, self) else { return Course::GoesOn };
+        let RoundKind::Extend { purpose, .. } = &mut round.kind else { return Course::GoesOn };
+        let purpose = purpose.take();
         if let Some(Purpose::Renew(request)) = purpose {
             let votes = || round.reports(at.cx.masters.names());
             let took = at.cx.now.since(round.started);
             at.cx.events.extension(self.id, request, progress, took, votes);
-        }
-        if let RoundKind::Extend { purpose, .. } = &mut round.kind {
-            *purpose = None;
         }
         let remains = match (progress, purpose) {
             (Progress::Extended(deadline), Some(purpose)) => {
@@ -170,7 +164,7 @@ impl Attempt {
 
     fn may_extend(&self, now: Instant, purpose: Purpose) -> bool {
         match purpose {
-            Purpose::Adopt(_) => self.awaits(Some(purpose)),
+            Purpose::Adopt(..) => self.awaits(Some(purpose)),
             Purpose::Downgrade(_) if !self.may_downgrade() => false,
             _ => self.held().is_some_and(|hold| now < hold.deadline),
         }
@@ -196,8 +190,8 @@ impl Attempt {
                 self.detach(at, request, round);
                 return false;
             }
-            Purpose::Adopt(request) => {
-                if !self.adopt(at, request, (started, deadline)) {
+            Purpose::Adopt(request, keep_alive) => {
+                if !self.adopt(at, (request, keep_alive), (started, deadline)) {
                     return false;
                 }
             }
@@ -214,7 +208,7 @@ impl Attempt {
     /// Handles an extension that has found the hold lost. Returns `false` if it was not one yet.
     fn extension_lost(&mut self, at: &mut Around, round: &Round, purpose: Option<Purpose>) -> bool {
         let gone = LossReason::QuorumGone(round.reports(at.cx.masters.names()));
-        if let Some(Purpose::Adopt(request)) = purpose {
+        if let Some(Purpose::Adopt(request, _)) = purpose {
             self.refuse(at, request, NotAdopted::Lost(gone));
             return false;
         }
@@ -233,7 +227,7 @@ impl Attempt {
         match (purpose, self.hold().copied()) {
             (Purpose::Renew(Some(_)), _) => {}
             (Purpose::Renew(None), _) => self.keep_again(&mut at.cx),
-            (Purpose::Adopt(request), _) => {
+            (Purpose::Adopt(request, _), _) => {
                 self.refuse(at, request, NotAdopted::Unconfirmed(reports));
                 return false;
             }
@@ -291,7 +285,7 @@ pub(super) fn answer_not_extended(
     why: NotExtended,
 ) {
     cx.events.push(match purpose {
-        None | Some(Purpose::Renew(None) | Purpose::Adopt(_)) => return,
+        None | Some(Purpose::Renew(None) | Purpose::Adopt(..)) => return,
         Some(Purpose::Renew(request)) => Event::Extended { request, attempt, result: Err(why) },
         Some(Purpose::Detach(request)) => Event::Detached { request, attempt, result: Err(why) },
         Some(Purpose::Downgrade(request)) => {

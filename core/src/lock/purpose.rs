@@ -14,8 +14,8 @@ pub(crate) enum Purpose {
     Renew(Option<RequestId>),
     /// The last one of a hold that is given to another process.
     Detach(RequestId),
-    /// The first one of a hold that another process has given us.
-    Adopt(RequestId),
+    /// The first one of a hold that another process has given us, with what is left of its keep-alive.
+    Adopt(RequestId, Option<Nanos>),
     /// A writer becomes a reader.
     Downgrade(RequestId),
 }
@@ -27,8 +27,6 @@ pub(crate) struct Change {
     pub(super) hold: Option<Hold>,
     /// What a writer has claimed that becomes a reader.
     pub(super) claimed: Option<(Keys, Option<Box<Ballot>>)>,
-    /// Of a lock that is adopted.
-    pub(super) keep_alive: Option<Nanos>,
 }
 
 impl Attempt {
@@ -41,7 +39,7 @@ impl Attempt {
     ) {
         if let Stage::Held(hold) = &mut self.stage {
             hold.extend_at.take().inspect(|at| cx.timers.cancel(*at, Timer::Keep(self.id)));
-            let change = Change { purpose, hold: Some(*hold), claimed, keep_alive: None };
+            let change = Change { purpose, hold: Some(*hold), claimed };
             self.stage = Stage::Changing(Box::new(change));
         }
     }

@@ -100,24 +100,21 @@ impl Locks {
 }
 
 impl Round {
-    /// Answers the caller of a release once the answers so far, which have this `verdict`, decide it.
-    pub(super) fn judge_release(
-        &self,
-        cx: &mut Cx,
-        request: RequestId,
-        verdict: Verdict,
-        gone: NodeSet,
-    ) -> Course {
+    /// Answers the caller of a release once the answers so far decide it.
+    pub(super) fn judge_release(&self, cx: &mut Cx) -> Course {
+        let RoundKind::Release { request, tally, gone, .. } = &self.kind else {
+            return Course::GoesOn;
+        };
         let reports = || self.reports(cx.masters.names());
-        let release = match verdict {
+        let release = match tally.verdict() {
             Verdict::Pending => return Course::GoesOn,
             Verdict::Won => Release::Released,
-            Verdict::Lost if cx.masters.settings.membership.can_spare(gone) => {
+            Verdict::Lost if cx.masters.settings.membership.can_spare(*gone) => {
                 Release::Unconfirmed(reports())
             }
             Verdict::Lost => Release::Lost(LossReason::QuorumGone(reports())),
         };
-        cx.events.push(Event::Released { request, release });
+        cx.events.push(Event::Released { request: *request, release });
         Course::IsOver
     }
 }

@@ -82,7 +82,7 @@ impl Locks {
             }
             RoundKind::Extend { attempt: id, purpose, .. } => {
                 match self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose)) {
-                    Some(attempt) => attempt.judge_extension(at, round, purpose),
+                    Some(attempt) => attempt.judge_extension(at, round),
                     // Released, lost or cancelled in the meantime: no answer counts any more.
                     None => {
                         extend::answer_not_extended(&mut at.cx, id, purpose, NotExtended::Lost);
@@ -90,9 +90,7 @@ impl Locks {
                     }
                 }
             }
-            RoundKind::Release { request, ref tally, gone, .. } => {
-                round.judge_release(&mut at.cx, request, tally.verdict(), gone)
-            }
+            RoundKind::Release { .. } => round.judge_release(&mut at.cx),
             RoundKind::Question(_) => return self.judge_question(&mut at.cx, id),
         };
         match course {

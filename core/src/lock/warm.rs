@@ -140,9 +140,8 @@ impl Locks {
         if let Some(ballot) = &mut attempt.claim.ballot {
             ballot.take_next();
         }
-        let (hold, asked) = (Hold::until(deadline, keeper), attempt.began);
         attempt.id = self.attempts.reserve();
-        attempt.begin_hold(&mut at.cx, request, hold, asked);
+        attempt.begin_hold(&mut at.cx, request, Hold::until(deadline, keeper));
         self.attempts.insert(attempt.id, attempt);
         true
     }

@@ -99,7 +99,7 @@ impl Claim {
     /// Packs an acquire.
     pub fn acquire<'a>(&self, packer: &'a mut Packer) -> &'a [u8] {
         if !self.acquires_by_set() {
-            return self.acquire_by_script(packer, self.life, false);
+            return self.set_by_script(packer, self.life, false);
         }
         let Packer { room, label, .. } = packer;
         let command = Command::new(room, 6).arg("SET").arg(&**self.keys.first());
@@ -109,12 +109,7 @@ impl Claim {
     /// Packs an acquire, or the top-up of what `was_won`. It proposes the ballot, if there is one, and names the
     /// first number of its block, if it has more than one. A top-up names the end alone: the fence is where a
     /// number of the block has been granted.
-    fn acquire_by_script<'a>(
-        &self,
-        packer: &'a mut Packer,
-        life: Millis,
-        was_won: bool,
-    ) -> &'a [u8] {
+    fn set_by_script<'a>(&self, packer: &'a mut Packer, life: Millis, was_won: bool) -> &'a [u8] {
         let mut numbers = vec![life.0, was_won.into()];
         if let Some(ballot) = &self.ballot {
             numbers.extend(ballot.proposal());
@@ -141,7 +136,7 @@ impl Claim {
     pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         match self.layout() {
             Layout::Plain => self.call(packer, (Act::Acquire, Way::Full), &[life.0], None),
-            Layout::Several | Layout::Reader => self.acquire_by_script(packer, life, true),
+            Layout::Several | Layout::Reader => self.set_by_script(packer, life, true),
         }
     }
 

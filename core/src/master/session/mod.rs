@@ -41,7 +41,7 @@ use crate::report::{Answer, Refusal};
 use crate::routing::first_node::hash;
 use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
 use crate::wire::waitlist::{Called, Says};
-use crate::wire::{self, Login, Reply, Token};
+use crate::wire::{self, Login, Packer, Reply, Token};
 use absence::Absence;
 use confirmation::Confirmation;
 use departure::Departure;
@@ -232,12 +232,7 @@ impl Session {
     }
 
     /// Opens the session once the predecessor is dead: first the debts are sent, then votes.
-    pub(crate) fn open(
-        &mut self,
-        now: Instant,
-        random: &mut dyn Random,
-        packer: &mut wire::Packer,
-    ) {
+    pub(crate) fn open(&mut self, now: Instant, random: &mut dyn Random, packer: &mut Packer) {
         self.predecessor = None;
         self.fault = None;
         self.was_tried = true;
