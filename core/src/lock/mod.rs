@@ -9,7 +9,6 @@ pub(crate) mod downgrade;
 pub(crate) mod extend;
 mod force_release;
 mod keeper;
-mod probe;
 pub(crate) mod purpose;
 pub(crate) mod release;
 

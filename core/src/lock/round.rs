@@ -3,7 +3,7 @@
 //! A round belongs to the coordinator, not to the caller's future. A round that was won ends when
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
-use super::probe::HeldBack;
+use super::attempt::HeldBack;
 use super::{Around, Locks, Purpose, acquire, extend, release};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;

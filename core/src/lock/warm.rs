@@ -12,10 +12,12 @@
 use super::{Around, Attempt, Hold, Locks, Stage};
 use crate::quorum::{Instant, Keeper, Nanos};
 use crate::shared::{
-    AcquireRequest, AttemptId, Cx, IdleEnd, Observation, RequestId, Settings, Timer, Watching,
+    AcquireRequest, AttemptId, Cx, Event, IdleEnd, Observation, RequestId, Settings, Timer,
+    Watching,
 };
 use crate::shelf::{IdleHold, Recalled, WarmTerms};
 use crate::waiting::{NextHolder, left_at};
+use std::sync::Arc;
 
 /// A hold that was given back. No guard has it, unless one has taken it from the shelf.
 #[derive(Clone, Copy)]
@@ -113,6 +115,21 @@ impl Locks {
             self.begin_release(at, None, id, true);
         }
         is_idle
+    }
+
+    /// Gives way to another client that has asked for `key`: what is idle there is released. A guard that
+    /// has the key is notified, and keeps it.
+    pub(crate) fn give_way(&mut self, at: &mut Around, key: &Arc<str>) {
+        if let Some(id) = at.waiters.idle(key)
+            && self.release_idle(at, id, IdleEnd::Asked)
+        {
+            return;
+        }
+        let has_it = |attempt: &Attempt| {
+            attempt.hold().is_some() && attempt.claim.keys.iter().any(|held| held == key)
+        };
+        let holds = self.attempts.ids(has_it).into_iter();
+        holds.for_each(|attempt| at.cx.events.push(Event::Wanted { attempt }));
     }
 
     /// Releases all that is idle.

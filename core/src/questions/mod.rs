@@ -1,9 +1,7 @@
 //! Questions that decide nothing: what is under a key, how long it lives, and what is in the way of an acquire, and messages
 //! that a caller sends by hand. Votes and deadlines do not rest on the answers.
 
-mod asked;
 mod by_hand;
-mod in_the_way;
 mod inspect;
 mod look;
 pub(crate) mod remaining;

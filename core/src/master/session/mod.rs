@@ -5,7 +5,6 @@
 //! to the same server process (`run_id`), then kills its predecessor there (`CLIENT KILL ID`). Then
 //! it sends the rollbacks that are owed, and only then does it open for votes.
 
-mod absence;
 mod confirmation;
 mod departure;
 mod handshake;
@@ -42,11 +41,10 @@ use crate::routing::first_node::hash;
 use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
 use crate::wire::waitlist::{Called, Says};
 use crate::wire::{self, Login, Packer, Reply, Token};
-use absence::Absence;
 use confirmation::Confirmation;
 use departure::Departure;
 use pipe::Pipe;
-use redial::Redial;
+use redial::{Absence, Redial};
 use releases::Known;
 use renewal::Renewal;
 use std::sync::Arc;
