@@ -13,7 +13,7 @@ pub(super) fn run(data: &[u8]) {
 
 /// Returns what was read, and how it ended.
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<String>, bool) {
-    let (mut replies, mut seen) = (Replies::new(), Vec::new());
+    let (mut replies, mut seen) = (Replies::default(), Vec::new());
     // The last byte of a piece may wait for the next one.
     for piece in pieces.chain([&b"\r\n"[..]]) {
         replies.receive(piece);

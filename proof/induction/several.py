@@ -76,7 +76,7 @@ def build(m):
     m.reads("lock/extend.rs", "Reply::Int(1) => Answer::Held,")
     m.reads("quorum/lease.rs", "if !self.reported().contains(node) {")
     m.reads("quorum/lease.rs", "if held_until.is_some_and(|until| now >= until) || !self.membership.can_spare(gone) {")
-    m.reads("lock/top_up.rs", "session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);")
+    m.reads("lock/top_up.rs", "session.push(PendingReply::TopUp { attempt: self.id, may_repeat }, set);")
     m.reads("wait.lua", "local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS]")
     m.reads("call.lua", "local lock, list, due, prefix, slot, called = KEYS[1], KEYS[2], KEYS[3]")
     for script in ("wait.lua", "call.lua"):

@@ -53,7 +53,7 @@ const KNOWING: [&str; 8] = [
     "core/src/waiting/policy.rs",
     "core/src/waiting/reader.rs",
     "core/src/waiting/writer.rs",
-    "core/src/wire/layout/",
+    "core/src/wire/layout.rs",
 ];
 
 /// The tokens of each file of the core, without its tests.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl Coordinator {
     pub(super) fn handle_incoming(&mut self, node: usize, incoming: Incoming) {
-        let Self { cx, locks, waiters } = self;
+        let Self { at, locks } = self;
         match incoming {
             Incoming::Nothing => {}
             Incoming::Identified => self.identified(node),
@@ -29,54 +29,62 @@ impl Coordinator {
                 if let Some(reported) = Reported::in_reply(&reply)
                     && !locks.learn_remaining(node, round, attempt, &reported)
                 {
-                    waiters.learn_remaining(cx, node, request, attempt, &reported);
+                    at.waiters.learn_remaining(&mut at.cx, node, request, attempt, &reported);
                 }
             }
-            Incoming::ToppedUp(attempt, reply) => locks.topped_up(cx, attempt, node, &reply),
+            Incoming::ToppedUp(attempt, reply) => {
+                locks.topped_up(&mut at.cx, attempt, node, &reply)
+            }
             Incoming::Release { round, answer } => self.answered(round, node, answer),
             Incoming::NotDone(debt) => {
                 // A rollback notifies no waiter.
                 if !debt.deletion.notifies {
-                    waiters.meet_own(&debt.deletion.claim.keys);
+                    at.waiters.meet_own(&debt.deletion.claim.keys);
                 }
-                locks.release_again(cx, node, debt);
+                locks.release_again(&mut at.cx, node, debt);
             }
-            Incoming::Holders(key, reply) => waiters.holders_seen(cx, node, &key, &reply),
+            Incoming::Holders(key, reply) => {
+                at.waiters.holders_seen(&mut at.cx, node, &key, &reply)
+            }
             Incoming::Listed(request, waiter, reply) => {
-                waiters.listed(cx, node, request, waiter, &reply);
+                at.waiters.listed(&mut at.cx, node, request, waiter, &reply);
             }
-            Incoming::Called { key, says, called } => waiters.called(cx, node, key, says, called),
+            Incoming::Called { key, says, called } => {
+                at.waiters.called(&mut at.cx, node, key, says, called)
+            }
             Incoming::NotCalled { key, says, is_forgotten } => {
-                cx.masters.notify(node, key, is_forgotten.then_some(says));
+                at.cx.masters.notify(node, key, is_forgotten.then_some(says));
             }
-            Incoming::Subscribed(key) => waiters.subscribed(cx, node, &key),
-            Incoming::Freed { key, message } => waiters.freed_elsewhere(cx, &key, &message),
+            Incoming::Subscribed(key) => at.waiters.subscribed(&mut at.cx, node, &key),
+            Incoming::Freed { key, message } => {
+                at.waiters.freed_elsewhere(&mut at.cx, &key, &message)
+            }
         }
         self.go_on();
     }
 
     /// Handles the reply to a command of a round.
     fn replied(&mut self, id: RoundId, node: usize, reply: Reply) {
-        let Self { cx, locks, waiters } = self;
+        let Self { at, locks } = self;
         let kind = locks.rounds.get(id).map(|round| &round.kind);
         if reply.is_noscript() {
             // For the next round, not for this one: a second round trip could arrive after the
             // release.
-            cx.masters.sessions[node].reload();
+            at.cx.masters.sessions[node].reload();
         }
         let answer = match kind {
             Some(RoundKind::Acquire { request, .. }) => {
                 // A refusal may report a fence and a clock, too.
                 if let Reply::Array(parts) = &reply {
-                    if let Some(clock_us) = cx.masters.learn_fence(parts) {
-                        waiters.learn_clock(cx, *request, node, clock_us);
+                    if let Some(clock_us) = at.cx.masters.learn_fence(parts) {
+                        at.waiters.learn_clock(&mut at.cx, *request, node, clock_us);
                     }
-                    waiters.learn_refusing(*request, parts);
+                    at.waiters.learn_refusing(*request, parts);
                 }
                 acquire::answer(&reply)
             }
             Some(RoundKind::Extend { .. }) => extend::answer(&reply),
-            Some(RoundKind::Question(_)) => return locks.hear(cx, id, node, reply),
+            Some(RoundKind::Question(_)) => return locks.hear(&mut at.cx, id, node, reply),
             // The answers of a release come from the ledger.
             Some(RoundKind::Release { .. }) | None => return,
         };
@@ -102,13 +110,13 @@ impl Coordinator {
     /// All of it is noted before the round is judged. Otherwise the failure would be reported as if
     /// some answers were still awaited. A release goes on, but no caller waits for it any more.
     pub(super) fn time_out(&mut self, id: RoundId) {
-        let Self { cx, locks, waiters } = self;
+        let Self { at, locks } = self;
         let Some(round) = locks.rounds.get_mut(id) else { return };
         if round.held_back.is_some() {
-            return locks.ask_the_others(cx, waiters, id);
+            return locks.ask_the_others(at, id);
         }
         for node in round.outstanding().iter() {
-            round.record(node, Answer::Unknown(UnknownCause::TimedOut), cx.now);
+            round.record(node, Answer::Unknown(UnknownCause::TimedOut), at.cx.now);
         }
         self.judge(id);
     }
@@ -125,25 +133,25 @@ impl Coordinator {
             }
             _ => None,
         };
-        round.record(node, answer, self.cx.now);
+        round.record(node, answer, self.at.cx.now);
         self.judge(id);
         if let Some(id) = topped_up
             && let Some(attempt) = self.locks.attempts.get_mut(id)
         {
-            attempt.top_up(&mut self.cx, id, node);
+            attempt.top_up(&mut self.at.cx, node);
         }
     }
 
     /// Judges a round by the answers so far.
     #[inline]
     fn judge(&mut self, id: RoundId) {
-        self.locks.judge(&mut self.cx, &mut self.waiters, id);
+        self.locks.judge(&mut self.at, id);
         self.go_on();
     }
 
     /// Handles a server that has answered all it was asked, in the handshake or with a heartbeat.
     fn identified(&mut self, node: usize) {
-        let Cx { now, masters, .. } = &mut self.cx;
+        let Cx { now, masters, .. } = &mut self.at.cx;
         masters.barrier.stir();
         // Its report counts, whether or not the master itself can be used.
         masters.weigh_numbers(*now);
@@ -158,7 +166,7 @@ impl Coordinator {
         session.judge_standing(*now, masters.quarantine);
         if session.is_open() {
             session.take_back(*now);
-            self.waiters.unsubscribe_unwanted(&mut self.cx, node);
+            self.at.waiters.unsubscribe_unwanted(&mut self.at.cx, node);
             self.came_back();
         } else if session.hand_over(*now) {
             self.open(node);
@@ -166,35 +174,35 @@ impl Coordinator {
     }
 
     fn open(&mut self, node: usize) {
-        self.waiters.open_mailbox(&mut self.cx, node);
-        self.cx.masters.open(self.cx.now, node);
+        self.at.waiters.open_mailbox(&mut self.at.cx, node);
+        self.at.cx.masters.open(self.at.cx.now, node);
         self.came_back();
         self.note_connected();
     }
 
     pub(super) fn break_session(&mut self, node: usize, fault: Fault) {
         let cause = fault.cause.clone();
-        for vote in self.cx.masters.close(self.cx.now, node, fault) {
+        for vote in self.at.cx.masters.close(self.at.cx.now, node, fault) {
             self.strand(node, &vote, &cause);
         }
-        self.waiters.miss_messages(&mut self.cx, node);
-        self.waiters.listen_anew(&mut self.cx);
+        self.at.waiters.miss_messages(&mut self.at.cx, node);
+        self.at.waiters.listen_anew(&mut self.at.cx);
         self.note_connected();
     }
 
     fn note_connected(&mut self) {
-        if self.cx.masters.note_connected() {
-            self.cx.events.push(Event::Connected);
+        if self.at.cx.masters.note_connected() {
+            self.at.cx.events.push(Event::Connected);
         }
     }
 
     pub(super) fn wake_sessions(&mut self) {
-        let is_idle = self.locks.attempts.len() == 0 && self.waiters.is_empty();
-        for node in 0..self.cx.masters.sessions.len() {
-            match self.cx.masters.wake(self.cx.now, node, is_idle) {
+        let is_idle = self.locks.attempts.len() == 0 && self.at.waiters.is_empty();
+        for node in 0..self.at.cx.masters.sessions.len() {
+            match self.at.cx.masters.wake(self.at.cx.now, node, is_idle) {
                 Wake::Nothing | Wake::Dial | Wake::Renew => {}
                 Wake::Changed => {
-                    self.cx.masters.weigh_numbers(self.cx.now);
+                    self.at.cx.masters.weigh_numbers(self.at.cx.now);
                     self.came_back();
                 }
                 Wake::Close(fault) => self.break_session(node, fault),
@@ -204,9 +212,9 @@ impl Coordinator {
 
     /// Lets waiters go on after a master has come back, or counts again.
     fn came_back(&mut self) {
-        self.waiters.wake_starved(&mut self.cx);
+        self.at.waiters.wake_starved(&mut self.at.cx);
         self.go_on();
-        self.waiters.listen_anew(&mut self.cx);
+        self.at.waiters.listen_anew(&mut self.at.cx);
     }
 
     // What follows.
@@ -215,23 +223,23 @@ impl Coordinator {
     /// reason to go on without a master: after a stop, its answer may have been there for a long
     /// time.
     pub fn handle_caught_up(&mut self, now: Instant) {
-        self.cx.now = now;
-        if self.cx.masters.opens_at().is_none_or(|at| at > now) {
+        self.at.cx.now = now;
+        if self.at.cx.masters.opens_at().is_none_or(|at| at > now) {
             return;
         }
-        self.cx.masters.barrier.stir();
+        self.at.cx.masters.barrier.stir();
         self.let_through(true);
         self.serve();
     }
 
     /// Begins rounds that were held up, in their order: those whose masters have answered.
     fn let_through(&mut self, is_read: bool) {
-        for round in self.cx.masters.let_through(self.cx.now, is_read) {
-            let Self { cx, locks, waiters } = self;
+        for round in self.at.cx.masters.let_through(self.at.cx.now, is_read) {
+            let Self { at, locks } = self;
             match round {
-                barrier::Round::Acquire(request) => waiters.let_through(request),
+                barrier::Round::Acquire(request) => at.waiters.let_through(request),
                 barrier::Round::Extend(attempt, purpose) => {
-                    locks.send_extension(cx, waiters, attempt, purpose);
+                    locks.send_extension(at, attempt, purpose);
                 }
             }
             self.go_on();
@@ -250,7 +258,7 @@ impl Coordinator {
 
     #[inline]
     pub(super) fn serve_one(&mut self, serve: impl Fn(&mut Waiters, &mut Cx) -> bool) -> bool {
-        let has_served = serve(&mut self.waiters, &mut self.cx);
+        let has_served = serve(&mut self.at.waiters, &mut self.at.cx);
         if has_served {
             self.go_on();
         }
@@ -260,7 +268,7 @@ impl Coordinator {
     /// Takes the steps that acquires have asked for, in their order.
     #[inline]
     pub(super) fn go_on(&mut self) {
-        if self.waiters.has_steps() {
+        if self.at.waiters.has_steps() {
             self.take_steps();
         }
     }
@@ -268,39 +276,42 @@ impl Coordinator {
     #[inline(never)]
     fn take_steps(&mut self) {
         let mut behind = 0;
-        while let Some((step, left)) = self.waiters.next_step(behind) {
+        while let Some((step, left)) = self.at.waiters.next_step(behind) {
             behind = left;
             self.take(step);
         }
     }
 
     fn take(&mut self, step: Step) {
-        let Self { cx, locks, waiters } = self;
+        let Self { at, locks } = self;
         match step {
             Step::Attempt(request) => {
-                if !waiters.may_begin(cx, request) {
+                if !at.waiters.may_begin(&mut at.cx, request) {
                     return;
                 }
-                let Some((acquire, asking, contention)) = waiters.ask(cx, request) else { return };
-                match locks.attempt(cx, request, acquire, asking) {
+                let Some((acquire, asking, contention)) = at.waiters.ask(&mut at.cx, request)
+                else {
+                    return;
+                };
+                match locks.attempt(&mut at.cx, request, acquire, asking) {
                     Some(begun) => {
-                        contention.begun(cx.now, &begun);
-                        locks.judge(cx, waiters, begun.round);
+                        contention.begun(at.cx.now, &begun);
+                        locks.judge(at, begun.round);
                     }
-                    None => waiters.without_randomness(cx, request),
+                    None => at.waiters.without_randomness(&mut at.cx, request),
                 }
             }
             Step::Look { request, slots, all } => {
-                let at = (!all).then_some(slots.channel());
-                locks.ask(cx, Question::look(request, slots.names(), at));
+                let channel = (!all).then_some(slots.channel());
+                locks.ask(&mut at.cx, Question::look(request, slots.names(), channel));
             }
-            Step::Withdraw { round, attempt } => locks.withdraw(cx, waiters, round, attempt),
-            Step::Reuse(request) => locks.reuse(cx, waiters, request),
-            Step::Release(attempt) => locks.begin_release(cx, waiters, None, attempt, true),
+            Step::Withdraw { round, attempt } => locks.withdraw(at, round, attempt),
+            Step::Reuse(request) => locks.reuse(at, request),
+            Step::Release(attempt) => locks.begin_release(at, None, attempt, true),
             Step::MakeWay(attempt) => {
-                let _is_idle = locks.release_idle(cx, waiters, attempt, IdleEnd::NotSuited);
+                let _is_idle = locks.release_idle(at, attempt, IdleEnd::NotSuited);
             }
-            Step::GiveWay(key) => locks.give_way(cx, waiters, &key),
+            Step::GiveWay(key) => locks.give_way(at, &key),
         }
     }
 }

@@ -33,7 +33,7 @@ pub use crate::shared::{
 };
 pub use crate::wire::{self, SHARED};
 
-use crate::lock::Locks;
+use crate::lock::{Around, Locks};
 use crate::quorum::Instant;
 use crate::shared::{Cx, Events, Timer, Timers};
 use crate::shelf::Shelves;
@@ -43,9 +43,8 @@ use std::sync::Arc;
 
 /// The state machine: the wiring between the three owners of its state.
 pub struct Coordinator {
-    cx: Cx,
+    at: Around,
     locks: Locks,
-    waiters: Waiters,
 }
 
 impl Coordinator {
@@ -59,20 +58,21 @@ impl Coordinator {
         let masters = Masters::new(now, settings, nodes, random);
         let (events, timers) = (Events::default(), Timers::default());
         let cx = Cx { now, masters, events, timers, shelf: None };
-        let mut machine = Self { cx, locks: Locks::default(), waiters: Waiters::default() };
+        let at = Around { cx, waiters: Waiters::default() };
+        let mut machine = Self { at, locks: Locks::default() };
         machine.wake_sessions();
         machine
     }
 
     /// Puts holds that no guard has where callers take them by themselves.
     pub fn use_shelf(&mut self, shelf: Arc<dyn Shelves>) {
-        self.cx.shelf = Some(shelf);
+        self.at.cx.shelf = Some(shelf);
     }
 
     /// Returns the masters, as this client sees them.
     #[inline]
     pub const fn masters(&self) -> &Masters {
-        &self.cx.masters
+        &self.at.cx.masters
     }
 
     // Requests.
@@ -80,26 +80,26 @@ impl Coordinator {
     /// Begins a turn: what was drawn at random in an earlier turn is not used in this one.
     #[inline]
     pub fn begin_turn(&mut self) {
-        self.cx.masters.random.forget();
+        self.at.cx.masters.random.forget();
     }
 
     /// Sets how much is observed from now on.
     pub const fn watch(&mut self, watching: Watching) {
-        self.cx.events.watching = watching;
+        self.at.cx.events.watching = watching;
     }
 
     /// Takes the notes back if this client withdraws and holds nothing any more.
     #[inline]
     fn withdraw(&mut self) {
         if self.locks.attempts.len() == 0 {
-            self.cx.masters.take_notes_back(self.cx.now);
+            self.at.cx.masters.take_notes_back(self.at.cx.now);
         }
     }
 
     // The network.
 
     pub fn handle_connected(&mut self, now: Instant, node: usize, epoch: Epoch) {
-        if let Some(session) = self.cx.masters.current(node, epoch) {
+        if let Some(session) = self.at.cx.masters.current(node, epoch) {
             session.connected(now);
         }
     }
@@ -113,15 +113,15 @@ impl Coordinator {
         epoch: Epoch,
         given: Result<wire::Credentials, Arc<str>>,
     ) {
-        if let Some(session) = self.cx.masters.current(node, epoch) {
+        if let Some(session) = self.at.cx.masters.current(node, epoch) {
             session.learn_credentials(now, given);
         }
     }
 
     /// Handles the end of a connection, or that there is none.
     pub fn handle_closed(&mut self, now: Instant, node: usize, epoch: Epoch, cause: &str) {
-        self.cx.now = now;
-        if self.cx.masters.current(node, epoch).is_some() {
+        self.at.cx.now = now;
+        if self.at.cx.masters.current(node, epoch).is_some() {
             self.break_session(node, Fault::down(cause));
             self.serve();
         }
@@ -129,8 +129,8 @@ impl Coordinator {
 
     /// Handles a dial that met a master which answers, and cannot be used as configured.
     pub fn handle_rejected(&mut self, now: Instant, node: usize, epoch: Epoch, cause: &str) {
-        self.cx.now = now;
-        if self.cx.masters.current(node, epoch).is_some() {
+        self.at.cx.now = now;
+        if self.at.cx.masters.current(node, epoch).is_some() {
             self.break_session(node, Fault::rejected(cause));
             self.serve();
         }
@@ -138,10 +138,10 @@ impl Coordinator {
 
     /// Handles bytes that `node` has sent.
     pub fn handle_bytes(&mut self, now: Instant, node: usize, epoch: Epoch, bytes: &[u8]) {
-        self.cx.now = now;
-        let Some(session) = self.cx.masters.current(node, epoch) else { return };
-        session.receive(bytes);
-        while let Some(incoming) = self.cx.masters.sessions[node].next_incoming(now) {
+        self.at.cx.now = now;
+        let Some(session) = self.at.cx.masters.current(node, epoch) else { return };
+        session.pipe.receive(bytes);
+        while let Some(incoming) = self.at.cx.masters.sessions[node].next_incoming(now) {
             self.handle_incoming(node, incoming);
         }
         self.serve();
@@ -151,8 +151,8 @@ impl Coordinator {
     /// Notes that the stream has taken `len` bytes of [`Coordinator::transmit`]: they may have
     /// left.
     pub fn handle_written(&mut self, now: Instant, node: usize, epoch: Epoch, len: usize) {
-        if let Some(session) = self.cx.masters.current(node, epoch) {
-            session.written(now, len);
+        if let Some(session) = self.at.cx.masters.current(node, epoch) {
+            session.pipe.written(now, len);
         }
     }
 
@@ -162,20 +162,20 @@ impl Coordinator {
     /// propose it. Nothing that decides safety reads it.
     #[inline]
     pub const fn handle_wall_clock(&mut self, now: Instant, wall_us: u64) {
-        self.cx.masters.wall = (now, wall_us);
+        self.at.cx.masters.wall = (now, wall_us);
     }
 
     /// Handles everything that is due by `now`, once all that has arrived is read.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.cx.now = now;
-        while let Some(timer) = self.cx.timers.pop(now) {
-            let Self { cx, locks, waiters } = self;
+        self.at.cx.now = now;
+        while let Some(timer) = self.at.cx.timers.pop(now) {
+            let Self { at, locks } = self;
             match timer {
                 Timer::Round(round) => self.time_out(round),
-                Timer::Attempt(request) => waiters.retry(cx, request),
-                Timer::Deadline(attempt) => locks.end_if_due(cx, waiters, attempt),
-                Timer::Keep(attempt) => locks.keep(cx, attempt),
-                Timer::Hint(request) => waiters.hint_is_due(cx, request),
+                Timer::Attempt(request) => at.waiters.retry(&mut at.cx, request),
+                Timer::Deadline(attempt) => locks.end_if_due(at, attempt),
+                Timer::Keep(attempt) => locks.keep(&mut at.cx, attempt),
+                Timer::Hint(request) => at.waiters.hint_is_due(&mut at.cx, request),
             }
             self.go_on();
         }
@@ -186,55 +186,55 @@ impl Coordinator {
     // Output.
     #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
-        self.cx.masters.actions.pop_front()
+        self.at.cx.masters.actions.pop_front()
     }
 
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.cx.events.pop()
+        self.at.cx.events.pop()
     }
 
     /// Returns the bytes to send to `node`, and the connection to send them over.
     #[inline]
     pub fn transmit(&self, node: usize) -> (Epoch, &[u8]) {
-        let session = &self.cx.masters.sessions[node];
-        (session.epoch(), session.transmit())
+        let session = &self.at.cx.masters.sessions[node];
+        (session.epoch(), session.pipe.transmit())
     }
 
     /// Returns when [`Coordinator::handle_timeout`] is next due.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let at = self.cx.masters.wake_at().min(self.cx.timers.next_at());
+        let at = self.at.cx.masters.wake_at().min(self.at.cx.timers.next_at());
         (at < Instant::NEVER).then_some(at)
     }
 
     /// Returns when anything is next due, by time or by the barrier.
     #[inline]
     pub fn due_at(&self) -> Option<Instant> {
-        self.poll_timeout().into_iter().chain(self.cx.masters.opens_at()).min()
+        self.poll_timeout().into_iter().chain(self.at.cx.masters.opens_at()).min()
     }
 
     /// Returns the number of decisions to poll.
     pub fn decided(&self) -> usize {
-        self.cx.events.decided()
+        self.at.cx.events.decided()
     }
 
     /// Returns the number of holds that no guard has, and that are kept warm.
     #[inline]
     pub fn idle_holds(&self) -> usize {
-        self.waiters.local_queue.idle.len()
+        self.at.waiters.local_queue.idle.len()
     }
 
     /// Returns the number of acquires that wait until this client has fewer rounds open.
     #[inline]
     pub fn acquires_in_line(&self) -> usize {
-        self.waiters.backlog.len()
+        self.at.waiters.backlog.len()
     }
 
     /// Returns how many rounds ask for votes now.
     #[inline]
     pub const fn open_votes(&self) -> usize {
-        self.cx.masters.window.open()
+        self.at.cx.masters.window.open()
     }
 
     /// Returns the number of open rounds: a measure of how busy the machine is.

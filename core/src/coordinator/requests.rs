@@ -13,15 +13,15 @@ use std::time::Duration;
 
 impl Coordinator {
     pub fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: AcquireRequest) {
-        self.cx.now = now;
-        self.waiters.begin(&mut self.cx, request, acquire);
+        self.at.cx.now = now;
+        self.at.waiters.begin(&mut self.at.cx, request, acquire);
         self.serve();
     }
 
     /// Cancels the acquire of a caller that no longer waits. Harmless if it has its answer.
     pub fn handle_cancel(&mut self, now: Instant, request: RequestId) {
-        self.cx.now = now;
-        self.waiters.cancel(&mut self.cx, request);
+        self.at.cx.now = now;
+        self.at.waiters.cancel(&mut self.at.cx, request);
         self.serve();
     }
 
@@ -43,20 +43,20 @@ impl Coordinator {
     }
 
     fn extend(&mut self, now: Instant, attempt: AttemptId, purpose: Purpose) {
-        self.cx.now = now;
-        self.locks.begin_extend(&mut self.cx, &mut self.waiters, attempt, purpose);
+        self.at.cx.now = now;
+        self.locks.begin_extend(&mut self.at, attempt, purpose);
         self.serve();
     }
 
     /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_give_back`] ends that.
     pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
-        self.cx.now = now;
-        let Self { cx, locks, waiters } = self;
-        if waiters.has(&lock.keys) {
+        self.at.cx.now = now;
+        let Self { at, locks } = self;
+        if at.waiters.has(&lock.keys) {
             let result = Err(NotAdopted::HeldHere);
-            cx.events.push(Event::Adopted { request, result });
+            at.cx.events.push(Event::Adopted { request, result });
         } else {
-            locks.begin_adopt(cx, waiters, request, lock);
+            locks.begin_adopt(at, request, lock);
         }
         self.serve();
     }
@@ -69,8 +69,8 @@ impl Coordinator {
         lock: DetachedLock,
         adopting: Option<RequestId>,
     ) {
-        self.cx.now = now;
-        self.locks.give_detached_back(&mut self.cx, &mut self.waiters, lock, adopting);
+        self.at.cx.now = now;
+        self.locks.give_detached_back(&mut self.at, lock, adopting);
         self.serve();
     }
 
@@ -84,8 +84,8 @@ impl Coordinator {
         attempt: AttemptId,
         in_time: bool,
     ) {
-        self.cx.now = now;
-        self.locks.begin_release(&mut self.cx, &mut self.waiters, request, attempt, in_time);
+        self.at.cx.now = now;
+        self.locks.begin_release(&mut self.at, request, attempt, in_time);
         self.serve();
         self.withdraw();
     }
@@ -101,27 +101,27 @@ impl Coordinator {
     /// result is `false`: it is to be released. `in_time` is that of [`Coordinator::handle_release`].
     #[must_use]
     pub fn handle_leave_idle(&mut self, now: Instant, attempt: AttemptId, in_time: bool) -> bool {
-        self.cx.now = now;
-        self.locks.leave_idle(&mut self.cx, &mut self.waiters, attempt, in_time)
+        self.at.cx.now = now;
+        self.locks.leave_idle(&mut self.at, attempt, in_time)
     }
 
     /// Holds what a guard has taken from the shelf, and has claimed.
     pub fn handle_claimed(&mut self, now: Instant, attempt: AttemptId) {
-        self.cx.now = now;
-        let _is_idle = self.locks.recall(&mut self.cx, &mut self.waiters, attempt);
+        self.at.cx.now = now;
+        let _is_idle = self.locks.recall(&mut self.at, attempt);
     }
 
     /// Extends a hold for which [`Event::Keep`] was reported, and which its caller has picked up.
     pub fn handle_keep(&mut self, now: Instant, attempt: AttemptId) {
-        self.cx.now = now;
-        self.locks.extend_kept(&mut self.cx, &mut self.waiters, attempt);
+        self.at.cx.now = now;
+        self.locks.extend_kept(&mut self.at, attempt);
         self.serve();
     }
 
     /// Leaves the key until it expires.
     pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
-        self.cx.now = now;
-        self.locks.forget(&mut self.cx, &mut self.waiters, attempt);
+        self.at.cx.now = now;
+        self.locks.forget(&mut self.at, attempt);
         self.serve();
         self.withdraw();
     }
@@ -129,29 +129,29 @@ impl Coordinator {
     /// Handles a guard that saw its deadline pass before an extension could move it: the hold is
     /// lost.
     pub fn handle_lapsed(&mut self, now: Instant, attempt: AttemptId) {
-        self.cx.now = now;
+        self.at.cx.now = now;
         if let Some(hold) = self.locks.attempts.get_mut(attempt) {
-            hold.lose(&mut self.cx, &mut self.waiters, attempt, LossReason::Lapsed);
+            hold.lose(&mut self.at, LossReason::Lapsed);
         }
         self.serve();
     }
 
     /// Asks masters a question that decides nothing.
     pub fn handle_question(&mut self, now: Instant, question: Question) {
-        self.cx.now = now;
-        self.locks.ask(&mut self.cx, question);
+        self.at.cx.now = now;
+        self.locks.ask(&mut self.at.cx, question);
     }
 
     /// Returns whether a hold of this client has this key, or is about to have it.
     pub fn is_held_here(&self, key: &Arc<str>) -> bool {
-        self.waiters.has(&Keys::one(key.clone()))
+        self.at.waiters.has(&Keys::one(key.clone()))
     }
 
     /// Returns the token of the hold that is kept warm under `key`, and that no guard has.
     pub fn idle_under(&mut self, now: Instant, key: &str) -> Option<Token> {
-        self.cx.now = now;
-        let id = self.waiters.idle(key)?;
-        self.locks.look_at_idle(&mut self.cx, &mut self.waiters, id);
+        self.at.cx.now = now;
+        let id = self.at.waiters.idle(key)?;
+        self.locks.look_at_idle(&mut self.at, id);
         let attempt = self.locks.attempts.get(id).filter(|attempt| attempt.idle().is_some())?;
         Some(attempt.claim.token)
     }
@@ -165,35 +165,35 @@ impl Coordinator {
         about: (&str, &str),
         holders: &[Mark],
     ) {
-        self.cx.now = now;
-        self.locks.ask_by_hand(&mut self.cx, request, about, holders);
+        self.at.cx.now = now;
+        self.locks.ask_by_hand(&mut self.at.cx, request, about, holders);
     }
 
     /// Notifies `listener` of each message on the channel of this name from now on, and each time
     /// one may have been missed.
     pub fn handle_listen(&mut self, now: Instant, listener: RequestId, channel: Arc<str>) {
-        self.cx.now = now;
-        self.waiters.notify(&mut self.cx, listener, channel);
+        self.at.cx.now = now;
+        self.at.waiters.notify(&mut self.at.cx, listener, channel);
     }
 
     /// Notifies `listener` no longer. What no caller wants any more is unsubscribed from with the
     /// next heartbeat.
     pub fn handle_unlisten(&mut self, listener: RequestId, channel: &str) {
-        self.waiters.listeners.forget(listener, channel);
+        self.at.waiters.listeners.forget(listener, channel);
     }
 
     /// Stops all attempts: those under way are rolled back, and what is owed is still paid. Once
     /// nothing is held, the notes at the masters are [taken back](Self::handle_withdraw).
     pub fn handle_shutdown(&mut self, now: Instant) {
-        self.cx.now = now;
-        for request in self.waiters.requests() {
-            self.waiters.cancel(&mut self.cx, request);
+        self.at.cx.now = now;
+        for request in self.at.waiters.requests() {
+            self.at.waiters.cancel(&mut self.at.cx, request);
             self.go_on();
         }
-        self.locks.leave_adoptions(&mut self.cx, &mut self.waiters);
-        self.locks.release_all_idle(&mut self.cx, &mut self.waiters);
+        self.locks.leave_adoptions(&mut self.at);
+        self.locks.release_all_idle(&mut self.at);
         while self.serve_one(Waiters::serve_seeker) {}
-        let sessions = self.cx.masters.sessions.iter_mut();
+        let sessions = self.at.cx.masters.sessions.iter_mut();
         sessions.for_each(|session| session.collect(now));
         self.handle_withdraw(now);
     }
@@ -202,8 +202,8 @@ impl Coordinator {
     /// evidence of a mistake in its setup, or no caller waits for it any more. Its notes at the masters
     /// are taken back, and so is any note that it may yet make.
     pub fn handle_withdraw(&mut self, now: Instant) {
-        self.cx.now = now;
-        self.cx.masters.depart();
+        self.at.cx.now = now;
+        self.at.cx.masters.depart();
         self.withdraw();
     }
 
@@ -216,6 +216,6 @@ impl Coordinator {
     /// passed, no such key is left.
     pub fn longest_life(&self) -> Duration {
         let held = self.locks.attempts.iter().map(|attempt| attempt.claim.life.span());
-        held.max().unwrap_or_default().max(self.cx.masters.longest_life())
+        held.max().unwrap_or_default().max(self.at.cx.masters.longest_life())
     }
 }

@@ -13,36 +13,37 @@ type RestsOn<'a> = (Vec<(Option<Instant>, bool)>, Vec<&'a [ForeignList]>);
 impl Coordinator {
     /// Returns the number of entries for requests, apart from debts.
     pub fn entries(&self) -> usize {
-        let requests =
-            self.waiters.acquisitions.len() + self.locks.attempts.len() + self.locks.rounds.len();
+        let requests = self.at.waiters.acquisitions.len()
+            + self.locks.attempts.len()
+            + self.locks.rounds.len();
         let requests = requests
-            + self.cx.masters.barrier.len()
-            + self.waiters.listeners.len()
-            + self.waiters.semaphores.len();
-        let requests = requests + self.waiters.local_queue.len();
-        let requests = requests + self.waiters.readers.len() + self.waiters.hints.len();
-        requests + usize::from(self.cx.timers.next_at() < Instant::NEVER)
+            + self.at.cx.masters.barrier.len()
+            + self.at.waiters.listeners.len()
+            + self.at.waiters.semaphores.len();
+        let requests = requests + self.at.waiters.local_queue.len();
+        let requests = requests + self.at.waiters.readers.len() + self.at.waiters.hints.len();
+        requests + usize::from(self.at.cx.timers.next_at() < Instant::NEVER)
     }
 
     /// Breaks an invariant.
     pub fn break_invariant(&mut self) {
-        self.cx.check(false, Invariant::OneHolder);
+        self.at.cx.check(false, Invariant::OneHolder);
     }
 
     /// Returns until when a key is left to other clients, if it is.
     pub fn left_until(&self, now: Instant, key: &str) -> Option<Instant> {
-        self.waiters.left_until(now, &Keys::one(key.into()))
+        self.at.waiters.left_until(now, &Keys::one(key.into()))
     }
 
     /// Returns what is known of when a master votes.
     pub fn judged(&self, node: usize) -> Judged {
-        self.cx.masters.sessions[node].judged(self.cx.masters.quarantine)
+        self.at.cx.masters.sessions[node].judged(self.at.cx.masters.quarantine)
     }
 
     /// Returns whether the vote counts that the command asks for which ends here among all bytes of
     /// the connection, if it asks for one.
     pub fn counts(&self, node: usize, end: u64) -> Option<bool> {
-        let pending = self.cx.masters.sessions[node].pending_until(end)?;
+        let pending = self.at.cx.masters.sessions[node].pending_until(end)?;
         let (PendingReply::Vote(round) | PendingReply::Conditional(round)) = pending else {
             return None;
         };
@@ -56,7 +57,7 @@ impl Coordinator {
     /// Returns the tokens of which a release is owed at a master, and whether it is certain that
     /// nothing of them can arrive there any more.
     pub fn debts(&self, node: usize) -> impl Iterator<Item = ([u8; Token::DIGITS], bool)> {
-        let debts = self.cx.masters.sessions[node].all_debts();
+        let debts = self.at.cx.masters.sessions[node].all_debts();
         debts.map(|debt| (debt.deletion.claim.token.digits(), debt.is_certain()))
     }
 
@@ -69,7 +70,7 @@ impl Coordinator {
     /// Returns what a round for keys that live for `life` would rest on: of each master, when the question was asked
     /// that counts there, and whether the master keeps the clients away that were reported; and their lists.
     pub fn rests_on(&self, now: Instant, life: Duration) -> RestsOn<'_> {
-        let masters = &self.cx.masters;
+        let masters = &self.at.cx.masters;
         let shields = masters.shields(now, life);
         let each = masters.sessions.iter().enumerate();
         let each = each.map(|(node, session)| (session.noted(now), shields.contains(node)));
@@ -85,7 +86,7 @@ impl Coordinator {
                 .attempts
                 .get(attempt)?
                 .claim
-                .value(self.cx.masters.settings.label.as_deref()),
+                .value(self.at.cx.masters.settings.label.as_deref()),
         )
     }
 }

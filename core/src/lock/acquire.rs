@@ -5,43 +5,40 @@
 
 use super::release::Announce;
 use super::round::Course;
-use super::{Attempt, Hold, Locks, Round, RoundKind, Stage};
+use super::{Around, Attempt, Hold, Locks, Round, RoundKind, Stage};
 use crate::master::fencing::refusal;
 use crate::quorum::{Instant, Keeper, NodeSet, Verdict, Vote, validity};
 use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, Invariant, RequestId, RoundId, Timer};
-use crate::waiting::{Refused, Waiters};
+use crate::waiting::Refused;
 use crate::wire::Reply;
 
 impl Locks {
     /// Rolls back, and leaves it to the acquire what it does then. `too_late`: a quorum has granted.
-    pub(super) fn lose(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId, too_late: bool) {
+    pub(super) fn lose(&mut self, at: &mut Around, id: RoundId, too_late: bool) {
         if let Some(mut round) = self.rounds.remove(id)
             && let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind
         {
-            round.tell_window(cx, false);
-            round.end(cx, id);
+            round.tell_window(&mut at.cx, false);
+            round.end(&mut at.cx, id);
             let attempt = self.attempts.remove(attempt_id);
             let ballot = attempt.as_ref().and_then(Attempt::ballot);
             if let Some(attempt) = attempt {
-                attempt.roll_back(cx, round.refused());
+                attempt.roll_back(&mut at.cx, round.refused());
             }
-            waiters.refused(cx, Refused { request, attempt: attempt_id, round, ballot, too_late });
+            at.waiters.refused(
+                &mut at.cx,
+                Refused { request, attempt: attempt_id, round, ballot, too_late },
+            );
         }
     }
 
     /// Ends an attempt whose caller is gone. The keys it set may have refused other clients, which now
     /// wait for a message. No later attempt of this acquire will send one.
-    pub(crate) fn withdraw(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        round: RoundId,
-        attempt: AttemptId,
-    ) {
-        self.close_round(cx, round);
+    pub(crate) fn withdraw(&mut self, at: &mut Around, round: RoundId, attempt: AttemptId) {
+        self.close_round(&mut at.cx, round);
         if let Some(attempt) = self.attempts.remove(attempt) {
-            attempt.give_back(cx, waiters, None);
+            attempt.give_back(at, None);
         }
     }
 }
@@ -50,9 +47,8 @@ impl Attempt {
     /// Judges a round by the answers so far, which have this `verdict`.
     pub(super) fn judge_acquire(
         &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        (request, id): (RequestId, AttemptId),
+        at: &mut Around,
+        request: RequestId,
         round: &mut Round,
         verdict: Verdict,
     ) -> Course {
@@ -64,12 +60,13 @@ impl Attempt {
             Verdict::Lost if !is_complete && round.speaks_of_clocks() => {}
             Verdict::Lost => return Course::IsLost { too_late: false },
             Verdict::Won => {
-                let (ttl, drift) = (self.ttl.span(), cx.masters.settings.drift);
-                let Some(deadline) = validity::deadline(round.started, cx.now, ttl, drift) else {
+                let (ttl, drift) = (self.ttl.span(), at.cx.masters.settings.drift);
+                let Some(deadline) = validity::deadline(round.started, at.cx.now, ttl, drift)
+                else {
                     return Course::IsLost { too_late: true };
                 };
-                self.win(cx, waiters, request, id, round, deadline);
-                round.warming().iter().for_each(|node| self.top_up(cx, id, node));
+                self.win(at, request, round, deadline);
+                round.warming().iter().for_each(|node| self.top_up(&mut at.cx, node));
             }
         }
         if is_complete {
@@ -78,43 +75,28 @@ impl Attempt {
         Course::GoesOn
     }
 
-    fn win(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-        id: AttemptId,
-        round: &mut Round,
-        deadline: Instant,
-    ) {
+    fn win(&mut self, at: &mut Around, request: RequestId, round: &mut Round, deadline: Instant) {
         let started = round.started;
-        round.tell_window(cx, true);
-        round.leave_window(cx);
-        let won = waiters.won(cx, request);
-        let votes = || round.reports(cx.masters.names());
-        cx.events.attempt(request, won.attempts, Ok(()), cx.now.since(started), votes);
-        cx.check(matches!(self.stage, Stage::Asked), Invariant::OneHolder);
-        cx.check_deadline(deadline, started, self.ttl.span());
+        round.tell_window(&mut at.cx, true);
+        round.leave_window(&mut at.cx);
+        let won = at.waiters.won(&mut at.cx, request);
+        let votes = || round.reports(at.cx.masters.names());
+        at.cx.events.attempt(request, won.attempts, Ok(()), at.cx.now.since(started), votes);
+        at.cx.check(matches!(self.stage, Stage::Asked), Invariant::OneHolder);
+        at.cx.check_deadline(deadline, started, self.ttl.span());
         self.refused = round.refused();
         let keeper = won.keep_alive.map(|most| Keeper::new(started.after(most.span())));
-        self.begin_hold(cx, request, id, Hold::until(deadline, keeper), started);
+        self.begin_hold(&mut at.cx, request, Hold::until(deadline, keeper));
     }
 
-    /// Reports a hold that a caller has from now on, and keeps it alive if that is wanted. The masters were asked at
-    /// `started`.
-    pub(crate) fn begin_hold(
-        &mut self,
-        cx: &mut Cx,
-        request: RequestId,
-        id: AttemptId,
-        hold: Hold,
-        started: Instant,
-    ) {
+    /// Reports a hold that a caller has from now on, and keeps it alive if that is wanted. The masters were asked when
+    /// the attempt began.
+    pub(crate) fn begin_hold(&mut self, cx: &mut Cx, request: RequestId, hold: Hold) {
         let (deadline, ballot) = (hold.deadline, self.ballot());
         self.stage = Stage::Held(hold);
-        cx.timers.set(deadline, Timer::Deadline(id));
-        cx.events.push(Event::Acquired { request, attempt: id, deadline, ballot });
-        self.keep_after(cx, id, started);
+        cx.timers.set(deadline, Timer::Deadline(self.id));
+        cx.events.push(Event::Acquired { request, attempt: self.id, deadline, ballot });
+        self.keep_after(cx, self.began);
     }
 
     /// Rolls back at every node to which the SET has left, whatever the node answered, but for those that

@@ -6,11 +6,10 @@
 //! caller, which may try again or pass it on, and a deletion would end the lock of its next owner.
 
 use super::staying::Staying;
-use super::{Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
-use crate::quorum::{Instant, Keeper, NodeSet};
+use super::{Around, Attempt, Change, DetachedFences, DetachedLock, Hold, Locks, Purpose, Stage};
+use crate::quorum::{Instant, Keeper, Nanos, NodeSet};
 use crate::report::{LossReason, NodeReport};
 use crate::shared::{AtLeast, AttemptId, Cx, Event, Extended, Label, RequestId};
-use crate::waiting::Waiters;
 use crate::wire::{Ballot, Claim};
 
 /// A lock that was adopted.
@@ -54,57 +53,45 @@ impl NotAdopted {
 
 impl Locks {
     /// Extends a lock, which is held once that is won. None of its keys is held in this process.
-    pub(crate) fn begin_adopt(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-        lock: DetachedLock,
-    ) {
-        let (purpose, keep_alive) = (Purpose::Adopt(request), lock.keep_alive);
-        let change = Change { purpose, hold: None, claimed: None, keep_alive };
-        let mut attempt = Attempt::detached(cx, lock);
-        attempt.stage = Stage::Changing(Box::new(change));
-        let id: AttemptId = self.attempts.reserve();
-        waiters.occupy(&attempt.claim.keys, id);
+    pub(crate) fn begin_adopt(&mut self, at: &mut Around, request: RequestId, lock: DetachedLock) {
+        let purpose = Purpose::Adopt(request, lock.keep_alive);
+        let change = Change { purpose, hold: None, claimed: None };
+        let (id, stage) = (self.attempts.reserve(), Stage::Changing(Box::new(change)));
+        let attempt = Attempt { id, stage, ..Attempt::detached(&mut at.cx, lock) };
+        at.waiters.occupy(&attempt.claim.keys, id);
         self.attempts.insert(id, attempt);
-        self.begin_extend(cx, waiters, id, purpose);
+        self.begin_extend(at, id, purpose);
     }
 
     /// Releases a lock that was detached, and that is in no other hands. If `adopting` it is not
     /// decided, that ends.
     pub(crate) fn give_detached_back(
         &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
+        at: &mut Around,
         lock: DetachedLock,
         adopting: Option<RequestId>,
     ) {
         let adoption = adopting.and_then(|request| {
-            let adopts = |attempt: &Attempt| attempt.awaits(Some(Purpose::Adopt(request)));
+            let adopts = |attempt: &Attempt| attempt.adopting() == Some(request);
             let id = *self.attempts.ids::<AttemptId>(adopts).first()?;
             let attempt = self.attempts.remove(id)?;
-            attempt.disarm(cx, waiters, id);
+            attempt.disarm(at);
             Some(attempt)
         });
-        let attempt = adoption.unwrap_or_else(|| Attempt::detached(cx, lock));
-        attempt.give_back(cx, waiters, None);
+        let attempt = adoption.unwrap_or_else(|| Attempt::detached(&mut at.cx, lock));
+        attempt.give_back(at, None);
     }
 
     /// Ends all adoptions, for a shutdown. Their callers get their values back.
-    pub(crate) fn leave_adoptions(&mut self, cx: &mut Cx, waiters: &mut Waiters) {
-        let adopts = |attempt: &Attempt| match &attempt.stage {
-            Stage::Changing(change) => matches!(change.purpose, Purpose::Adopt(_)),
-            _ => false,
-        };
-        for id in self.attempts.ids(adopts) {
-            self.forget(cx, waiters, id);
+    pub(crate) fn leave_adoptions(&mut self, at: &mut Around) {
+        for id in self.attempts.ids(|attempt| attempt.adopting().is_some()) {
+            self.forget(at, id);
         }
     }
 }
 
 impl Attempt {
-    /// Builds the attempt of a token that was drawn elsewhere: its keys may be anywhere.
+    /// Builds the attempt of a token that was drawn elsewhere, which is in no table yet: its keys may be anywhere.
     fn detached(cx: &mut Cx, lock: DetachedLock) -> Self {
         let DetachedLock { keys, token, label, fenced, ttl, life, at_least, unsettled, .. } = lock;
         let ballot = fenced.map(|DetachedFences { fences, number, greatest }| {
@@ -120,47 +107,40 @@ impl Attempt {
         let life = at_least.map_or(life, |at_least| life.max(at_least.life()));
         let claim = Claim { keys, token, life, ballot, label, unsettled };
         let touched = NodeSet::first(cx.masters.sessions.len());
-        Self { touched, ..Self::new(cx.now, claim, ttl, staying) }
+        Self { touched, ..Self::new(AttemptId::NONE, cx.now, claim, ttl, staying) }
+    }
+
+    /// Returns the request that adopts it, until that is decided.
+    fn adopting(&self) -> Option<RequestId> {
+        let Stage::Changing(change) = &self.stage else { return None };
+        if let Purpose::Adopt(request, _) = change.purpose { Some(request) } else { None }
     }
 
     /// Turns the adoption into a hold, after a round that began at `started` was won. Returns `false` if its
     /// keep-alive is over.
     pub(crate) fn adopt(
         &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-        id: AttemptId,
+        at: &mut Around,
+        (request, keep_alive): (RequestId, Option<Nanos>),
         (started, deadline): (Instant, Instant),
     ) -> bool {
-        let keep_alive = match &self.stage {
-            Stage::Changing(change) => change.keep_alive,
-            _ => None,
-        };
         let keeper = keep_alive.map(|most| Keeper::new(started.after(most.span())));
-        if keeper.is_some_and(|keeper| keeper.cap(deadline) <= cx.now) {
-            self.refuse(cx, waiters, request, id, NotAdopted::Lost(LossReason::Lapsed));
+        if keeper.is_some_and(|keeper| keeper.cap(deadline) <= at.cx.now) {
+            self.refuse(at, request, NotAdopted::Lost(LossReason::Lapsed));
             return false;
         }
         let mut hold = Hold::until(started, keeper);
-        let Extended { deadline, is_last } = hold.prolong(cx, id, deadline);
+        let Extended { deadline, is_last } = hold.prolong(&mut at.cx, self.id, deadline);
         self.stage = Stage::Held(hold);
-        let result = Ok(Adopted { attempt: id, deadline, is_last });
-        cx.events.push(Event::Adopted { request, result });
+        let result = Ok(Adopted { attempt: self.id, deadline, is_last });
+        at.cx.events.push(Event::Adopted { request, result });
         true
     }
 
     /// Ends an adoption that is not won. The keys stay: they expire within their life.
-    pub(crate) fn refuse(
-        &self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-        id: AttemptId,
-        why: NotAdopted,
-    ) {
-        self.disarm(cx, waiters, id);
-        cx.masters.keep(cx.now, &self.claim, self.claim.life.span());
-        cx.events.push(Event::Adopted { request, result: Err(why) });
+    pub(crate) fn refuse(&self, at: &mut Around, request: RequestId, why: NotAdopted) {
+        self.disarm(at);
+        at.cx.masters.keep(at.cx.now, &self.claim, self.claim.life.span());
+        at.cx.events.push(Event::Adopted { request, result: Err(why) });
     }
 }

@@ -1,18 +1,24 @@
 //! One attempt to hold a lock, from its first SET to its release: the life of one token.
+//!
+//! It may be a probe, which asks one node first, and then the others unless that node refuses, too. A probe can only show
+//! that a key is held on the first node. If it shows anything else, or nothing within a moment, the others are asked, and
+//! have a timeout of their own to answer. A node that is slow, down or far away decides nothing alone, and delays nothing
+//! by more than that moment.
 
-use super::probe::HeldBack;
+use super::round::Course;
 use super::staying::Staying;
 use super::warm::Idle;
-use super::{Change, Locks, Round, RoundKind};
+use super::{Around, Change, Locks, Round, RoundKind};
 use crate::master::PendingReply;
 use crate::quorum::{Instant, Keeper, Nanos, NodeSet, Tally};
-use crate::report::{Answer, LossReason};
+use crate::report::{Answer, LossReason, Refusal};
 use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId, Timer, Timers};
 use crate::wire::{self, Claim, Millis};
 use std::num::NonZeroU64;
 
 /// An attempt: what is needed to extend it, and to undo it.
 pub(crate) struct Attempt {
+    pub(crate) id: AttemptId,
     pub(crate) claim: Claim,
     pub(crate) ttl: Millis,
     /// No SET of this attempt was sent before then.
@@ -64,6 +70,13 @@ pub(crate) struct Asking {
     pub(crate) ends_at: Instant,
 }
 
+/// The node that is asked first. The other nodes are asked unless it refuses.
+pub(crate) struct HeldBack {
+    pub(crate) first: usize,
+    /// From then on, its refusal is no verdict: the wait is over, and all nodes are asked.
+    pub(crate) ends_at: Instant,
+}
+
 /// An attempt that was begun.
 pub(crate) struct Begun {
     pub(crate) round: RoundId,
@@ -85,19 +98,18 @@ impl Locks {
         let staying = Staying::of(at_least.as_deref().copied(), ttl.saturating_add(lock_delay));
         let barred = cx.masters.barred(cx.now, life.span());
         let is_warm = warm > Nanos::ZERO;
-        let ballot = fences.map(|fences| cx.masters.propose(cx.now, fences, is_warm));
+        let ballot = fences.map(|fences| Box::new(cx.masters.propose(cx.now, fences, is_warm)));
         let Asking { remaining, first, ends_at } = asking;
         // Never used before, and never again.
         let token = cx.masters.token()?;
         let claim = Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY };
-        let mut attempt = Attempt { warm, ..Attempt::new(cx.now, claim, ttl, staying) };
-        let attempt_id: AttemptId = self.attempts.reserve();
+        let id: AttemptId = self.attempts.reserve();
+        let mut attempt = Attempt { warm, ..Attempt::new(id, cx.now, claim, ttl, staying) };
         let round_id: RoundId = self.rounds.reserve();
         let tally = Tally::new(cx.masters.settings.membership);
-        let kind = RoundKind::Acquire { request, attempt: attempt_id, tally };
+        let kind = RoundKind::Acquire { request, attempt: id, tally };
         let timeout = cx.masters.settings.round_timeout(ttl.span());
-        let mut round =
-            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
+        let mut round = Round::new(cx, kind, timeout, &mut self.rooms);
         let set = attempt.claim.acquire(&mut cx.masters.packer);
 
         let mut takers = NodeSet::EMPTY;
@@ -123,7 +135,7 @@ impl Locks {
                 session.prepare(&attempt.claim);
                 // Sent before the vote: once a refusal decides, its duration must be known.
                 if let Some(look) = &look {
-                    session.push(PendingReply::Remaining(request, round_id, attempt_id), look);
+                    session.push(PendingReply::Remaining(request, round_id, id), look);
                 }
                 session.push(session.vote(cx.now, round_id), set);
             }
@@ -132,8 +144,56 @@ impl Locks {
             cx.masters.window.begin();
         }
         self.rounds.open(cx, round_id, round);
-        self.attempts.insert(attempt_id, attempt);
-        Some(Begun { round: round_id, attempt: attempt_id, asks_all: first.is_none() })
+        self.attempts.insert(id, attempt);
+        Some(Begun { round: round_id, attempt: id, asks_all: first.is_none() })
+    }
+
+    /// Asks the other nodes, after the first has not refused or has not answered in time. They have
+    /// a timeout of their own.
+    pub(crate) fn ask_the_others(&mut self, at: &mut Around, id: RoundId) {
+        let Some(round) = self.rounds.get_mut(id) else { return };
+        let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
+        let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
+        let Some(held_back) = round.held_back.take() else { return };
+        let barred = at.cx.masters.barred(at.cx.now, attempt.claim.life.span());
+        let looks = attempt.claim.looks() && at.waiters.asks_remaining(&at.cx, request);
+        let look = looks.then(|| wire::look(attempt.claim.keys.first()));
+        at.cx.timers.cancel(round.timeout_at, Timer::Round(id));
+        round.timeout_at =
+            at.cx.now.after(at.cx.masters.settings.round_timeout(attempt.ttl.span()));
+        at.cx.timers.set(round.timeout_at, Timer::Round(id));
+        let set = attempt.claim.acquire(&mut at.cx.masters.packer);
+        for node in round.outstanding().iter().filter(|node| *node != held_back.first) {
+            let session = &mut at.cx.masters.sessions[node];
+            match session.takes(set.len(), at.cx.now, barred.as_ref()) {
+                Ok(()) => {
+                    session.prepare(&attempt.claim);
+                    if let Some(look) = &look {
+                        session.push(PendingReply::Remaining(request, id, attempt_id), look);
+                    }
+                    session.push(session.vote(at.cx.now, id), set);
+                    attempt.touched.insert(node);
+                }
+                Err(reason) => round.record(node, Answer::Refused(reason), at.cx.now),
+            }
+        }
+        self.judge(at, id);
+    }
+}
+
+impl Round {
+    /// Judges the answer of the node that was asked first.
+    pub(super) fn judge_first(&self, now: Instant) -> Course {
+        match self.first_answer() {
+            None | Some((Answer::Outstanding, _)) => Course::GoesOn,
+            // At the end of a wait, that is not a verdict: all nodes are asked.
+            Some((Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }), ends_at))
+                if now < ends_at =>
+            {
+                Course::IsLost { too_late: false }
+            }
+            Some(_) => Course::AsksOthers,
+        }
     }
 }
 
@@ -147,12 +207,14 @@ impl Hold {
 impl Attempt {
     /// Creates an attempt that begins now, and has asked no node.
     pub(crate) const fn new(
+        id: AttemptId,
         now: Instant,
         claim: Claim,
         ttl: Millis,
         staying: Option<Box<Staying>>,
     ) -> Self {
         Self {
+            id,
             claim,
             ttl,
             began: now,
@@ -181,13 +243,13 @@ impl Attempt {
     }
 
     /// Cancels the timers of a hold that is over, or that another guard is to have.
-    pub(crate) fn cancel_timers(&self, timers: &mut Timers, id: AttemptId) {
+    pub(crate) fn cancel_timers(&self, timers: &mut Timers) {
         if let Some(hold) = self.hold() {
-            timers.cancel(hold.deadline, Timer::Deadline(id));
-            hold.extend_at.into_iter().for_each(|at| timers.cancel(at, Timer::Keep(id)));
+            timers.cancel(hold.deadline, Timer::Deadline(self.id));
+            hold.extend_at.into_iter().for_each(|at| timers.cancel(at, Timer::Keep(self.id)));
         }
         if let Some(idle) = self.idle() {
-            timers.cancel(idle.until, Timer::Deadline(id));
+            timers.cancel(idle.until, Timer::Deadline(self.id));
         }
     }
 

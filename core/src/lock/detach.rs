@@ -9,10 +9,9 @@
 //! was warming up may have voted for another client before it restarted: that client may win on the
 //! old vote and release, and the token is there all the while.
 
-use super::{Attempt, Round, RoundKind};
+use super::{Around, Attempt, Round, RoundKind};
 use crate::quorum::{Nanos, NodeSet, Progress};
-use crate::shared::{AttemptId, Cx, Event, Keys, RequestId};
-use crate::waiting::Waiters;
+use crate::shared::{Cx, Event, Keys, RequestId};
 use crate::wire::{Ballot, Claim, Millis, Token};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -62,30 +61,23 @@ impl DetachedFences {
 impl Attempt {
     /// Ends a hold that is given away by the last extension, which was won. It then leaves the table: no timer,
     /// no answer and no keeper finds it.
-    pub(crate) fn detach(
-        &self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-        id: AttemptId,
-        won: &Round,
-    ) {
-        let unsettled = unsettled(cx, won, self);
-        self.disarm(cx, waiters, id);
-        cx.masters.keep(cx.now, &self.claim, self.claim.life.span());
+    pub(crate) fn detach(&self, at: &mut Around, request: RequestId, won: &Round) {
+        let unsettled = unsettled(&at.cx, won, self);
+        self.disarm(at);
+        at.cx.masters.keep(at.cx.now, &self.claim, self.claim.life.span());
         let keeper = self.hold().and_then(|hold| hold.keeper);
-        let (life, at_least) = (self.renewed_life(), self.rest_at(cx.now));
+        let (life, at_least) = (self.renewed_life(), self.rest_at(at.cx.now));
         let Claim { keys, token, ballot, .. } = self.claim.clone();
-        let label = self.claim.behind_token(cx.masters.settings.label.as_deref()).map(Arc::from);
+        let label = self.claim.behind_token(at.cx.masters.settings.label.as_deref()).map(Arc::from);
         let fenced = ballot.and_then(|ballot| DetachedFences::of(*ballot));
-        let keep_alive = keeper.map(|keeper| keeper.left(cx.now));
+        let keep_alive = keeper.map(|keeper| keeper.left(at.cx.now));
         let unsettled =
-            unsettled.iter().map(|node| cx.masters.sessions[node].name.clone()).collect();
+            unsettled.iter().map(|node| at.cx.masters.sessions[node].name.clone()).collect();
         let ttl = self.ttl;
         let lock =
             DetachedLock { keys, token, label, fenced, ttl, life, at_least, keep_alive, unsettled };
         let result = Ok(Box::new(lock));
-        cx.events.push(Event::Detached { request, attempt: id, result });
+        at.cx.events.push(Event::Detached { request, attempt: self.id, result });
     }
 }
 

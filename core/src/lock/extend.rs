@@ -2,7 +2,7 @@
 
 use super::detach::detachable;
 use super::round::Course;
-use super::{Attempt, Hold, Locks, NotAdopted, Purpose, Round, RoundKind};
+use super::{Around, Attempt, Hold, Locks, NotAdopted, Purpose, Round, RoundKind};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::master::{Session, barrier};
@@ -11,100 +11,86 @@ use crate::quorum::{Extension, Instant, NodeSet, Progress, Report};
 use crate::report::Refusal;
 use crate::report::{Answer, LossReason, UnknownCause};
 use crate::shared::{
-    AttemptId, Cx, Event, Extended, NotExtended, RequestId, RoundId, Table, Timer,
+    AttemptId, Cx, Event, Extended, NotExtended, Observation, RequestId, RoundId, Table, Timer,
+    Watching,
 };
-use crate::waiting::Waiters;
 use crate::wire::Reply;
 use std::time::Duration;
 
 impl Locks {
-    pub(crate) fn begin_extend(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        purpose: Purpose,
-    ) {
-        if let Some(attempt) = extendable(&mut self.attempts, cx, waiters, id, purpose) {
+    pub(crate) fn begin_extend(&mut self, at: &mut Around, id: AttemptId, purpose: Purpose) {
+        if let Some(attempt) = extendable(&mut self.attempts, at, id, purpose) {
             let life = attempt.claim.life.span();
-            if !cx.masters.is_held_up(cx.now, life, barrier::Round::Extend(id, purpose)) {
-                self.send_extension(cx, waiters, id, purpose);
+            if !at.cx.masters.is_held_up(at.cx.now, life, barrier::Round::Extend(id, purpose)) {
+                self.send_extension(at, id, purpose);
             }
         }
     }
 
     /// Sends an extension to every node that takes it, without anything to wait for first.
-    pub(crate) fn send_extension(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        purpose: Purpose,
-    ) {
-        let attempt = extendable(&mut self.attempts, cx, waiters, id, purpose);
+    pub(crate) fn send_extension(&mut self, at: &mut Around, id: AttemptId, purpose: Purpose) {
+        let attempt = extendable(&mut self.attempts, at, id, purpose);
         let Some(attempt) = attempt else { return };
         match purpose {
-            Purpose::Renew(_) | Purpose::Adopt(_) => {}
-            Purpose::Detach(_) => attempt.begin_change(cx, id, purpose, None),
+            Purpose::Renew(_) | Purpose::Adopt(..) => {}
+            Purpose::Detach(_) => attempt.begin_change(&mut at.cx, purpose, None),
             Purpose::Downgrade(_) => {
-                close_extensions(&mut self.rounds, cx, id);
-                attempt.prepare_downgrade(cx, id, purpose);
+                close_extensions(&mut self.rounds, &mut at.cx, id);
+                attempt.prepare_downgrade(&mut at.cx, purpose);
             }
         }
         let (ttl, life) = (attempt.ttl.span(), attempt.claim.life.span());
-        let barred = cx.masters.barred(cx.now, life);
-        let warms_up = |session: &Session| session.warming_up(cx.now).is_some();
-        let warming = NodeSet::places(&cx.masters.sessions, warms_up);
-        let extension = Extension::new(cx.masters.settings.membership, cx.now, ttl, warming);
+        let barred = at.cx.masters.barred(at.cx.now, life);
+        let warms_up = |session: &Session| session.warming_up(at.cx.now).is_some();
+        let warming = NodeSet::places(&at.cx.masters.sessions, warms_up);
+        let extension = Extension::new(at.cx.masters.settings.membership, at.cx.now, ttl, warming);
         let kind = RoundKind::Extend { attempt: id, extension, purpose: Some(purpose) };
-        let timeout = cx.masters.settings.round_timeout(ttl);
-        let mut round =
-            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
+        let timeout = at.cx.masters.settings.round_timeout(ttl);
+        let mut round = Round::new(&at.cx, kind, timeout, &mut self.rooms);
         let claim = &attempt.claim;
-        let command = claim.extend(&mut cx.masters.packer, attempt.renewed_life());
+        let command = claim.extend(&mut at.cx.masters.packer, attempt.renewed_life());
         let round_id: RoundId = self.rounds.reserve();
-        for (node, session) in cx.masters.sessions.iter_mut().enumerate() {
+        for (node, session) in at.cx.masters.sessions.iter_mut().enumerate() {
             #[cfg(any(test, feature = "testing"))]
-            if !cx.masters.settings.agreement.keeps(Rule::HoldsFirst)
-                && !cx.masters.window.has_room()
+            if !at.cx.masters.settings.agreement.keeps(Rule::HoldsFirst)
+                && !at.cx.masters.window.has_room()
             {
-                round.record(node, Answer::Refused(Refusal::QueueFull), cx.now);
+                round.record(node, Answer::Refused(Refusal::QueueFull), at.cx.now);
                 continue;
             }
-            match session.takes_for_hold(life, cx.now, barred.as_ref()) {
+            match session.takes_for_hold(life, at.cx.now, barred.as_ref()) {
                 Ok(()) => {
                     session.prepare(claim);
-                    session.push(session.vote(cx.now, round_id), command);
+                    session.push(session.vote(at.cx.now, round_id), command);
                 }
                 // The node may hold the key nevertheless: this counts as unknown.
-                Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
+                Err(reason) => round.record(node, Answer::Refused(reason), at.cx.now),
             }
         }
-        self.rounds.open(cx, round_id, round);
-        self.judge(cx, waiters, round_id);
+        self.rounds.open(&mut at.cx, round_id, round);
+        self.judge(at, round_id);
     }
 }
 
 /// Returns an attempt whose keys may be extended for this purpose. If they may not, the caller is answered.
 fn extendable<'a>(
     attempts: &'a mut Table<Attempt>,
-    cx: &mut Cx,
-    waiters: &mut Waiters,
+    at: &mut Around,
     id: AttemptId,
     purpose: Purpose,
 ) -> Option<&'a mut Attempt> {
     let attempt = attempts.get_mut(id);
-    if attempt.as_ref().is_some_and(|attempt| attempt.may_extend(cx.now, purpose)) {
+    if attempt.as_ref().is_some_and(|attempt| attempt.may_extend(at.cx.now, purpose)) {
         return attempt;
     }
     if let Purpose::Renew(request) = purpose {
         // Before the loss, after which the driver no longer knows the lock.
-        cx.events.extension(id, request, Progress::Lost, Duration::ZERO, Vec::new);
+        at.cx.events.extension(id, request, Progress::Lost, Duration::ZERO, Vec::new);
     }
     if let Some(attempt) = attempt {
-        attempt.lapse_if_due(cx, waiters, id);
+        attempt.lapse_if_due(at);
     }
-    answer_not_extended(cx, id, Some(purpose), NotExtended::Lost);
+    answer_not_extended(&mut at.cx, id, Some(purpose), NotExtended::Lost);
     None
 }
 
@@ -148,35 +134,27 @@ impl Round {
 
 impl Attempt {
     /// Judges a round by the answers so far.
-    pub(super) fn judge_extension(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        round: &mut Round,
-        purpose: Option<Purpose>,
-    ) -> Course {
-        let Some(progress) = round.outcome(cx, self) else { return Course::GoesOn };
+    pub(super) fn judge_extension(&mut self, at: &mut Around, round: &mut Round) -> Course {
+        let Some(progress) = round.outcome(&at.cx, self) else { return Course::GoesOn };
+        let RoundKind::Extend { purpose, .. } = &mut round.kind else { return Course::GoesOn };
+        let purpose = purpose.take();
         if let Some(Purpose::Renew(request)) = purpose {
-            let votes = || round.reports(cx.masters.names());
-            let took = cx.now.since(round.started);
-            cx.events.extension(id, request, progress, took, votes);
-        }
-        if let RoundKind::Extend { purpose, .. } = &mut round.kind {
-            *purpose = None;
+            let votes = || round.reports(at.cx.masters.names());
+            let took = at.cx.now.since(round.started);
+            at.cx.events.extension(self.id, request, progress, took, votes);
         }
         let remains = match (progress, purpose) {
             (Progress::Extended(deadline), Some(purpose)) => {
-                self.extension_won(cx, waiters, id, round, purpose, deadline)
+                self.extension_won(at, round, purpose, deadline)
             }
-            (Progress::Lost, purpose) => self.extension_lost(cx, waiters, id, round, purpose),
+            (Progress::Lost, purpose) => self.extension_lost(at, round, purpose),
             (Progress::Unconfirmed | Progress::Pending, Some(purpose)) => {
-                self.extension_unconfirmed(cx, waiters, id, round, purpose)
+                self.extension_unconfirmed(at, round, purpose)
             }
             (_, None) => true,
         };
         match (progress, purpose) {
-            _ if !remains => Course::EndsAttempt(id),
+            _ if !remains => Course::EndsAttempt(self.id),
             // What was won goes on: the masters that have not answered may lack the key. A renewal ends with its
             // answers, as those before it did.
             (Progress::Extended(_), _) | (_, None | Some(Purpose::Renew(_))) => Course::GoesOn,
@@ -186,7 +164,7 @@ impl Attempt {
 
     fn may_extend(&self, now: Instant, purpose: Purpose) -> bool {
         match purpose {
-            Purpose::Adopt(_) => self.awaits(Some(purpose)),
+            Purpose::Adopt(..) => self.awaits(Some(purpose)),
             Purpose::Downgrade(_) if !self.may_downgrade() => false,
             _ => self.held().is_some_and(|hold| now < hold.deadline),
         }
@@ -196,9 +174,7 @@ impl Attempt {
     /// no longer.
     fn extension_won(
         &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
+        at: &mut Around,
         round: &Round,
         purpose: Purpose,
         deadline: Instant,
@@ -206,98 +182,81 @@ impl Attempt {
         let started = round.started;
         // A deadline that this round does not move rests on a later one, which was won before it.
         if self.hold().is_none_or(|hold| hold.deadline < deadline) {
-            cx.check_deadline(deadline, started, self.ttl.span());
+            at.cx.check_deadline(deadline, started, self.ttl.span());
         }
         match purpose {
-            Purpose::Renew(request) => self.renewed(cx, id, request, deadline),
+            Purpose::Renew(request) => self.renewed(&mut at.cx, request, deadline),
             Purpose::Detach(request) => {
-                self.detach(cx, waiters, request, id, round);
+                self.detach(at, request, round);
                 return false;
             }
-            Purpose::Adopt(request) => {
-                if !self.adopt(cx, waiters, request, id, (started, deadline)) {
+            Purpose::Adopt(request, keep_alive) => {
+                if !self.adopt(at, (request, keep_alive), (started, deadline)) {
                     return false;
                 }
             }
-            Purpose::Downgrade(request) => self.become_reader(cx, waiters, request, id, deadline),
+            Purpose::Downgrade(request) => self.become_reader(at, request, deadline),
         }
-        self.keep_after(cx, id, started);
-        self.notify_if_due(cx, waiters);
+        self.keep_after(&mut at.cx, started);
+        self.notify_if_due(at);
         if let RoundKind::Extend { extension, .. } = &round.kind {
-            extension.lacking().iter().for_each(|node| self.top_up(cx, id, node));
+            extension.lacking().iter().for_each(|node| self.top_up(&mut at.cx, node));
         }
         true
     }
 
     /// Handles an extension that has found the hold lost. Returns `false` if it was not one yet.
-    fn extension_lost(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        round: &Round,
-        purpose: Option<Purpose>,
-    ) -> bool {
-        let gone = LossReason::QuorumGone(round.reports(cx.masters.names()));
-        if let Some(Purpose::Adopt(request)) = purpose {
-            self.refuse(cx, waiters, request, id, NotAdopted::Lost(gone));
+    fn extension_lost(&mut self, at: &mut Around, round: &Round, purpose: Option<Purpose>) -> bool {
+        let gone = LossReason::QuorumGone(round.reports(at.cx.masters.names()));
+        if let Some(Purpose::Adopt(request, _)) = purpose {
+            self.refuse(at, request, NotAdopted::Lost(gone));
             return false;
         }
-        let has_lapsed = self.hold().is_some_and(|hold| cx.now >= hold.deadline);
+        let has_lapsed = self.hold().is_some_and(|hold| at.cx.now >= hold.deadline);
         let reason = if has_lapsed { LossReason::Lapsed } else { gone };
-        self.settle_change(cx, waiters, id);
-        self.lose(cx, waiters, id, reason);
-        answer_not_extended(cx, id, purpose, NotExtended::Lost);
+        self.settle_change(at);
+        self.lose(at, reason);
+        answer_not_extended(&mut at.cx, self.id, purpose, NotExtended::Lost);
         true
     }
 
     /// Handles an extension that too few masters have confirmed: the hold is what it was. Returns `false` if it
     /// was not one yet.
-    fn extension_unconfirmed(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        round: &Round,
-        purpose: Purpose,
-    ) -> bool {
-        let reports = round.reports(cx.masters.names());
+    fn extension_unconfirmed(&mut self, at: &mut Around, round: &Round, purpose: Purpose) -> bool {
+        let reports = round.reports(at.cx.masters.names());
         match (purpose, self.hold().copied()) {
             (Purpose::Renew(Some(_)), _) => {}
-            (Purpose::Renew(None), _) => self.keep_again(cx, id),
-            (Purpose::Adopt(request), _) => {
-                self.refuse(cx, waiters, request, id, NotAdopted::Unconfirmed(reports));
+            (Purpose::Renew(None), _) => self.keep_again(&mut at.cx),
+            (Purpose::Adopt(request, _), _) => {
+                self.refuse(at, request, NotAdopted::Unconfirmed(reports));
                 return false;
             }
             // It is a reader's with its old deadline. The masters that have not heard of it make it a reader's
             // when it is extended, and readers are notified then.
             (Purpose::Downgrade(request), Some(old)) if round.may_have_extended() => {
-                self.become_reader(cx, waiters, request, id, old.deadline);
-                self.keep_again(cx, id);
+                self.become_reader(at, request, old.deadline);
+                self.keep_again(&mut at.cx);
                 return true;
             }
             (Purpose::Detach(_) | Purpose::Downgrade(_), _) => {
                 self.undo_change();
-                self.keep_again(cx, id);
+                self.keep_again(&mut at.cx);
             }
         }
-        answer_not_extended(cx, id, Some(purpose), NotExtended::Unconfirmed(reports));
+        answer_not_extended(&mut at.cx, self.id, Some(purpose), NotExtended::Unconfirmed(reports));
         true
     }
 
     /// Moves the deadline of a hold, and answers its caller.
-    fn renewed(
-        &mut self,
-        cx: &mut Cx,
-        id: AttemptId,
-        request: Option<RequestId>,
-        deadline: Instant,
-    ) {
+    fn renewed(&mut self, cx: &mut Cx, request: Option<RequestId>, deadline: Instant) {
+        let id = self.id;
         if let Some(hold) = self.held_mut() {
             let old = hold.deadline;
             let extended = hold.prolong(cx, id, deadline);
             if extended.is_last && old < extended.deadline {
-                cx.events.last_extension(id, extended.deadline.since(cx.now));
+                let left = extended.deadline.since(cx.now);
+                let is_last = || Observation::LastExtension { attempt: id, left };
+                cx.events.show(Watching::Outcomes, is_last);
             }
             cx.events.push(Event::Extended { request, attempt: id, result: Ok(extended) });
         }
@@ -326,7 +285,7 @@ pub(super) fn answer_not_extended(
     why: NotExtended,
 ) {
     cx.events.push(match purpose {
-        None | Some(Purpose::Renew(None) | Purpose::Adopt(_)) => return,
+        None | Some(Purpose::Renew(None) | Purpose::Adopt(..)) => return,
         Some(Purpose::Renew(request)) => Event::Extended { request, attempt, result: Err(why) },
         Some(Purpose::Detach(request)) => Event::Detached { request, attempt, result: Err(why) },
         Some(Purpose::Downgrade(request)) => {

@@ -4,27 +4,26 @@
 //! from its table. It never acquires again: it only begins extension rounds, and none before a caller has the
 //! guard: the future that has won may not be polled for as long as its program likes.
 
-use super::{Attempt, Hold, Locks, Purpose};
+use super::{Around, Attempt, Hold, Locks, Purpose};
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Timer};
-use crate::waiting::Waiters;
 
 impl Locks {
     /// Reports that an extension by the keeper is due, and does so again in a while unless it begins.
     pub(crate) fn keep(&mut self, cx: &mut Cx, id: AttemptId) {
         if let Some(attempt) = self.attempts.get_mut(id) {
-            attempt.keep_again(cx, id);
+            attempt.keep_again(cx);
             cx.events.push(Event::Keep { attempt: id });
         }
     }
 
     /// Begins the keeper's extension of a hold that its caller has picked up.
-    pub(crate) fn extend_kept(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn extend_kept(&mut self, at: &mut Around, id: AttemptId) {
         if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut)
-            && cx.now < hold.deadline
+            && at.cx.now < hold.deadline
         {
-            hold.keep_at(cx, id, None);
-            self.begin_extend(cx, waiters, id, Purpose::Renew(None));
+            hold.keep_at(&mut at.cx, id, None);
+            self.begin_extend(at, id, Purpose::Renew(None));
         }
     }
 }
@@ -32,8 +31,8 @@ impl Locks {
 impl Attempt {
     /// Schedules the next extension, after a round that began at `started` has won or extended the
     /// hold.
-    pub(crate) fn keep_after(&mut self, cx: &mut Cx, id: AttemptId, started: Instant) {
-        let (ttl, place) = (self.ttl.span(), self.claim.token.place());
+    pub(crate) fn keep_after(&mut self, cx: &mut Cx, started: Instant) {
+        let (id, ttl, place) = (self.id, self.ttl.span(), self.claim.token.place());
         if let Some(hold) = self.held_mut()
             && let Some(keeper) = hold.keeper
         {
@@ -43,7 +42,8 @@ impl Attempt {
     }
 
     /// Schedules the next extension, if the last was neither won nor lost, or has not begun.
-    pub(crate) fn keep_again(&mut self, cx: &mut Cx, id: AttemptId) {
+    pub(crate) fn keep_again(&mut self, cx: &mut Cx) {
+        let id = self.id;
         if let Some(hold) = self.held_mut()
             && let Some(keeper) = hold.keeper
         {

@@ -9,7 +9,6 @@ pub(crate) mod downgrade;
 pub(crate) mod extend;
 mod force_release;
 mod keeper;
-mod probe;
 pub(crate) mod purpose;
 pub(crate) mod release;
 
@@ -23,18 +22,24 @@ pub use detach::{DetachedFences, DetachedLock};
 
 pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
 pub(crate) use purpose::{Change, Purpose};
-pub(crate) use round::{Answers, Round, RoundKind};
+pub(crate) use round::{Rooms, Round, RoundKind};
 
-use crate::shared::Table;
+use crate::shared::{Cx, Table};
 use crate::shelf::Unpaid;
+use crate::waiting::Waiters;
+
+/// What a step of the locks acts on besides them: what every owner is handed, and those to whom they report.
+pub(crate) struct Around {
+    pub(crate) cx: Cx,
+    pub(crate) waiters: Waiters,
+}
 
 /// The locks of this client.
 #[derive(Default)]
 pub(crate) struct Locks {
     pub(crate) attempts: Table<Attempt>,
     pub(crate) rounds: Table<Round>,
-    /// The rooms of closed rounds' answers, for later rounds.
-    pub(crate) rooms: Vec<Answers>,
+    pub(crate) rooms: Rooms,
     /// Locks that are not kept warm for a while.
     unpaid: Unpaid,
 }

@@ -1,10 +1,9 @@
 //! What an extension is for. In any case it is one round: every master is asked to prolong the keys of one
 //! hold.
 
-use super::{Attempt, Hold, Stage};
+use super::{Around, Attempt, Hold, Stage};
 use crate::quorum::Nanos;
-use crate::shared::{AttemptId, Cx, Keys, RequestId, Timer};
-use crate::waiting::Waiters;
+use crate::shared::{Cx, Keys, RequestId, Timer};
 use crate::wire::Ballot;
 
 /// The purpose of an extension.
@@ -15,8 +14,8 @@ pub(crate) enum Purpose {
     Renew(Option<RequestId>),
     /// The last one of a hold that is given to another process.
     Detach(RequestId),
-    /// The first one of a hold that another process has given us.
-    Adopt(RequestId),
+    /// The first one of a hold that another process has given us, with what is left of its keep-alive.
+    Adopt(RequestId, Option<Nanos>),
     /// A writer becomes a reader.
     Downgrade(RequestId),
 }
@@ -28,8 +27,6 @@ pub(crate) struct Change {
     pub(super) hold: Option<Hold>,
     /// What a writer has claimed that becomes a reader.
     pub(super) claimed: Option<(Keys, Option<Box<Ballot>>)>,
-    /// Of a lock that is adopted.
-    pub(super) keep_alive: Option<Nanos>,
 }
 
 impl Attempt {
@@ -37,13 +34,12 @@ impl Attempt {
     pub(crate) fn begin_change(
         &mut self,
         cx: &mut Cx,
-        id: AttemptId,
         purpose: Purpose,
         claimed: Option<(Keys, Option<Box<Ballot>>)>,
     ) {
         if let Stage::Held(hold) = &mut self.stage {
-            hold.extend_at.take().inspect(|at| cx.timers.cancel(*at, Timer::Keep(id)));
-            let change = Change { purpose, hold: Some(*hold), claimed, keep_alive: None };
+            hold.extend_at.take().inspect(|at| cx.timers.cancel(*at, Timer::Keep(self.id)));
+            let change = Change { purpose, hold: Some(*hold), claimed };
             self.stage = Stage::Changing(Box::new(change));
         }
     }
@@ -59,9 +55,9 @@ impl Attempt {
     }
 
     /// Makes a hold that was to leave what it was before, and one that was to become a reader's a reader's.
-    pub(crate) fn settle_change(&mut self, cx: &Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn settle_change(&mut self, at: &mut Around) {
         if self.downgrading() {
-            waiters.left(cx, &self.claim.keys, id, Some(self.began));
+            at.waiters.left(&at.cx, &self.claim.keys, self.id, Some(self.began));
         }
         self.end_change();
     }

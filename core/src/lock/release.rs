@@ -1,12 +1,11 @@
 //! The end of a held lock: loss and release.
 
 use super::round::Course;
-use super::{Attempt, Locks, Round, RoundKind, Stage};
+use super::{Around, Attempt, Locks, Round, RoundKind, Stage};
 use crate::master::{Debt, Deletion};
 use crate::quorum::{NodeSet, Tally, Verdict, Vote};
 use crate::report::{Answer, LossReason, UnknownCause};
 use crate::shared::{AttemptId, Cx, Event, Keys, Release, RequestId, RoundId};
-use crate::waiting::Waiters;
 use crate::wire::Way;
 use crate::wire::waitlist::Says;
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use std::time::Duration;
 impl Locks {
     // Loss.
 
-    pub(crate) fn end_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        self.look_at_idle(cx, waiters, id);
+    pub(crate) fn end_if_due(&mut self, at: &mut Around, id: AttemptId) {
+        self.look_at_idle(at, id);
         if let Some(attempt) = self.attempts.get_mut(id) {
-            attempt.lapse_if_due(cx, waiters, id);
+            attempt.lapse_if_due(at);
         }
     }
 
@@ -27,71 +26,63 @@ impl Locks {
     /// Deletes the key wherever it may exist. `request` is answered when a quorum has deleted it.
     pub(crate) fn begin_release(
         &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
+        at: &mut Around,
         request: Option<RequestId>,
         id: AttemptId,
         in_time: bool,
     ) {
         let Some(mut attempt) = self.attempts.remove(id) else {
-            return answer_lost(cx, request, LossReason::Released);
+            return answer_lost(&mut at.cx, request, LossReason::Released);
         };
         if !in_time {
-            attempt.lapse_if_due(cx, waiters, id);
+            attempt.lapse_if_due(at);
         }
         // No caller may take it from the shelf any more.
-        let _is_idle = attempt.recall(cx, waiters, id);
-        attempt.disarm(cx, waiters, id);
-        let stays = attempt.loss().is_some() && attempt.is_delayed() || attempt.stays(cx.now);
+        let _is_idle = attempt.recall(at);
+        attempt.disarm(at);
+        let stays = attempt.loss().is_some() && attempt.is_delayed() || attempt.stays(at.cx.now);
         let life = if stays { attempt.claim.life.span() } else { Duration::ZERO };
-        cx.masters.keep(cx.now, &attempt.claim, life);
+        at.cx.masters.keep(at.cx.now, &attempt.claim, life);
         let counts = |reason: &&LossReason| !(in_time && **reason == LossReason::Lapsed);
         let lost = attempt.loss().filter(counts).cloned();
         match (request, lost) {
-            (Some(request), None) => self.confirm_release(cx, waiters, request, attempt),
-            (None, None) => attempt.give_back(cx, waiters, None),
+            (Some(request), None) => self.confirm_release(at, request, attempt),
+            (None, None) => attempt.give_back(at, None),
             (request, Some(reason)) => {
                 // Whatever was still under way when the lock was lost has the lock-delay to arrive in.
                 if !attempt.is_delayed() {
-                    attempt.give_back(cx, waiters, None);
+                    attempt.give_back(at, None);
                 }
-                answer_lost(cx, request, reason);
+                answer_lost(&mut at.cx, request, reason);
             }
         }
     }
 
-    fn confirm_release(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        request: RequestId,
-        attempt: Attempt,
-    ) {
-        let tally = Tally::new(cx.masters.settings.membership);
+    fn confirm_release(&mut self, at: &mut Around, request: RequestId, attempt: Attempt) {
+        let tally = Tally::new(at.cx.masters.settings.membership);
         let deadline = attempt.held().map(|hold| hold.deadline);
         let kind = RoundKind::Release { request, tally, deadline, gone: NodeSet::EMPTY };
-        let timeout = cx.masters.settings.round_timeout(attempt.ttl.span());
-        let mut round =
-            Round::new(kind, cx.now, timeout, cx.masters.sessions.len(), &mut self.rooms);
-        for (node, session) in cx.masters.sessions.iter().enumerate() {
+        let timeout = at.cx.masters.settings.round_timeout(attempt.ttl.span());
+        let mut round = Round::new(&at.cx, kind, timeout, &mut self.rooms);
+        for (node, session) in at.cx.masters.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
-                round.record(node, Answer::Vacant, cx.now);
+                round.record(node, Answer::Vacant, at.cx.now);
             } else if let Some(fault) = session.fault() {
                 let cause = UnknownCause::Down(fault.cause.clone());
-                round.record(node, Answer::Unknown(cause), cx.now);
+                round.record(node, Answer::Unknown(cause), at.cx.now);
             }
         }
         let id: RoundId = self.rounds.reserve();
-        self.rounds.open(cx, id, round);
-        attempt.give_back(cx, waiters, Some(id));
-        self.judge(cx, waiters, id);
+        self.rounds.open(&mut at.cx, id, round);
+        attempt.give_back(at, Some(id));
+        self.judge(at, id);
     }
 
     /// Leaves the key until it expires: it is neither extended nor deleted.
-    pub(crate) fn forget(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn forget(&mut self, at: &mut Around, id: AttemptId) {
         if let Some(attempt) = self.attempts.remove(id) {
-            attempt.disarm(cx, waiters, id);
-            cx.masters.keep(cx.now, &attempt.claim, attempt.claim.life.span());
+            attempt.disarm(at);
+            at.cx.masters.keep(at.cx.now, &attempt.claim, attempt.claim.life.span());
         }
     }
 
@@ -109,74 +100,65 @@ impl Locks {
 }
 
 impl Round {
-    /// Answers the caller of a release once the answers so far, which have this `verdict`, decide it.
-    pub(super) fn judge_release(
-        &self,
-        cx: &mut Cx,
-        request: RequestId,
-        verdict: Verdict,
-        gone: NodeSet,
-    ) -> Course {
+    /// Answers the caller of a release once the answers so far decide it.
+    pub(super) fn judge_release(&self, cx: &mut Cx) -> Course {
+        let RoundKind::Release { request, tally, gone, .. } = &self.kind else {
+            return Course::GoesOn;
+        };
         let reports = || self.reports(cx.masters.names());
-        let release = match verdict {
+        let release = match tally.verdict() {
             Verdict::Pending => return Course::GoesOn,
             Verdict::Won => Release::Released,
-            Verdict::Lost if cx.masters.settings.membership.can_spare(gone) => {
+            Verdict::Lost if cx.masters.settings.membership.can_spare(*gone) => {
                 Release::Unconfirmed(reports())
             }
             Verdict::Lost => Release::Lost(LossReason::QuorumGone(reports())),
         };
-        cx.events.push(Event::Released { request, release });
+        cx.events.push(Event::Released { request: *request, release });
         Course::IsOver
     }
 }
 
 impl Attempt {
-    pub(crate) fn lapse_if_due(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
-        if self.hold().is_some_and(|hold| cx.now >= hold.deadline) {
-            self.settle_change(cx, waiters, id);
-            self.lose(cx, waiters, id, LossReason::Lapsed);
+    pub(crate) fn lapse_if_due(&mut self, at: &mut Around) {
+        if self.hold().is_some_and(|hold| at.cx.now >= hold.deadline) {
+            self.settle_change(at);
+            self.lose(at, LossReason::Lapsed);
         }
     }
 
     /// Marks a hold as lost for good. The keys stay until the guard is gone. A holder that works on
     /// without noticing is then not exposed to the next holder any earlier than necessary.
-    pub(crate) fn lose(
-        &mut self,
-        cx: &mut Cx,
-        waiters: &mut Waiters,
-        id: AttemptId,
-        reason: LossReason,
-    ) {
+    pub(crate) fn lose(&mut self, at: &mut Around, reason: LossReason) {
         if self.held().is_some() {
-            self.disarm(cx, waiters, id);
+            self.disarm(at);
             self.stage = Stage::Lost(reason.clone());
-            cx.events.push(Event::Lost { attempt: id, reason });
+            at.cx.events.push(Event::Lost { attempt: self.id, reason });
         }
     }
 
     /// Cancels the timers of a hold that is over, and frees its places. Nothing is left to do if this
     /// was done when it was lost.
-    pub(crate) fn disarm(&self, cx: &mut Cx, waiters: &mut Waiters, id: AttemptId) {
+    pub(crate) fn disarm(&self, at: &mut Around) {
         if matches!(self.stage, Stage::Asked | Stage::Lost(_)) {
             return;
         }
-        self.cancel_timers(&mut cx.timers, id);
+        self.cancel_timers(&mut at.cx.timers);
         if self.has_places() {
-            let began = (!self.stays(cx.now)).then_some(self.began);
-            waiters.left(cx, &self.claim.keys, id, began);
+            let began = (!self.stays(at.cx.now)).then_some(self.began);
+            at.waiters.left(&at.cx, &self.claim.keys, self.id, began);
         }
     }
 
     /// Gives back a lock, or what was set of it: to the next acquire in this process, or to the
     /// waiters that are notified.
-    pub(crate) fn give_back(self, cx: &mut Cx, waiters: &mut Waiters, round: Option<RoundId>) {
-        let announce = match self.stays(cx.now) {
+    pub(crate) fn give_back(self, at: &mut Around, round: Option<RoundId>) {
+        let announce = match self.stays(at.cx.now) {
             // They are not free: no waiter is called.
             true => Announce::NOTHING,
-            false => waiters.freed(cx, &self),
+            false => at.waiters.freed(&mut at.cx, &self),
         };
-        self.owe(cx, round, &announce);
+        self.owe(&mut at.cx, round, &announce);
     }
 
     /// Records the deletion as a debt of every node where the key may exist.

@@ -3,8 +3,8 @@
 //! A round belongs to the coordinator, not to the caller's future. A round that was won ends when
 //! every node has answered or the operation timeout has passed, however early its verdict came.
 
-use super::probe::HeldBack;
-use super::{Locks, Purpose, acquire, extend, release};
+use super::attempt::HeldBack;
+use super::{Around, Locks, Purpose, acquire, extend, release};
 #[cfg(any(test, feature = "testing"))]
 use crate::master::Rule;
 use crate::obstacle::Obstacle;
@@ -13,7 +13,6 @@ use crate::questions::remaining::Holders;
 use crate::quorum::{Extension, Instant, NodeSet, Report, Tally, Vote};
 use crate::report::{Answer, NodeReport, Refusal, UnknownCause};
 use crate::shared::{AttemptId, Cx, Invariant, NotExtended, RequestId, RoundId, Table, Timer};
-use crate::waiting::Waiters;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,7 +46,10 @@ pub(super) enum Course {
 }
 
 /// Each node's answer, and when it came.
-pub(crate) type Answers = Vec<(Answer, Instant)>;
+type Answers = Vec<(Answer, Instant)>;
+
+/// The rooms of closed rounds' answers, for later rounds.
+pub(crate) type Rooms = Vec<Answers>;
 
 pub(crate) struct Round {
     pub(crate) kind: RoundKind,
@@ -62,48 +64,44 @@ pub(crate) struct Round {
     pub(crate) is_uncounted: bool,
     /// The nodes that have not answered.
     outstanding: NodeSet,
-    /// The remaining life of a key that may be about to refuse us; empty until a node reports one.
-    lives: Vec<Option<Duration>>,
-    /// The holders of such keys, as the nodes have named them.
+    /// The keys that may be about to refuse us, as the nodes have reported them.
     pub(crate) named: Holders,
 }
 
 impl Locks {
     /// Judges a round by the answers so far.
-    pub(crate) fn judge(&mut self, cx: &mut Cx, waiters: &mut Waiters, id: RoundId) {
+    pub(crate) fn judge(&mut self, at: &mut Around, id: RoundId) {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let course = match round.kind {
-            RoundKind::Acquire { .. } if round.held_back.is_some() => round.judge_first(cx.now),
+            RoundKind::Acquire { .. } if round.held_back.is_some() => round.judge_first(at.cx.now),
             RoundKind::Acquire { request, attempt: id, ref tally } => {
                 let verdict = tally.verdict();
                 self.attempts.get_mut(id).map_or(Course::GoesOn, |attempt| {
-                    attempt.judge_acquire(cx, waiters, (request, id), round, verdict)
+                    attempt.judge_acquire(at, request, round, verdict)
                 })
             }
             RoundKind::Extend { attempt: id, purpose, .. } => {
                 match self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose)) {
-                    Some(attempt) => attempt.judge_extension(cx, waiters, id, round, purpose),
+                    Some(attempt) => attempt.judge_extension(at, round),
                     // Released, lost or cancelled in the meantime: no answer counts any more.
                     None => {
-                        extend::answer_not_extended(cx, id, purpose, NotExtended::Lost);
+                        extend::answer_not_extended(&mut at.cx, id, purpose, NotExtended::Lost);
                         Course::IsOver
                     }
                 }
             }
-            RoundKind::Release { request, ref tally, gone, .. } => {
-                round.judge_release(cx, request, tally.verdict(), gone)
-            }
-            RoundKind::Question(_) => return self.judge_question(cx, id),
+            RoundKind::Release { .. } => round.judge_release(&mut at.cx),
+            RoundKind::Question(_) => return self.judge_question(&mut at.cx, id),
         };
         match course {
             Course::GoesOn if !round.is_complete() => {}
-            Course::GoesOn | Course::IsOver => self.close_round(cx, id),
+            Course::GoesOn | Course::IsOver => self.close_round(&mut at.cx, id),
             Course::EndsAttempt(attempt) => {
                 self.attempts.remove(attempt);
-                self.close_round(cx, id);
+                self.close_round(&mut at.cx, id);
             }
-            Course::IsLost { too_late } => self.lose(cx, waiters, id, too_late),
-            Course::AsksOthers => self.ask_the_others(cx, waiters, id),
+            Course::IsLost { too_late } => self.lose(at, id, too_late),
+            Course::AsksOthers => self.ask_the_others(at, id),
         }
     }
 
@@ -133,13 +131,8 @@ impl Table<Round> {
 
 impl Round {
     /// Creates a round in the room that the answers of an earlier one have left.
-    pub(crate) fn new(
-        kind: RoundKind,
-        started: Instant,
-        timeout: Duration,
-        nodes: usize,
-        rooms: &mut Vec<Answers>,
-    ) -> Self {
+    pub(crate) fn new(cx: &Cx, kind: RoundKind, timeout: Duration, rooms: &mut Rooms) -> Self {
+        let (started, nodes) = (cx.now, cx.masters.sessions.len());
         let mut answers = rooms.pop().unwrap_or_default();
         answers.clear();
         answers.resize(nodes, (Answer::Outstanding, started));
@@ -152,7 +145,6 @@ impl Round {
             answers,
             is_uncounted: false,
             outstanding: NodeSet::first(nodes),
-            lives: Vec::new(),
             named: Holders::default(),
         }
     }
@@ -245,15 +237,6 @@ impl Round {
         NodeSet::places(&self.answers, |(answer, _)| held(answer))
     }
 
-    /// Notes that the key on `node` has `left` remaining. The node's refusal, if there is one,
-    /// comes next.
-    pub(crate) fn note_remaining(&mut self, node: usize, left: Duration) {
-        self.lives.resize(self.answers.len(), None);
-        if let Some(life) = self.lives.get_mut(node) {
-            *life = Some(left);
-        }
-    }
-
     /// Returns the holder that most of the nodes have named that have refused us.
     pub(crate) fn named(&self) -> Obstacle {
         let refused = self.refused();
@@ -267,7 +250,7 @@ impl Round {
 
     /// Returns the remaining life of the key on `node`, if the node has reported it.
     pub(crate) fn life(&self, node: usize) -> Option<Duration> {
-        self.lives.get(node).copied().flatten()
+        self.named.life(node)
     }
 
     /// Returns whether a node has refused a ballot that is too far from its clock.
@@ -331,24 +314,5 @@ impl Round {
             latency: came_at.since(self.started),
         });
         reports.collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::quorum::Membership;
-
-    #[test]
-    fn the_first_answer_of_a_node_is_its_only_one() {
-        let began = Instant::from_nanos(0);
-        let tally = Tally::new(Membership::of(1).expect("one is a membership"));
-        let (request, attempt) = (RequestId(1), AttemptId::NONE);
-        let kind = RoundKind::Acquire { request, attempt, tally };
-        let mut round = Round::new(kind, began, Duration::from_secs(1), 1, &mut Vec::new());
-        round.record(0, Answer::Vacant, began);
-        round.record(0, Answer::Granted, began.after(Duration::from_millis(1)));
-        round.record(1, Answer::Granted, began); // There is no such node.
-        assert_eq!(round.answers, [(Answer::Vacant, began)]);
     }
 }

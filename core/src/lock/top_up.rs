@@ -2,7 +2,7 @@
 
 use super::{Attempt, Locks};
 use crate::master::{PendingReply, fencing};
-use crate::shared::{AttemptId, Cx};
+use crate::shared::{AttemptId, Cx, Observation, Watching};
 use crate::wire::Reply;
 
 impl Locks {
@@ -18,7 +18,7 @@ impl Locks {
         {
             ballot.greatest = ballot.greatest.max(number);
             cx.masters.ballots.learn_fence(ballot.greatest);
-            attempt.send_top_up(cx, id, node, false);
+            attempt.send_top_up(cx, node, false);
         }
     }
 }
@@ -29,13 +29,13 @@ impl Attempt {
     /// not even `Granted`: it may refer to a key that an earlier, late SET put there, and whose life
     /// it does not prolong. Counting it leads to two holders of several resources (`SAFETY.md`). The node
     /// counts when it says *held* later.
-    pub(crate) fn top_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize) {
+    pub(crate) fn top_up(&mut self, cx: &mut Cx, node: usize) {
         if self.held().is_some() {
-            self.send_top_up(cx, id, node, true);
+            self.send_top_up(cx, node, true);
         }
     }
 
-    fn send_top_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize, may_repeat: bool) {
+    fn send_top_up(&mut self, cx: &mut Cx, node: usize, may_repeat: bool) {
         let life = self.claim.life.span();
         let barred = cx.masters.barred(cx.now, life);
         let set = self.claim.top_up(&mut cx.masters.packer, self.life_at(cx.now));
@@ -43,8 +43,10 @@ impl Attempt {
         if session.takes_for_hold(life, cx.now, barred.as_ref()).is_ok() {
             session.prepare(&self.claim);
             self.touched.insert(node);
-            session.push(PendingReply::TopUp { attempt: id, may_repeat }, set);
-            cx.events.topped_up(id, &session.name);
+            session.push(PendingReply::TopUp { attempt: self.id, may_repeat }, set);
+            let (attempt, node) = (self.id, &session.name);
+            let topped_up = || Observation::ToppedUp { attempt, node: node.clone() };
+            cx.events.show(Watching::Outcomes, topped_up);
         }
     }
 }

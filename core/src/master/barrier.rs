@@ -158,8 +158,8 @@ impl Masters {
 
     /// Returns the masters that keep the reported clients away from keys that live for `life`.
     pub(crate) fn shields(&self, now: Instant, life: Duration) -> NodeSet {
-        let ((_, quarantine), drift) = (self.to_be_kept_away(), self.settings.drift);
-        let shields = |session: &Session| session.shields(now, life, quarantine, drift);
+        let (_, quarantine) = self.to_be_kept_away();
+        let shields = |session: &Session| session.shields(now, life, quarantine);
         NodeSet::places(&self.sessions, shields)
     }
 

@@ -16,16 +16,11 @@ const KEPT_LONGER: Duration = Duration::from_secs(1);
 impl Masters {
     /// Returns the ballot of the next attempt at the keys of these fences. If its hold may go from guard to
     /// guard, it ends a block of numbers for them.
-    pub(crate) fn propose(
-        &mut self,
-        now: Instant,
-        fences: Arc<Keys>,
-        is_warm: bool,
-    ) -> Box<Ballot> {
+    pub(crate) fn propose(&mut self, now: Instant, fences: Arc<Keys>, is_warm: bool) -> Ballot {
         let wall_us = self.wall_us(now);
         let wanted = if is_warm { fence::BLOCK } else { 1 };
         let (number, last) = self.ballots.propose_block(wall_us, wanted).into_inner();
-        Box::new(Ballot { last, greatest: last, ..self.ballot(fences, number) })
+        Ballot { last, greatest: last, ..self.ballot(fences, number) }
     }
 
     /// Returns a ballot with this number, by this client's settings.

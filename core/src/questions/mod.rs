@@ -1,9 +1,7 @@
 //! Questions that decide nothing: what is under a key, how long it lives, and what is in the way of an acquire, and messages
 //! that a caller sends by hand. Votes and deadlines do not rest on the answers.
 
-mod asked;
 mod by_hand;
-mod in_the_way;
 mod inspect;
 mod look;
 pub(crate) mod remaining;
@@ -80,7 +78,7 @@ impl Question {
 impl Locks {
     /// Sends the commands to the masters that are asked and take them; the result is an event.
     pub(crate) fn ask(&mut self, cx: &mut Cx, mut question: Question) {
-        let Cx { now, masters, .. } = cx;
+        let Cx { now, masters, .. } = &*cx;
         let nodes = masters.sessions.len();
         let commands = std::mem::take(&mut question.commands);
         let asked = match &question.to {
@@ -92,7 +90,8 @@ impl Locks {
         question.replies.resize(nodes, Vec::new());
         let kind = RoundKind::Question(Box::new(question));
         let timeout = masters.settings.operation_timeout;
-        let mut round = Round::new(kind, *now, timeout, nodes, &mut self.rooms);
+        let mut round = Round::new(cx, kind, timeout, &mut self.rooms);
+        let Cx { now, masters, .. } = cx;
         let id: RoundId = self.rounds.reserve();
         let len = commands.iter().map(Vec::len).sum();
         for (node, session) in masters.sessions.iter_mut().enumerate() {

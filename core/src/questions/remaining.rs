@@ -16,25 +16,33 @@ const NO_KEY: i64 = -2;
 /// free.
 const LEAST: Duration = Duration::from_millis(1);
 
-/// The holders that nodes have named.
+/// The holders that nodes have named, and how long their keys live.
 #[derive(Default)]
-pub(crate) struct Holders(Vec<(usize, Obstacle)>);
+pub(crate) struct Holders(Vec<(usize, Option<Duration>, Obstacle)>);
 
 impl Holders {
-    /// Notes the value of the key on `node`, if it has reported it.
-    pub(crate) fn note(&mut self, node: usize, value: Option<&str>) {
-        self.0.push((node, value.map_or(Obstacle::Holder(None), in_the_way)));
+    /// Notes what `node` has reported of the key there, if there is one.
+    pub(crate) fn note(&mut self, node: usize, reported: &Reported<'_>) {
+        if reported.is_there {
+            let holder = reported.value.map_or(Obstacle::Holder(None), in_the_way);
+            self.0.push((node, reported.life, holder));
+        }
     }
 
     /// Returns the nodes that have named one.
     pub(crate) fn nodes(&self) -> NodeSet {
-        self.0.iter().map(|(node, _)| *node).collect()
+        self.0.iter().map(|(node, ..)| *node).collect()
+    }
+
+    /// Returns the remaining life of the key on `node`, if the node has reported it.
+    pub(crate) fn life(&self, node: usize) -> Option<Duration> {
+        self.0.iter().find(|(other, ..)| *other == node)?.1
     }
 
     /// Returns the holder that most of the nodes have named which `count`; one without a label if two are
     /// named as often.
     pub(crate) fn most(&self, counts: impl Fn(usize) -> bool) -> Obstacle {
-        let named = || self.0.iter().filter(|(node, _)| counts(*node)).map(|(_, holder)| holder);
+        let named = || self.0.iter().filter(|(node, ..)| counts(*node)).map(|(.., holder)| holder);
         let times = |holder: &Obstacle| named().filter(|other| *other == holder).count();
         let most = named().max_by_key(|holder| times(holder));
         let is_alone =
@@ -96,10 +104,7 @@ impl Locks {
         }
         // Where there was no key, one that refuses has come since, and nothing has been
         // reported of it.
-        if let Some(round) = self.rounds.get_mut(round).filter(|_| reported.is_there) {
-            reported.life.into_iter().for_each(|life| round.note_remaining(node, life));
-            round.named.note(node, reported.value);
-        }
+        self.rounds.get_mut(round).into_iter().for_each(|round| round.named.note(node, reported));
         true
     }
 }

@@ -10,10 +10,9 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     reported: NodeSet,
-    /// Node, and how far its clock is ahead of ours, in microseconds.
-    ahead: Vec<(usize, i128)>,
-    /// Node, and the bounds of that distance: the node has let a ballot in.
-    bounded: Vec<(usize, [i128; 2])>,
+    /// Node, and the bounds of how far its clock is ahead of ours, in microseconds. They are equal if it has reported
+    /// its clock, and apart if it has let a ballot in.
+    ahead: Vec<(usize, [i128; 2])>,
 }
 
 /// The nodes' clocks are so far apart that no ballot is within the window of a quorum.
@@ -30,7 +29,8 @@ impl Clocks {
         if !self.reported.contains(node) {
             self.reported.insert(node);
             let ahead_us = i128::from(node_us) - i128::from(wall_us);
-            self.ahead.push((node, ahead_us));
+            self.ahead.retain(|&(other, _)| other != node);
+            self.ahead.push((node, [ahead_us; 2]));
         }
     }
 
@@ -43,12 +43,12 @@ impl Clocks {
         window: FencingWindow,
         wall_us: RangeInclusive<u64>,
     ) {
-        let known = self.bounded.iter().any(|&(other, _)| other == node);
+        let known = self.ahead.iter().any(|&(other, _)| other == node);
         if !known {
             let ballot = i128::from(ballot);
             let least = ballot - i128::from(micros(window.ahead)) - i128::from(*wall_us.end());
             let most = ballot + i128::from(micros(window.back)) - i128::from(*wall_us.start());
-            self.bounded.push((node, [least, most]));
+            self.ahead.push((node, [least, most]));
         }
     }
 
@@ -61,21 +61,19 @@ impl Clocks {
     /// Of two in the middle, the lower one is used. A ballot that is too low is only refused; one
     /// that is too high may leave its fence on a node whose clock is ahead.
     pub fn offset_us(&self, membership: Membership) -> Option<i128> {
-        let mut heard = self.reported;
-        let mut clocks: Vec<i128> = self.ahead.iter().map(|&(_, ahead)| ahead).collect();
+        let reported = self.ahead.iter().filter(|(node, _)| self.reported.contains(*node));
+        let mut clocks: Vec<i128> = reported.map(|(_, [ahead, _])| *ahead).collect();
         clocks.sort_unstable();
         let middle = lower_middle(&clocks)?;
-        for (node, [least, most]) in self.only_bounded() {
-            heard.insert(node);
-            clocks.push(middle.max(least).min(most));
-        }
+        let nearest = |(_, [least, most]): &(usize, [i128; 2])| middle.max(*least).min(*most);
+        clocks = self.ahead.iter().map(nearest).collect();
         clocks.sort_unstable();
-        lower_middle(&clocks).filter(|_| membership.is_quorum(heard))
+        lower_middle(&clocks).filter(|_| membership.is_quorum(self.heard()))
     }
 
-    /// Returns the nodes that have granted and reported no clock.
-    fn only_bounded(&self) -> impl Iterator<Item = (usize, [i128; 2])> {
-        self.bounded.iter().copied().filter(|&(node, _)| !self.reported.contains(node))
+    /// Returns the nodes that have reported anything.
+    fn heard(&self) -> NodeSet {
+        self.ahead.iter().map(|&(node, _)| node).collect()
     }
 
     /// Returns the spread if no quorum fits into the window, whatever clocks the other nodes may
@@ -90,11 +88,9 @@ impl Clocks {
     /// Returns the shortest span that may contain the clocks of a quorum, if the silent nodes are
     /// within it. `None` if all are silent.
     fn closest_quorum_us(&self, membership: Membership) -> Option<u128> {
-        let reported = self.ahead.iter().map(|&(node, ahead)| (node, [ahead, ahead]));
-        let mut clocks: Vec<(usize, [i128; 2])> = reported.chain(self.only_bounded()).collect();
+        let mut clocks = self.ahead.clone();
         clocks.sort_by_key(|&(_, [least, _])| least);
-        let heard: NodeSet = clocks.iter().map(|&(node, _)| node).collect();
-        let silent = NodeSet::first(NodeSet::CAPACITY).difference(heard);
+        let silent = NodeSet::first(NodeSet::CAPACITY).difference(self.heard());
         let spans = clocks.iter().filter_map(|&(_, [_, from])| {
             let mut within = silent;
             let (_, [to, _]) =

@@ -135,7 +135,7 @@ impl Events {
     }
 
     /// Shows observers what they want to know in such detail.
-    fn show(&mut self, detail: Watching, observation: impl FnOnce() -> Observation) {
+    pub(crate) fn show(&mut self, detail: Watching, observation: impl FnOnce() -> Observation) {
         if self.shows(detail) {
             self.push(Event::Observed(observation()));
         }
@@ -188,32 +188,5 @@ impl Events {
         let request = request.callers();
         let waits = || Observation::Waits { request, waits_for: "room", left: None, ahead: None };
         self.show(Watching::Votes, waits);
-    }
-
-    /// Shows observers that no extension moves the deadline of a lock any further.
-    pub(crate) fn last_extension(&mut self, attempt: AttemptId, left: Duration) {
-        self.show(Watching::Outcomes, || Observation::LastExtension { attempt, left });
-    }
-
-    /// Shows observers that `node` is asked to set the key.
-    pub(crate) fn topped_up(&mut self, attempt: AttemptId, node: &Arc<str>) {
-        let topped_up = || Observation::ToppedUp { attempt, node: node.clone() };
-        self.show(Watching::Outcomes, topped_up);
-    }
-
-    /// Shows observers that an acquire gets a hold without the masters.
-    pub(crate) fn reused(&mut self, request: RequestId) {
-        self.show(Watching::Votes, || Observation::Reused { request });
-    }
-
-    /// Shows observers that a lock is not kept warm for a while.
-    pub(crate) fn pauses_warm(&mut self) {
-        self.show(Watching::Outcomes, || Observation::PausesWarm);
-    }
-
-    /// Shows observers why a hold that was idle under `key` is released.
-    pub(crate) fn idle_released(&mut self, key: &Arc<str>, reason: IdleEnd) {
-        let released = || Observation::IdleReleased { key: key.clone(), reason };
-        self.show(Watching::Votes, released);
     }
 }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use turn::{Found, Turns};
+use turn::{Turn, Turns};
 
 /// What two acquires of one key have in common if one may have the hold of the other.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -164,13 +164,13 @@ impl<L: Clone> Shelf<L> {
     /// Recalls a hold that is off the shelf.
     fn found(&self, lent: &Lent<L>) -> Option<Recalled> {
         let idle_until = match lent.turns.recall() {
-            Found::Idle { until } => Some(until),
-            Found::InUse(guard) => {
+            Turn::Idle { until } => Some(until),
+            Turn::Guard { guard, .. } => {
                 self.lent.fetch_sub(1, Ordering::Relaxed);
                 lock(&self.in_use).push(guard);
                 None
             }
-            Found::Nothing => return None,
+            Turn::Recalled => return None,
         };
         Some(Recalled { idle_until, taken: lent.taken.load(Ordering::Relaxed) })
     }

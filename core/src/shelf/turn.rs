@@ -11,20 +11,13 @@ use std::sync::PoisonError;
 pub(super) struct Turns<L>(Mutex<Turn<L>>);
 
 #[derive(Debug)]
-enum Turn<L> {
+pub(super) enum Turn<L> {
     /// No guard has it. The coordinator releases it then.
     Idle { until: Instant },
     /// This guard has it, and gives it back here, unless it has left word for the coordinator.
     Guard { guard: L, is_claimed: bool },
     /// It is no longer on the shelf.
     Recalled,
-}
-
-/// What the coordinator finds when it recalls a hold.
-pub(super) enum Found<L> {
-    Idle { until: Instant },
-    InUse(L),
-    Nothing,
 }
 
 impl<L: Clone> Turns<L> {
@@ -72,13 +65,9 @@ impl<L: Clone> Turns<L> {
         }
     }
 
-    /// Takes the hold off the shelf, for the coordinator.
-    pub(super) fn recall(&self) -> Found<L> {
-        match mem::replace(&mut *self.lock(), Turn::Recalled) {
-            Turn::Idle { until } => Found::Idle { until },
-            Turn::Guard { guard, .. } => Found::InUse(guard),
-            Turn::Recalled => Found::Nothing,
-        }
+    /// Takes the hold off the shelf, for the coordinator. Returns whose turn it was.
+    pub(super) fn recall(&self) -> Turn<L> {
+        mem::replace(&mut *self.lock(), Turn::Recalled)
     }
 
     fn lock(&self) -> MutexGuard<'_, Turn<L>> {

@@ -1,7 +1,7 @@
 //! The commands that take, keep and give back what one attempt claims.
 
 use super::resp::Command;
-use super::{Millis, Reply, SHORTEN, Token, millis};
+use super::{Millis, Reply, Token, millis};
 use crate::quorum::fence::micros;
 use crate::quorum::{FencingWindow, NodeSet};
 use crate::shared::label::TERM;
@@ -50,6 +50,13 @@ impl Ballot {
     /// Returns whether the block has a number for another guard.
     pub(crate) const fn has_next(&self) -> bool {
         self.number < self.last
+    }
+
+    /// Returns what is proposed to a node: the number, how far it may be behind and ahead of the node's clock, in
+    /// microseconds, and how many milliseconds a fence is kept.
+    pub(super) fn proposal(&self) -> [u64; 4] {
+        let FencingWindow { back, ahead } = self.window;
+        [self.greatest, micros(back), micros(ahead), millis(self.kept)]
     }
 
     /// Moves on to the number of the next guard.
@@ -140,31 +147,7 @@ impl Native {
     }
 }
 
-impl Way {
-    /// Appends the call of a script, as far as the script: by its hash, or with its source.
-    pub(super) fn call<'a>(
-        self,
-        command: Command<'a>,
-        hashes: &mut Hashes,
-        script: &'static str,
-    ) -> Command<'a> {
-        match self {
-            Self::Hash => command.arg("EVALSHA").arg(hashes.of(script)),
-            Self::Native(_) | Self::Full | Self::Shorten => command.arg("EVAL").arg(script),
-        }
-    }
-}
-
 impl Claim {
-    /// Packs the end of work that has ended well: from now on the keys live for `life`, marked, or are
-    /// deleted if that is nothing.
-    pub fn shorten<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
-        let Packer { room, label, .. } = packer;
-        let command = Command::new(room, 3 + self.keys.len() + 2).arg("EVAL").arg(SHORTEN);
-        let command = command.number(self.keys.len() as u64).keys(self.keys.iter());
-        self.sign(command, label.as_deref()).number(life.0).done()
-    }
-
     /// Appends the value under the keys, the same in all commands of the claim: they are compared by
     /// it.
     pub(super) fn sign<'a>(&self, command: Command<'a>, usual: Option<&str>) -> Command<'a> {
@@ -190,42 +173,5 @@ impl Claim {
             }
             _ => Some(text).filter(|text| !text.is_empty()).map(Cow::from),
         }
-    }
-
-    /// Returns the first number of the block that an acquire proposes, if it has more than one. A top-up of
-    /// what `was_won` names the end alone: the fence is where a number of the block has been granted.
-    pub(super) fn first_of_block(&self, was_won: bool) -> Option<u64> {
-        let ballot = self.ballot.as_ref().filter(|ballot| !was_won && ballot.has_next())?;
-        Some(ballot.number)
-    }
-
-    /// Appends the proposal, if there is one: the ballot, how far it may be behind and ahead of the node's
-    /// clock, and how long a fence is kept.
-    pub(super) fn propose<'a>(&self, command: Command<'a>) -> Command<'a> {
-        let Some(Ballot { greatest, window, kept, .. }) = self.ballot.as_deref() else {
-            return command;
-        };
-        let command = command.number(*greatest).number(micros(window.back));
-        command.number(micros(window.ahead)).number(millis(*kept))
-    }
-
-    /// Ends a command with what raises the fence, if there is one: the same, but for how far the ballot
-    /// may be behind.
-    pub(super) fn raise_fence<'a>(&self, command: Command<'a>) -> &'a [u8] {
-        let Some(Ballot { greatest, window, kept, .. }) = self.ballot.as_deref() else {
-            return command.done();
-        };
-        command.number(*greatest).number(micros(window.ahead)).number(millis(*kept)).done()
-    }
-
-    /// Returns the number of keys that are passed to a script.
-    pub(super) fn named(&self) -> usize {
-        self.keys.len() + self.ballot.as_ref().map_or(0, |ballot| ballot.fences.len())
-    }
-
-    /// Appends the number of keys and their names: those of the claim, then their fences.
-    pub(super) fn name<'a>(&self, command: Command<'a>) -> Command<'a> {
-        let fences = self.ballot.iter().flat_map(|ballot| ballot.fences.iter());
-        command.number(self.named() as u64).keys(self.keys.iter().chain(fences))
     }
 }

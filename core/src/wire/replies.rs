@@ -17,6 +17,7 @@ const DEEPEST: usize = 16;
 /// The longest excerpt, in bytes, of something that is not a reply.
 pub(super) const LONGEST_LINE: usize = 60;
 
+#[derive(Default)]
 pub struct Replies {
     received: Vec<u8>,
     /// The position at which the next reply begins.
@@ -24,10 +25,6 @@ pub struct Replies {
 }
 
 impl Replies {
-    pub const fn new() -> Self {
-        Self { received: Vec::new(), read: 0 }
-    }
-
     pub fn receive(&mut self, bytes: &[u8]) {
         self.received.drain(..self.read);
         self.read = 0;

@@ -2,7 +2,7 @@
 
 use crate::deadline::AtomicDeadline;
 use crate::latch::Latch;
-use crate::turn::{Found, Turns};
+use crate::turn::{Turn, Turns};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
@@ -150,13 +150,13 @@ fn one_guard_or_the_coordinator_has_a_hold_of_the_shelf() {
             thread::spawn(move || shared.takes(guard))
         });
         let found = match shared.turns.recall() {
-            Found::Idle { until } => {
+            Turn::Idle { until } => {
                 assert!(until == at(1) || until == at(2));
                 shared.enter();
                 None
             }
-            Found::InUse(guard) => Some(guard),
-            Found::Nothing => panic!("it was there"),
+            Turn::Guard { guard, .. } => Some(guard),
+            Turn::Recalled => panic!("it was there"),
         };
         let ended = takers.map(|taker| taker.join().unwrap());
         let left: Vec<u8> =
@@ -177,7 +177,7 @@ fn the_coordinator_learns_of_a_guard_that_claims_its_hold() {
         assert_eq!(shared.turns.take(at(0), || 1), Some(1));
         assert_eq!(shared.turns.guard(), Some(1));
         let guard = thread::spawn(move || theirs.turns.claim());
-        let recalled = matches!(shared.turns.recall(), Found::InUse(1));
+        let recalled = matches!(shared.turns.recall(), Turn::Guard { guard: 1, .. });
         guard.join().unwrap();
         assert!(recalled, "whether it was claimed or not");
         assert!(!shared.turns.claim() && !shared.turns.give_back(at(1)));

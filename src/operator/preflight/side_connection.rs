@@ -89,7 +89,7 @@ impl SideConnection {
         let mut connection = Self {
             link: Link::new(Epoch::default(), stream, address.transport.hint()),
             unsent: Vec::new(),
-            replies: Replies::new(),
+            replies: Replies::default(),
             buffer: vec![0; 4096].into(),
             patience: patience(options),
         };

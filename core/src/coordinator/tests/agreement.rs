@@ -170,7 +170,7 @@ fn an_unreadable_answer_is_no_agreement() {
 /// Returns what the agreement of a client reads out of these parts of an answer.
 fn read(numbers: [i64; 2], differences: &[(&str, &str)]) -> (Outcome, bool) {
     let stage = open(1);
-    let agreement: Agreement = stage.machine.cx.masters.settings.agreement.clone();
+    let agreement: Agreement = stage.machine.at.cx.masters.settings.agreement.clone();
     let text = |text: &str| Reply::Text(text.as_bytes().into());
     let parts = differences.iter().map(|(field, value)| [text(field), text(value), Reply::Int(9)]);
     let parts = numbers.into_iter().map(Reply::Int).chain(parts.flatten()).collect();

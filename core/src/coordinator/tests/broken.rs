@@ -18,7 +18,7 @@ fn asks() -> Stage {
 #[test]
 fn a_round_that_ends_and_was_not_open_is_found() {
     let mut stage = asks();
-    stage.machine.cx.masters.window = Window::new(stage.now);
+    stage.machine.at.cx.masters.window = Window::new(stage.now);
     stage.steps("n1-2 > ok \n = broken: a round has ended twice");
 }
 
@@ -26,7 +26,7 @@ fn a_round_that_ends_and_was_not_open_is_found() {
 fn one_that_wins_a_place_that_another_has_is_found() {
     for changes in [false, true] {
         let mut stage = asks();
-        let queue = &mut stage.machine.waiters.local_queue;
+        let queue = &mut stage.machine.at.waiters.local_queue;
         queue.free(&Keys::from("r"));
         if changes {
             queue.occupy(&Keys::from("r"), AttemptId::NONE);
@@ -43,7 +43,7 @@ fn a_deadline_that_is_too_late_is_found() {
         let mut stage = open(3);
         let started = Instant::from_nanos(5);
         let deadline = started.after(ttl - drift + late);
-        stage.machine.cx.check_deadline(deadline, started, ttl);
+        stage.machine.at.cx.check_deadline(deadline, started, ttl);
         stage.steps(&format!("+0ms \n {found}"));
     }
 }

@@ -241,7 +241,7 @@ fn a_master_that_owes_too_much_gets_no_sets_and_every_release() {
     });
     for _ in 1..LARGEST_LEDGER {
         let (now, debt) = (stage.now, Debt::new(deletion.clone()));
-        stage.machine.cx.masters.sessions[0].send_deletion(now, debt, &mut Packer::new(None));
+        stage.machine.at.cx.masters.sessions[0].send_deletion(now, debt, &mut Packer::new(None));
         stage.pump();
         // It is owed, and no longer on its way: only the number of them counts.
         stage.says(0, b"-LOADING\r\n");

@@ -141,7 +141,7 @@ fn a_waiter_follows_the_master_that_notifies() {
 fn a_master_that_is_gone_for_good_keeps_no_subscriptions() {
     let mut stage = waits();
     stage.steps("cancel 1 \n n3 breaks");
-    assert_eq!(stage.machine.waiters.topics(), 0);
+    assert_eq!(stage.machine.at.waiters.topics(), 0);
 }
 
 /// What is unsubscribed from on a connection that is gone is not sent on the next one, ahead of its HELLO.

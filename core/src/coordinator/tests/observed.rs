@@ -75,7 +75,7 @@ fn an_extension_is_seen_with_the_masters_that_it_tops_up() {
     else {
         panic!("{seen:?}")
     };
-    assert_eq!(*node, stage.machine.cx.masters.sessions[2].name);
+    assert_eq!(*node, stage.machine.at.cx.masters.sessions[2].name);
 }
 
 /// Returns what acquires were seen to wait for.

@@ -103,7 +103,7 @@ impl World {
         for (node, server) in self.servers.iter_mut().enumerate() {
             let (epoch, bytes) = machine.transmit(node);
             let len = bytes.len();
-            let mut commands = Replies::new();
+            let mut commands = Replies::default();
             commands.receive(bytes);
             while let Some(Reply::Array(words)) = commands.next().expect("a command") {
                 let is_set = words.first().and_then(Reply::text) == Some("SET");

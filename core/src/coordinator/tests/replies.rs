@@ -2,6 +2,26 @@
 
 use super::words::reply;
 use super::{open, play};
+use crate::lock::{Round, RoundKind};
+use crate::quorum::{Membership, Tally};
+use crate::report::Answer;
+use crate::shared::{AttemptId, RequestId};
+use std::time::Duration;
+
+#[test]
+fn the_first_answer_of_a_node_is_its_only_one() {
+    let stage = open(1);
+    let (cx, tally) = (&stage.machine.at.cx, Tally::new(Membership::of(1).unwrap()));
+    let (request, attempt) = (RequestId(1), AttemptId::NONE);
+    let kind = RoundKind::Acquire { request, attempt, tally };
+    let mut round = Round::new(cx, kind, Duration::from_secs(1), &mut Vec::new());
+    round.record(0, Answer::Vacant, cx.now);
+    round.record(0, Answer::Granted, cx.now.after(Duration::from_millis(1)));
+    round.record(1, Answer::Granted, cx.now); // There is no such node.
+    let reports = round.reports(cx.masters.names());
+    let reported = reports.iter().map(|report| (&report.answer, report.latency));
+    assert!(reported.eq([(&Answer::Vacant, Duration::ZERO)]));
+}
 
 /// The same exchange, with the replies of `n1` cut at every place.
 #[test]

@@ -261,7 +261,7 @@ impl Stage {
             ">" => self.says(node, &reply(step.split_once("> ").map_or("", |(_, text)| text))),
             "opens" => {
                 self.greets(node);
-                if !self.machine.cx.masters.sessions[node].is_open() {
+                if !self.machine.at.cx.masters.sessions[node].is_open() {
                     return Err(format!("n{} is not open", node + 1));
                 }
             }

@@ -148,7 +148,7 @@ fn a_permit_that_is_won_for_a_seeker_that_is_gone_is_given_back() {
     stage.steps("acquire 1 r \n n1 < SET r #1 .. \n n1 > ok \n = acquired 1 ..");
     let (attempt, deadline) = (stage.hold(1), stage.now);
     let request = RequestId(7).own();
-    stage.machine.cx.events.push(Event::Acquired { request, attempt, deadline, ballot: None });
+    stage.machine.at.cx.events.push(Event::Acquired { request, attempt, deadline, ballot: None });
     stage.machine.serve();
     stage.pump();
     stage.play("n1 < EVAL release 1 r #1 \n n1 > 1 \n debts 0");

@@ -142,7 +142,7 @@ impl Stage {
     /// The same, as if a round had begun before: no question is brief.
     fn set(settings: Settings, logins: &[Login]) -> Self {
         let mut stage = Self::fresh(settings, logins);
-        stage.machine.cx.masters.note_for_rounds(stage.now);
+        stage.machine.at.cx.masters.note_for_rounds(stage.now);
         stage
     }
 
@@ -167,7 +167,7 @@ impl Stage {
             sent: Vec::new(),
             run_id: format!("run{node}"),
             client_id: 0,
-            commands: Replies::new(),
+            commands: Replies::default(),
         };
         let mut stage = Self {
             machine: Coordinator::new(Instant::default(), settings, nodes, Box::new(dice)),
@@ -226,7 +226,7 @@ impl Stage {
         let wire = &mut self.wires[node];
         wire.connected = true;
         wire.client_id += 1;
-        wire.commands = Replies::new();
+        wire.commands = Replies::default();
         self.machine.handle_connected(self.now, node, wire.epoch);
     }
 
@@ -321,14 +321,14 @@ impl Stage {
         let machine = &self.machine;
         format!(
             "{} acquisitions, {} attempts, {} rounds, {} places, timers to {:?}, {} debts",
-            machine.waiters.acquisitions.len()
-                + machine.waiters.semaphores.len()
-                + machine.waiters.readers.len()
-                + machine.waiters.hints.len(),
+            machine.at.waiters.acquisitions.len()
+                + machine.at.waiters.semaphores.len()
+                + machine.at.waiters.readers.len()
+                + machine.at.waiters.hints.len(),
             machine.locks.attempts.len(),
             machine.locks.rounds.len(),
-            machine.waiters.local_queue.len(),
-            Some(machine.cx.timers.next_at()).filter(|at| *at < Instant::NEVER),
+            machine.at.waiters.local_queue.len(),
+            Some(machine.at.cx.timers.next_at()).filter(|at| *at < Instant::NEVER),
             machine.masters().debts(),
         )
     }

@@ -17,7 +17,7 @@ impl Random for Halves {
 fn all_tokens_of_a_process_begin_with_its_mailbox_and_none_comes_twice() {
     let drawn = |begins_with_a_token: bool| -> Vec<String> {
         let mut stage = super::open(1);
-        let masters = &mut stage.machine.cx.masters;
+        let masters = &mut stage.machine.at.cx.masters;
         masters.random = Box::new(Halves(0xa0));
         let mailbox = (!begins_with_a_token).then(|| masters.mailbox().expect("random bits"));
         let tokens: Vec<Token> = (0..3).map(|_| masters.token().expect("random bits")).collect();

@@ -291,7 +291,7 @@ fn if_a_client_has_asked_one_steps_back() {
 #[test]
 fn no_client_listens_any_more_to_what_none_wants() {
     let mut stage = waits();
-    assert_eq!(stage.machine.waiters.topics(), 1);
+    assert_eq!(stage.machine.at.waiters.topics(), 1);
     stage.steps(
         "cancel 1
          +10s
@@ -305,7 +305,7 @@ fn no_client_listens_any_more_to_what_none_wants() {
          n3 > freed r                   // late, and harmless
          no faults",
     );
-    assert_eq!(stage.machine.waiters.topics(), 0);
+    assert_eq!(stage.machine.at.waiters.topics(), 0);
     stage.play("");
 }
 

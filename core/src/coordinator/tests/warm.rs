@@ -281,7 +281,7 @@ fn what_is_adopted_elsewhere_or_detached_is_not_idle() {
 fn passed_on(elsewhere: bool) -> u64 {
     let mut stage = open(1);
     stage.steps(WON);
-    stage.machine.waiters.local_queue.heard("r", elsewhere);
+    stage.machine.at.waiters.local_queue.heard("r", elsewhere);
     for holder in 1..=20 {
         let next = holder + 1;
         stage.steps(&format!("acquire {next} r wait 1s warm 2s \n back {holder}"));
@@ -302,7 +302,7 @@ fn a_client_elsewhere_that_is_known_to_wait_has_its_turn_after_eight() {
 fn what_a_client_elsewhere_is_known_to_wait_for_is_not_left_idle() {
     let mut stage = open(1);
     stage.steps(WON);
-    stage.machine.waiters.local_queue.heard("r", true);
+    stage.machine.at.waiters.local_queue.heard("r", true);
     stage.play("back 1 \n n1 < EVAL release 1 r #1");
 }
 

@@ -5,7 +5,7 @@ use super::{RECONFIRM, State};
 use crate::master::agreement::{Introduction, Outcome, Report};
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::agreement::HEARTBEAT;
-use crate::quorum::{ClockDrift, Instant, agreement};
+use crate::quorum::{Instant, agreement};
 use crate::report::Refusal;
 use crate::routing::laggards::Trips;
 use crate::shared::RoundId;
@@ -226,13 +226,8 @@ impl Session {
 
     /// Returns whether this master keeps away clients that wait for `quarantine`. It does so for
     /// keys that live for `life` and that a round starting now may set.
-    pub(crate) fn shields(
-        &self,
-        now: Instant,
-        life: Duration,
-        quarantine: Duration,
-        drift: ClockDrift,
-    ) -> bool {
+    pub(crate) fn shields(&self, now: Instant, life: Duration, quarantine: Duration) -> bool {
+        let drift = self.settings.drift;
         let Confirmation { agreed, noted, .. } = self.confirmation;
         // Before its first round a client can only tell whether it would be kept from one.
         let asked = if self.is_brief { agreed } else { noted };

@@ -5,7 +5,6 @@
 //! to the same server process (`run_id`), then kills its predecessor there (`CLIENT KILL ID`). Then
 //! it sends the rollbacks that are owed, and only then does it open for votes.
 
-mod absence;
 mod confirmation;
 mod departure;
 mod handshake;
@@ -41,12 +40,11 @@ use crate::report::{Answer, Refusal};
 use crate::routing::first_node::hash;
 use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
 use crate::wire::waitlist::{Called, Says};
-use crate::wire::{self, Login, Reply, Token};
-use absence::Absence;
+use crate::wire::{self, Login, Packer, Reply, Token};
 use confirmation::Confirmation;
 use departure::Departure;
 use pipe::Pipe;
-use redial::Redial;
+use redial::{Absence, Redial};
 use releases::Known;
 use renewal::Renewal;
 use std::sync::Arc;
@@ -172,7 +170,7 @@ pub(crate) struct Session {
     departure: Departure,
     /// The server process that was last met under this address, and when it was first met.
     met: Option<(Arc<str>, Instant)>,
-    pipe: Pipe,
+    pub(crate) pipe: Pipe,
     ledger: Ledger,
     /// The ways in which the server can be asked to release.
     known: Known,
@@ -214,7 +212,7 @@ impl Session {
             rests: false,
             departure: Departure::default(),
             met: None,
-            pipe: Pipe::new(now),
+            pipe: Pipe::default(),
             ledger: Ledger::default(),
             known: Known::default(),
             failures: 0,
@@ -232,15 +230,9 @@ impl Session {
     }
 
     /// Opens the session once the predecessor is dead: first the debts are sent, then votes.
-    pub(crate) fn open(
-        &mut self,
-        now: Instant,
-        random: &mut dyn Random,
-        packer: &mut wire::Packer,
-    ) {
+    pub(crate) fn open(&mut self, now: Instant, random: &mut dyn Random, packer: &mut Packer) {
         self.predecessor = None;
         self.fault = None;
-        self.absence.ends();
         self.was_tried = true;
         self.rests = false;
         let heartbeat_at = self.asks_again_at(now).min(now.after(jittered(HEARTBEAT, random)));
@@ -272,8 +264,7 @@ impl Session {
         self.state = State::Down(redial);
         self.fault = Some(fault);
         let mut stranded = Vec::new();
-        let pipe = std::mem::replace(&mut self.pipe, Pipe::new(now));
-        for (pending, may_have_left) in pipe.into_unanswered() {
+        for (pending, may_have_left) in std::mem::take(&mut self.pipe).into_unanswered() {
             match pending {
                 PendingReply::Vote(round) | PendingReply::Conditional(round) => {
                     stranded.push(Stranded { round, may_have_left });
@@ -295,20 +286,6 @@ impl Session {
         if self.has_connection() {
             self.pipe.push(pending, command);
         }
-    }
-
-    pub(crate) fn transmit(&self) -> &[u8] {
-        self.pipe.transmit()
-    }
-
-    pub(crate) fn written(&mut self, now: Instant, len: usize) {
-        self.pipe.written(now, len);
-    }
-
-    // Receiving.
-
-    pub(crate) fn receive(&mut self, bytes: &[u8]) {
-        self.pipe.receive(bytes);
     }
 
     // Asking.

@@ -79,7 +79,8 @@ struct Due {
     written_at: Option<Instant>,
 }
 
-pub(super) struct Pipe {
+#[derive(Default)]
+pub(crate) struct Pipe {
     out: BytesMut,
     /// The most bytes that it has held since it was created.
     longest: usize,
@@ -94,20 +95,6 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    pub(super) fn new(now: Instant) -> Self {
-        Self {
-            out: BytesMut::new(),
-            longest: 0,
-            queued: 0,
-            written: 0,
-            due: VecDeque::new(),
-            due_bytes: 0,
-            debts_due: 0,
-            answered_at: now,
-            replies: Replies::new(),
-        }
-    }
-
     pub(super) fn push(&mut self, pending: PendingReply, command: &[u8]) {
         if matches!(pending, PendingReply::Deletion(..)) {
             self.debts_due += 1;
@@ -120,11 +107,11 @@ impl Pipe {
         self.longest = self.longest.max(self.out.len());
     }
 
-    pub(super) fn transmit(&self) -> &[u8] {
+    pub(crate) fn transmit(&self) -> &[u8] {
         &self.out
     }
 
-    pub(super) fn written(&mut self, now: Instant, len: usize) {
+    pub(crate) fn written(&mut self, now: Instant, len: usize) {
         self.out.advance(len.min(self.out.len()));
         if self.out.is_empty() && self.longest > KEPT {
             (self.out, self.longest) = (BytesMut::new(), 0);
@@ -143,7 +130,7 @@ impl Pipe {
         self.due.iter().rfind(asks).and_then(|due| due.written_at)
     }
 
-    pub(super) fn receive(&mut self, bytes: &[u8]) {
+    pub(crate) fn receive(&mut self, bytes: &[u8]) {
         self.replies.receive(bytes);
     }
 

@@ -80,7 +80,7 @@ fn ours(value: Value) -> Reply {
 
 /// Returns all replies that come out of these pieces, received one by one.
 fn received<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Reply> {
-    let mut replies = Replies::new();
+    let mut replies = Replies::default();
     let mut values = Vec::new();
     for piece in pieces {
         replies.receive(piece);
@@ -117,7 +117,7 @@ fn a_session_reads_the_same_in_pieces_of_any_size() {
 
 #[test]
 fn a_reply_without_end_is_refused_at_its_bound() {
-    let mut replies = Replies::new();
+    let mut replies = Replies::default();
     let head = format!("*2\r\n${LARGEST}\r\n");
     replies.receive(head.as_bytes());
     assert_eq!(replies.next(), Ok(None));
@@ -130,7 +130,7 @@ fn a_reply_without_end_is_refused_at_its_bound() {
 /// A server that announces a large reply may take a while to send it.
 #[test]
 fn a_reply_that_is_to_be_too_large_is_refused_at_once() {
-    let mut replies = Replies::new();
+    let mut replies = Replies::default();
     replies.receive(format!("${}\r\n", LARGEST + 1).as_bytes());
     assert_eq!(replies.next(), Err(format!("a reply of more than {LARGEST} bytes").into()));
 }
@@ -146,7 +146,7 @@ fn what_is_no_reply_is_refused() {
         "$-2\r\n",
     ] {
         for size in [bytes.len(), 1] {
-            let mut replies = Replies::new();
+            let mut replies = Replies::default();
             let refused = bytes.as_bytes().chunks(size).any(|piece| {
                 replies.receive(piece);
                 std::iter::from_fn(|| replies.next().transpose()).any(|reply| reply.is_err())
@@ -167,7 +167,7 @@ fn a_reply_claiming_to_be_vast_or_deep_takes_only_its_bytes() {
         "%1\r\n+k\r\n".repeat(100_000),
     ];
     for bytes in vast.iter().chain(&deep) {
-        let mut replies = Replies::new();
+        let mut replies = Replies::default();
         replies.receive(bytes.as_bytes());
         let reply = replies.next();
         assert!(matches!(reply, Ok(None) | Err(_)), "{reply:?}");
@@ -224,11 +224,11 @@ fn what_answers_instead_of_a_server_is_quoted() {
         (b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", "\"SSH-2.0-OpenSSH_9.2p1 Debian-2\""),
         (&[b'x'; 100], &format!("\"{}\"", "x".repeat(LONGEST_LINE))),
     ] {
-        let mut replies = Replies::new();
+        let mut replies = Replies::default();
         replies.receive(bytes);
         assert_eq!(replies.next(), Err(format!("not a RESP3 reply: {quote}").into()));
     }
-    let mut replies = Replies::new();
+    let mut replies = Replies::default();
     replies.receive(b"\x15\x03\x01\x00\x02\x02\n");
     let error = replies.next().unwrap_err();
     assert!(error.starts_with("not a RESP3 reply: ") && !error.contains('"'), "{error}");

@@ -38,7 +38,7 @@ impl Master {
         assert_eq!(self.machine.poll_output(), None);
         match output {
             Some(Output::Send(_, bytes)) => {
-                let mut replies = Replies::new();
+                let mut replies = Replies::default();
                 replies.receive(&bytes);
                 replies.next().unwrap().unwrap()
             }

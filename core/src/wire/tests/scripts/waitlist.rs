@@ -83,7 +83,7 @@ impl Stage {
         let (mut answer, mut messages) = (None, Vec::new());
         while let Some(output) = self.machine.poll_output() {
             let Output::Send(to, bytes) = output else { panic!("{output:?}") };
-            let mut replies = Replies::new();
+            let mut replies = Replies::default();
             replies.receive(&bytes);
             while let Some(reply) = replies.next().unwrap() {
                 match (to == self.client, reply) {

@@ -112,7 +112,7 @@ impl Stage {
         let is_ours = |output: &Output| matches!(output, Output::Send(to, _) if *to == self.client);
         let (ours, others): (Vec<_>, Vec<_>) = outputs.into_iter().partition(is_ours);
         let [Output::Send(_, bytes)] = &ours[..] else { panic!("{ours:?} is no answer") };
-        let mut replies = Replies::new();
+        let mut replies = Replies::default();
         replies.receive(bytes);
         (answer(replies.next().unwrap().unwrap()), others)
     }
