@@ -7,7 +7,7 @@ use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::kind_name::KindName;
 use crate::resource::Resources;
-use crate::telemetry::{Ending, Span};
+use crate::telemetry::Span;
 use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
 use quorumlock_core::shelf::WarmTerms;
@@ -157,18 +157,11 @@ impl Terms {
         let (driver, resource) = (self.redlock.driver(), self.resources.shown());
         let hold = driver.take_idle(key, &resource, warm)?;
         if WATCHED {
-            let (span, waited) = (&Span::acquire(&resource, false, false), Duration::ZERO);
+            let span = Span::acquire(&resource, false, false);
             span.reused();
-            let ending = Ending { span, resource: &resource, waited };
-            ending.answered(driver.outlet(), &Ok(()));
+            driver.outlet().ended(&span, &resource, Duration::ZERO, Some(Ok(())));
         }
         Some((driver.clone(), hold))
-    }
-
-    /// Reports a refusal to tracing and metrics: the driver was not asked.
-    fn report_refused<K: Kind>(&self, result: &Result<Guard<K>, AcquireError>) {
-        let (span, resource, waited) = (&Span::none(), &*self.resources.shown(), Duration::ZERO);
-        Ending { span, resource, waited }.answered(self.redlock.driver().outlet(), result);
     }
 }
 
@@ -193,10 +186,11 @@ impl Waiting {
         }
     }
 
-    /// Returns what is reported to tracing and metrics about the end.
-    fn ending(&self) -> Ending<'_> {
-        let waited = self.driver.now().since(self.began);
-        Ending { span: &self.span, resource: &self.resource, waited }
+    /// Reports that the caller has its answer, or has gone.
+    fn report(&self, answer: Option<Result<(), &AcquireError>>) {
+        let (outlet, waited) = (self.driver.outlet(), self.driver.now().since(self.began));
+        outlet.waits_no_more(self.kind);
+        outlet.ended(&self.span, &self.resource, waited, answer);
     }
 }
 
@@ -210,12 +204,14 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
             let request = match terms.request(K::IS_FENCED) {
                 Ok(request) => request,
                 Err(invalid) => {
-                    let refused = Err(invalid.into());
+                    let error = AcquireError::from(invalid);
                     if WATCHED {
-                        terms.report_refused(&refused);
+                        let (driver, resource) = (terms.redlock.driver(), terms.resources.shown());
+                        let (span, answer) = (Span::none(), Some(Err(&error)));
+                        driver.outlet().ended(&span, &resource, Duration::ZERO, answer);
                     }
                     self.state = State::Done;
-                    return Poll::Ready(refused);
+                    return Poll::Ready(Err(error));
                 }
             };
             if let Some(warm) = request.warm_terms() {
@@ -232,8 +228,7 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
         let result = waiting.picked_up(answer.ok());
         if WATCHED {
-            waiting.driver.outlet().waits_no_more(waiting.kind);
-            waiting.ending().answered(waiting.driver.outlet(), &result);
+            waiting.report(Some(result.as_ref().map(|_| ())));
         }
         self.state = State::Done;
         Poll::Ready(result)
@@ -254,8 +249,7 @@ impl<G: Held> Drop for Direct<G> {
             waiting.answer.close();
             waiting.driver.send(Request::Cancel(waiting.request));
             if WATCHED {
-                waiting.driver.outlet().waits_no_more(waiting.kind);
-                waiting.ending().cancelled(waiting.driver.outlet());
+                waiting.report(None);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod acquirer;
 mod ahead;
+mod begin;
 mod callers;
 mod catching_up;
 pub(crate) mod clock;
@@ -12,7 +13,7 @@ mod dial;
 mod hand_over;
 mod handle;
 mod holds;
-mod inbox;
+pub(crate) mod inbox;
 mod lease_state;
 pub(crate) mod link;
 mod listening;
@@ -26,20 +27,16 @@ pub(crate) mod runtime;
 pub(crate) use acquirer::Acquirer;
 pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
-pub(crate) use hand_over::{Adopter, InTransit};
 pub(crate) use handle::{Ended, Handle, WeakHandle};
-use holds::Holds;
-pub(crate) use inbox::{Inbox, Requests, requests};
+use inbox::Inbox;
 pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use listening::Listening;
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
-pub(crate) use request::{
-    AdoptResult, ForceReleased, Inspected, LockRequest, Own, ReleaseResult, Request, Won,
-};
+pub(crate) use request::{AdoptResult, LockRequest, Own, ReleaseResult, Request, Won};
 
 use crate::address::{Address, Brought};
 use crate::failure::{ShutdownError, Why};
-use crate::options::Options;
+pub(crate) use begin::Connected;
 use catching_up::CatchingUp;
 use clock::Clock;
 use dial::is_rejected;
@@ -105,41 +102,6 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn new(
-        machine: Coordinator,
-        clock: Clock,
-        inbox: Inbox,
-        callers: Callers,
-        addresses: &[Address],
-        options: &Options,
-        ended: Ended,
-    ) -> Self {
-        Self {
-            process: Process::of_this(),
-            machine,
-            clock,
-            inbox,
-            callers,
-            links: addresses.iter().map(|_| None).collect(),
-            addresses: addresses.iter().cloned().map(Arc::new).collect(),
-            connect_timeout: options.connect_timeout,
-            dials: JoinSet::new(),
-            dialing: HashMap::new(),
-            buffer: vec![0; 16 * 1024].into(),
-            sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
-            wakes_at: Instant::default(),
-            rests_until: Instant::default(),
-            now: clock.now(),
-            catching_up: CatchingUp::No,
-            caught_up: Box::pin(tokio::time::sleep(Duration::ZERO)),
-            yielded: false,
-            linger: options.linger(),
-            patience: options.operation_timeout,
-            ends_at: None,
-            ended,
-        }
-    }
-
     /// Takes requests of callers. Once all callers have gone, the driver pays what is owed and
     /// ends. Returns how many batches they were: there may be more behind [`BATCHES`].
     fn take_requests(&mut self, cx: &mut Context<'_>) -> usize {
@@ -159,14 +121,13 @@ impl Driver {
             if self.inbox.has_fenced() {
                 self.machine.handle_wall_clock(now, self.clock.wall_us());
             }
-            let mut ends = false;
             for request in self.inbox.others() {
-                ends |= self.callers.take(&mut self.machine, now, request);
+                self.callers.take(&mut self.machine, now, request);
             }
             for asked in self.inbox.acquires() {
                 self.callers.acquire(&mut self.machine, now, asked);
             }
-            if ends {
+            if self.callers.closing {
                 self.end_soon(now);
             }
         }
@@ -175,7 +136,7 @@ impl Driver {
 
     /// Pays what is owed, but no longer than there may be anything to delete.
     fn end_soon(&mut self, now: Instant) {
-        let linger = match self.callers.is_in_use() {
+        let linger = match self.callers.in_use {
             // Long enough for the masters to answer that this client is gone.
             true => self.linger.min(self.machine.longest_life().max(self.patience)),
             // A handshake in flight may still note something that must then be taken back.
@@ -270,18 +231,8 @@ impl Driver {
         while let Some(action) = self.machine.poll_action() {
             acted = true;
             match action {
-                Action::Dial { node, epoch } => {
-                    let (address, within) = (self.addresses[node].clone(), self.connect_timeout);
-                    let dial = async move { address.dial(within).await };
-                    let dial = self.dials.spawn(self.process.clone().alone(dial));
-                    self.dialing.insert(dial.id(), (node, epoch));
-                }
-                Action::Renew { node, epoch } => {
-                    let address = self.addresses[node].clone();
-                    let renewal = async move { address.renew().await };
-                    let asked = self.dials.spawn(self.process.clone().alone(renewal));
-                    self.dialing.insert(asked.id(), (node, epoch));
-                }
+                Action::Dial { node, epoch } => self.bring(node, epoch, Some(self.connect_timeout)),
+                Action::Renew { node, epoch } => self.bring(node, epoch, None),
                 Action::Close { node, epoch } => {
                     if self.links[node].as_ref().is_some_and(|link| link.epoch == epoch) {
                         self.links[node] = None;
@@ -290,6 +241,14 @@ impl Driver {
             }
         }
         acted
+    }
+
+    /// Renews credentials, and dials if there is a time for that.
+    fn bring(&mut self, node: usize, epoch: Epoch, within: Option<Duration>) {
+        let address = self.addresses[node].clone();
+        let bringing = async move { address.bring(within).await };
+        let task = self.dials.spawn(self.process.clone().alone(bringing));
+        self.dialing.insert(task.id(), (node, epoch));
     }
 
     /// Lets time pass in the machine. Work that is due since the last sleep is seen at the next.

@@ -1,14 +1,14 @@
-//! The course of a hold: the answers to callers that extend it, downgrade it or detach it; its loss.
+//! The course of a hold: the answers to callers that extend it or downgrade it; its loss.
 
 use super::Callers;
 use crate::driver::clock::Clock;
-use crate::driver::{InTransit, LeaseState};
+use crate::driver::request::Extending;
+use crate::driver::{Handle, LeaseState, Request};
 use crate::failure::{ExtendError, LossReason, Unextended};
 use crate::report::NodeReport;
-use quorumlock_core::coordinator::{
-    AttemptId, Coordinator, DetachedLock, Extended, NotExtended, RequestId,
-};
-use quorumlock_core::quorum::{Instant, Membership};
+use quorumlock_core::coordinator::{AttemptId, Coordinator, Extended, NotExtended, RequestId};
+use quorumlock_core::quorum::Membership;
+use tokio::sync::oneshot;
 
 impl Callers {
     pub(super) fn extended(
@@ -37,7 +37,7 @@ impl Callers {
             // The caller learns it from the hold, which is over.
             Err(NotExtended::Lost) => return,
             Err(NotExtended::Unconfirmed(nodes)) => {
-                Err(unextended(hold, nodes, machine.masters().membership()))
+                Err(hold.unextended(nodes, machine.masters().membership()))
             }
         };
         if let Some(reply) = reply {
@@ -63,42 +63,25 @@ impl Callers {
             machine.handle_release(now, None, attempt, true);
         }
     }
+}
 
-    /// Ends the hold of a lock that was detached, and only then sends the value to its caller.
-    pub(super) fn detached(
-        &mut self,
-        machine: &mut Coordinator,
-        now: Instant,
-        (request, attempt): (RequestId, AttemptId),
-        result: Result<Box<DetachedLock>, NotExtended>,
-    ) {
-        let detacher = self.waiting.detachers.remove(&request);
-        match result {
-            Ok(lock) => {
-                let hold = self.holds.remove(attempt);
-                let held = hold.as_ref().map(|hold| hold.held(now));
-                self.telemetry.outlet.kept(held, "detached");
-                if let Some(hold) = hold {
-                    hold.end(now, LossReason::Detached);
-                }
-                match detacher {
-                    // If the caller is gone, what is not sent is dropped, and so released.
-                    Some((driver, reply)) => _ = reply.send(Ok(InTransit::new(driver, lock))),
-                    None => machine.handle_give_back(now, *lock, None),
-                }
-            }
-            // The caller learns it from the hold, which is over.
-            Err(NotExtended::Lost) => {}
-            Err(NotExtended::Unconfirmed(nodes)) => {
-                if let (Some(hold), Some((_, reply))) = (self.holds.get(attempt), detacher) {
-                    let _ =
-                        reply.send(Err(unextended(hold, nodes, machine.masters().membership())));
-                }
-            }
-        }
+impl Handle {
+    /// Extends a hold. There is no answer if the hold is over.
+    pub(crate) fn extend(&self, hold: &LeaseState) -> Extending {
+        let (request, (reply, answer)) = (self.next_request(), oneshot::channel());
+        self.claim(hold);
+        self.send(Request::Extend { request, attempt: hold.attempt, reply });
+        answer
     }
 }
 
-fn unextended(hold: &LeaseState, nodes: Vec<NodeReport>, quorum: Membership) -> ExtendError {
-    ExtendError::Unextended(Unextended { resource: hold.resource.clone(), nodes, quorum })
+impl LeaseState {
+    /// Returns the error for a hold that too few masters have confirmed.
+    pub(in crate::driver) fn unextended(
+        &self,
+        nodes: Vec<NodeReport>,
+        quorum: Membership,
+    ) -> ExtendError {
+        Unextended { resource: self.resource.clone(), nodes, quorum }.into()
+    }
 }
