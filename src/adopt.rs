@@ -1,7 +1,7 @@
 //! One adoption as the caller sees it: its options, and the future that it becomes.
 
 use crate::detached::Detached;
-use crate::driver::{AdoptResult, Missed};
+use crate::driver::AdoptResult;
 use crate::failure::{AdoptErrorKind, HeldHere, InvalidSetting, LossReason, TooLate, Unadopted};
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
@@ -9,7 +9,7 @@ use crate::redlock::Redlock;
 use quorumlock_core::coordinator::{NotAdopted, RequestId};
 use quorumlock_core::quorum::Nanos;
 use std::fmt;
-use std::future::{Future, IntoFuture, pending};
+use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -145,8 +145,8 @@ impl<K: Kind> Adopt<K> {
                     let token = self.detached.as_ref().and_then(Detached::token);
                     return Ok(Guard::new(driver, hold, token, None));
                 }
-                Err(Missed::TooLate) => TooLate { resource, reason: LossReason::Lapsed }.into(),
-                Err(Missed::Closed(closed)) => closed.into(),
+                Err(None) => TooLate { resource, reason: LossReason::Lapsed }.into(),
+                Err(Some(closed)) => closed.into(),
             },
             Err(NotAdopted::HeldHere) => HeldHere { resource }.into(),
             Err(NotAdopted::Lost(reason)) => TooLate { resource, reason }.into(),

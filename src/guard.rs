@@ -148,20 +148,17 @@ impl<K: Kind> Guard<K> {
     /// Safe: the lock is released whether or not you wait for it.
     #[doc(alias = "unlock")]
     pub async fn release(self) -> Result<Released, Lost> {
-        let answer = self.begin_release();
+        let answer = self.begin_release(true);
         self.end_release(answer).await
     }
 
-    /// Begins a [`release`](Self::release): the part before its first await.
-    pub(crate) fn begin_release(&self) -> Option<oneshot::Receiver<ReleaseResult>> {
-        self.lease.driver.release(&self.lease.hold, true, true)
-    }
-
-    /// Releases the lock after work that has failed: the keys are deleted at once, whatever the
-    /// options of its acquire.
-    pub(crate) async fn release_at_once(self) -> Result<Released, Lost> {
-        let answer = self.lease.driver.release(&self.lease.hold, false, true);
-        self.end_release(answer).await
+    /// Begins a [`release`](Self::release): the part before its first await. After work that has failed, the keys are
+    /// deleted at once, whatever the options of the acquire.
+    pub(crate) fn begin_release(
+        &self,
+        ends_well: bool,
+    ) -> Option<oneshot::Receiver<ReleaseResult>> {
+        self.lease.driver.release(&self.lease.hold, ends_well, true)
     }
 
     /// Waits for the outcome of a release that was begun.

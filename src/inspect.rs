@@ -22,7 +22,6 @@ use quorumlock_core::coordinator::wire::Mailbox;
 use quorumlock_core::coordinator::{Beside, Event, Mark, Owner, Question, Seen, StoredValue};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::{Acquire, Held, Terms};
-use crate::driver::{Acquirer, Ahead, Handle, LeaseState, LockRequest, Missed, Request, Won};
+use crate::driver::{Acquirer, Ahead, Handle, LeaseState, LockRequest, Request, Won};
 use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
@@ -12,7 +12,6 @@ use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
 use quorumlock_core::shelf::WarmTerms;
 use std::fmt;
-use std::future::{Future, IntoFuture};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -175,11 +174,11 @@ impl Waiting {
         match answer {
             Some(Ok(Won { lock, token, slot })) => match lock.pick_up() {
                 Ok((driver, hold)) => Ok(Guard::new(driver, hold, token, slot)),
-                Err(Missed::TooLate) => {
+                Err(None) => {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
                 }
-                Err(Missed::Closed(closed)) => Err(closed.into()),
+                Err(Some(closed)) => Err(closed.into()),
             },
             Some(Err(error)) => Err(*error),
             None => Err(self.driver.closed().into()),

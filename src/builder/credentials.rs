@@ -3,7 +3,6 @@
 use super::RedlockBuilder;
 use crate::credentials::{Asking, Credentials, Source, THREADS, on_a_thread};
 use std::error::Error;
-use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;

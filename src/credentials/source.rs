@@ -4,7 +4,6 @@
 use super::Credentials;
 use quorumlock_core::coordinator::wire::{self, Renewal};
 use std::fs::File;
-use std::future::Future;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;

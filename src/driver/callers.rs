@@ -21,6 +21,7 @@ use std::sync::Arc;
 use waiting::{Releaser, Waiting};
 
 pub(crate) struct Callers {
+    clock: Clock,
     connecting: Option<Reply<Result<(), ConnectError>>>,
     /// An unfit master is an error.
     strict: bool,
@@ -45,12 +46,14 @@ impl Callers {
     /// Creates the record of all callers. `connecting` is answered when every node has answered or
     /// failed.
     pub(super) fn new(
+        clock: Clock,
         connecting: Reply<Result<(), ConnectError>>,
         options: &Options,
         telemetry: Telemetry,
         idle_locks: Arc<IdleLocks>,
     ) -> Self {
         Self {
+            clock,
             connecting: Some(connecting),
             strict: options.strict,
             prefix: options.key_prefix.len(),
@@ -137,11 +140,11 @@ impl Callers {
 
     /// Reports to callers what the machine has decided. Returns `true` if that has led to a question to
     /// the masters.
-    pub(super) fn answer(&mut self, machine: &mut Coordinator, clock: Clock) -> bool {
+    pub(super) fn answer(&mut self, machine: &mut Coordinator) -> bool {
         let (mut heard_at, mut asks) = (None, false);
         self.learn_in_use();
         while let Some(event) = machine.poll_event() {
-            let now = *heard_at.get_or_insert_with(|| clock.now());
+            let now = *heard_at.get_or_insert_with(|| self.clock.now());
             match event {
                 Event::Connected => {
                     if !self.connected(now, machine) {
@@ -171,10 +174,10 @@ impl Callers {
                     }
                 }
                 Event::Extended { request, attempt, result } => {
-                    self.extended(machine, request, attempt, clock, result);
+                    self.extended(machine, request, attempt, result);
                 }
                 Event::Downgraded { request, attempt, result } => {
-                    self.extended(machine, Some(request), attempt, clock, result);
+                    self.extended(machine, Some(request), attempt, result);
                 }
                 Event::Released { request, release } => {
                     let releaser = self.waiting.releasers.remove(&request);
@@ -222,7 +225,7 @@ impl Callers {
                     self.broken = Some(invariant);
                     return true;
                 }
-                Event::Lost { attempt, reason } => self.lost(machine, clock, attempt, reason),
+                Event::Lost { attempt, reason } => self.lost(machine, attempt, reason),
                 Event::Detached { request, result, .. } => {
                     if let Some(answer) = self.waiting.detachers.remove(&request) {
                         answer(self, machine, now, result);
@@ -243,12 +246,12 @@ impl Callers {
 
     /// Reports the state of the nodes, after everything else has been reported.
     #[inline]
-    pub(super) fn end_turn(&mut self, machine: &Coordinator, clock: Clock) {
+    pub(super) fn end_turn(&mut self, machine: &Coordinator) {
         if !self.unready.is_empty() {
-            readiness::look(&mut self.unready, machine, clock.now());
+            readiness::look(&mut self.unready, machine, self.clock.now());
         }
         let lent = self.idle_locks.lent();
-        self.telemetry.end_turn(machine, self.holds.by_kind(), lent, || clock.now());
+        self.telemetry.end_turn(machine, self.holds.by_kind(), lent, || self.clock.now());
     }
 
     /// Answers the `connect`. Returns `false` if the client must withdraw: there is evidence of a

@@ -5,7 +5,6 @@
 
 mod acquirer;
 mod ahead;
-mod begin;
 mod callers;
 mod catching_up;
 pub(crate) mod clock;
@@ -28,29 +27,30 @@ pub(crate) use acquirer::Acquirer;
 pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
 pub(crate) use handle::{Ended, Handle, WeakHandle};
-use inbox::Inbox;
+use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use listening::Listening;
-pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
+pub(crate) use release_on_drop::ReleaseOnDrop;
 pub(crate) use request::{AdoptResult, LockRequest, Own, ReleaseResult, Request, Won};
 
 use crate::address::{Address, Brought};
-use crate::failure::{ShutdownError, Why};
-pub(crate) use begin::Connected;
+use crate::failure::{ConnectError, ShutdownError, Why};
+use crate::lists::Resolved;
+use crate::options::Options;
+use crate::telemetry::{Outlet, Telemetry};
 use catching_up::CatchingUp;
 use clock::Clock;
-use dial::is_rejected;
 use link::Link;
 use process::Process;
 use quorumlock_core::coordinator::{Action, Coordinator, Epoch};
 use quorumlock_core::quorum::Instant;
+use random::OsRandom;
 use std::collections::HashMap;
-use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
@@ -68,6 +68,9 @@ const BATCHES: usize = 4;
 const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
 
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// The outcome of the first try to connect to every node.
+pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 pub(crate) struct Driver {
     process: Process,
@@ -102,6 +105,51 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
+    /// Creates a driver, and the first handle of it. It notifies `Connected` when every node has answered or failed.
+    pub(crate) fn begin(
+        options: &Options,
+        (masters, membership): &Resolved,
+        clock: Clock,
+    ) -> (Handle, Self, Connected) {
+        let logins = masters.iter().map(|master| (master.name.clone(), master.login.clone()));
+        let settings = options.settings(*membership, masters);
+        let random = Box::new(OsRandom::new());
+        let mut machine = Coordinator::new(clock.now(), settings, logins, random);
+        let idle_locks = Arc::<IdleLocks>::default();
+        machine.use_shelf(idle_locks.clone());
+        let (requests, inbox) = requests();
+        let (reply, connected) = oneshot::channel();
+        let (ended, names) = (Ended::default(), masters.iter().map(|master| &master.name));
+        let outlet = Outlet::new(names.clone());
+        let telemetry = Telemetry::new(outlet.clone(), names.cloned());
+        let callers = Callers::new(clock, reply, options, telemetry, idle_locks.clone());
+        let driver = Self {
+            process: Process::of_this(),
+            machine,
+            clock,
+            inbox,
+            callers,
+            links: masters.iter().map(|_| None).collect(),
+            addresses: masters.iter().cloned().map(Arc::new).collect(),
+            connect_timeout: options.connect_timeout,
+            dials: JoinSet::new(),
+            dialing: HashMap::new(),
+            buffer: vec![0; 16 * 1024].into(),
+            sleep: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            wakes_at: Instant::default(),
+            rests_until: Instant::default(),
+            now: clock.now(),
+            catching_up: CatchingUp::No,
+            caught_up: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            yielded: false,
+            linger: options.linger(),
+            patience: options.operation_timeout,
+            ends_at: None,
+            ended: ended.clone(),
+        };
+        (Handle::new(requests, clock, ended, outlet, idle_locks), driver, connected)
+    }
+
     /// Takes requests of callers. Once all callers have gone, the driver pays what is owed and
     /// ends. Returns how many batches they were: there may be more behind [`BATCHES`].
     fn take_requests(&mut self, cx: &mut Context<'_>) -> usize {
@@ -143,38 +191,6 @@ impl Driver {
             false => self.linger,
         };
         self.ends_at.get_or_insert(now.after(linger));
-    }
-
-    /// Takes the dials that have ended.
-    fn take_dials(&mut self, cx: &mut Context<'_>) {
-        while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
-            self.now = self.clock.now();
-            let (task, brought) = match dial {
-                Ok((task, brought)) => (task, brought),
-                Err(panicked) => {
-                    let stream = Some(Err(io::Error::other("the dial panicked")));
-                    (panicked.id(), Brought { credentials: None, stream })
-                }
-            };
-            let Some((node, epoch)) = self.dialing.remove(&task) else { continue };
-            if let Some(given) = brought.credentials {
-                self.machine.handle_credentials(self.now, node, epoch, given);
-            }
-            match brought.stream {
-                None => {}
-                Some(Ok(stream)) => {
-                    let hint = self.addresses[node].transport.hint();
-                    self.links[node] = Some(Link::new(epoch, stream, hint));
-                    self.machine.handle_connected(self.now, node, epoch);
-                }
-                Some(Err(error)) if is_rejected(&error) => {
-                    self.machine.handle_rejected(self.now, node, epoch, &error.to_string());
-                }
-                Some(Err(error)) => {
-                    self.machine.handle_closed(self.now, node, epoch, &error.to_string());
-                }
-            }
-        }
     }
 
     /// Reads all that has arrived. Returns `true` when [`Driver::act`] does.
@@ -243,14 +259,6 @@ impl Driver {
         acted
     }
 
-    /// Renews credentials, and dials if there is a time for that.
-    fn bring(&mut self, node: usize, epoch: Epoch, within: Option<Duration>) {
-        let address = self.addresses[node].clone();
-        let bringing = async move { address.bring(within).await };
-        let task = self.dials.spawn(self.process.clone().alone(bringing));
-        self.dialing.insert(task.id(), (node, epoch));
-    }
-
     /// Lets time pass in the machine. Work that is due since the last sleep is seen at the next.
     fn expire(&mut self) {
         let now = self.now;
@@ -317,7 +325,7 @@ impl Future for Driver {
             acted |= this.catch_up(cx);
             acted |= this.act();
             let decided = this.machine.decided();
-            this.callers.answer(&mut this.machine, this.clock);
+            this.callers.answer(&mut this.machine);
             let busy = decided.max(this.machine.open_rounds()) >= BUSY;
             if (batches > 0 || decided > 0) && !this.yielded && busy {
                 this.yielded = true;
@@ -326,8 +334,8 @@ impl Future for Driver {
             }
             this.write(cx);
             acted |= this.act();
-            acted |= this.callers.answer(&mut this.machine, this.clock);
-            this.callers.end_turn(&this.machine, this.clock);
+            acted |= this.callers.answer(&mut this.machine);
+            this.callers.end_turn(&this.machine);
             if this.has_ended() {
                 return Poll::Ready(());
             }

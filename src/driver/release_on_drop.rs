@@ -12,29 +12,22 @@ pub(crate) struct ReleaseOnDrop {
     hold: Arc<LeaseState>,
 }
 
-/// Reason why a lock that was won does not belong to its caller.
-pub(crate) enum Missed {
-    /// It had lapsed, or was lost, before the caller looked.
-    TooLate,
-    /// It was taken back: the client was shut down, or the driver is gone.
-    Closed(Closed),
-}
-
 impl ReleaseOnDrop {
     pub(crate) const fn new(driver: Handle, hold: Arc<LeaseState>) -> Self {
         Self { driver, hold }
     }
 
-    /// Hands the lock to the caller, unless it is already over. If it is, nothing stays behind.
-    pub(crate) fn pick_up(self) -> Result<(Handle, Arc<LeaseState>), Missed> {
+    /// Hands the lock to the caller, unless it is already over. If it is, nothing stays behind: it had lapsed, or was
+    /// lost, before the caller looked, or it was taken back, since the client was shut down or the driver is gone.
+    pub(crate) fn pick_up(self) -> Result<(Handle, Arc<LeaseState>), Option<Closed>> {
         let Self { driver, hold } = &self;
         match hold.check(driver.now()) {
             Err(Lost { reason: LossReason::Closed | LossReason::Broken(_), .. }) => {
-                Err(Missed::Closed(driver.closed()))
+                Err(Some(driver.closed()))
             }
-            Err(_) => Err(Missed::TooLate),
+            Err(_) => Err(None),
             Ok(_) if hold.pick_up() => Ok((driver.clone(), hold.clone())),
-            Ok(_) => Err(Missed::Closed(driver.closed())),
+            Ok(_) => Err(Some(driver.closed())),
         }
     }
 }

@@ -18,7 +18,6 @@ use crate::inspect::{Holder, LockState};
 use crate::redlock::Redlock;
 use crate::report::Escaped;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 

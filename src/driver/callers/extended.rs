@@ -1,7 +1,6 @@
 //! The course of a hold: the answers to callers that extend it or downgrade it; its loss.
 
 use super::Callers;
-use crate::driver::clock::Clock;
 use crate::driver::request::Extending;
 use crate::driver::{Handle, LeaseState, Request};
 use crate::failure::{ExtendError, LossReason, Unextended};
@@ -16,7 +15,6 @@ impl Callers {
         machine: &mut Coordinator,
         request: Option<RequestId>,
         attempt: AttemptId,
-        clock: Clock,
         result: Result<Extended, NotExtended>,
     ) {
         let reply = request.and_then(|request| self.waiting.extenders.remove(&request));
@@ -28,7 +26,7 @@ impl Callers {
                 // If the holder saw the old deadline pass, that is final. If the deadline has not
                 // passed, the guard was given up, and its release is on its way. The clock is read
                 // after the swap: the side that made it fail had read its own clock before.
-                let now = clock.now();
+                let now = self.clock.now();
                 if now >= hold.deadline() {
                     machine.handle_lapsed(now, attempt);
                 }
@@ -48,14 +46,13 @@ impl Callers {
     pub(super) fn lost(
         &mut self,
         machine: &mut Coordinator,
-        clock: Clock,
         attempt: AttemptId,
         reason: LossReason,
     ) {
         // A hold that is over need not be watched; its guard knows the rest by itself.
         let Some(hold) = self.holds.remove(attempt) else { return };
         // Not before whatever has ended it, which may be the holder's own look.
-        let now = clock.now();
+        let now = self.clock.now();
         self.telemetry.outlet.lost(hold.held(now), &reason);
         hold.end(now, reason);
         if hold.take_back() {
