@@ -1,15 +1,15 @@
 //! One adoption as the caller sees it: its options, and the future that it becomes.
 
 use crate::detached::Detached;
-use crate::driver::{AdoptResult, Adopter, Missed, Request, Won};
+use crate::driver::AdoptResult;
 use crate::failure::{AdoptErrorKind, HeldHere, InvalidSetting, LossReason, TooLate, Unadopted};
 use crate::guard::Guard;
 use crate::kind::{Kind, Unfenced};
 use crate::redlock::Redlock;
-use quorumlock_core::coordinator::{self, RequestId};
+use quorumlock_core::coordinator::{NotAdopted, RequestId};
 use quorumlock_core::quorum::Nanos;
 use std::fmt;
-use std::future::{Future, IntoFuture, pending};
+use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -64,7 +64,7 @@ impl<K: Kind> Drop for Adopt<K> {
         let Some(detached) = self.detached.take() else { return };
         let adopting = self.adopting;
         if adopting.is_some() || detached.check(self.redlock.options()).is_ok() {
-            self.redlock.driver().send(Request::GiveBack { lock: detached.lock, adopting });
+            self.redlock.driver().give_back(detached.lock, adopting);
         }
     }
 }
@@ -107,7 +107,7 @@ impl<K: Kind> Adopt<K> {
         let mut adopt = self;
         let outcome = match adopt.ask(reply) {
             Ok(resource) => match (&mut answer).await {
-                Ok(answer) => picked_up(resource, answer),
+                Ok(answer) => adopt.picked_up(resource, answer),
                 Err(_) => Err(adopt.redlock.driver().closed().into()),
             },
             Err(invalid) => Err(invalid.into()),
@@ -129,16 +129,31 @@ impl<K: Kind> Adopt<K> {
         lock.keep_alive = self.keep_alive.or(lock.keep_alive);
         let resource: Arc<str> = detached.resource().into();
         self.adopting = Some(request);
-        let adopter = Adopter {
-            driver: driver.clone(),
-            resource: resource.clone(),
-            kind: K::NAME,
-            token: detached.token(),
-            began: driver.now(),
-            reply,
-        };
-        driver.send(Request::Adopt { request, lock, adopter });
+        driver.adopt((request, reply), lock, (resource.clone(), K::NAME));
         Ok(resource)
+    }
+
+    /// Returns the outcome for the caller.
+    fn picked_up(
+        &self,
+        resource: Arc<str>,
+        answer: AdoptResult,
+    ) -> Result<Guard<K>, AdoptErrorKind> {
+        Err(match answer {
+            Ok(lock) => match lock.pick_up() {
+                Ok((driver, hold)) => {
+                    let token = self.detached.as_ref().and_then(Detached::token);
+                    return Ok(Guard::new(driver, hold, token, None));
+                }
+                Err(None) => TooLate { resource, reason: LossReason::Lapsed }.into(),
+                Err(Some(closed)) => closed.into(),
+            },
+            Err(NotAdopted::HeldHere) => HeldHere { resource }.into(),
+            Err(NotAdopted::Lost(reason)) => TooLate { resource, reason }.into(),
+            Err(NotAdopted::Unconfirmed(nodes)) => {
+                Unadopted { resource, nodes, quorum: self.redlock.masters().1 }.into()
+            }
+        })
     }
 }
 
@@ -159,21 +174,6 @@ pub struct AdoptFuture<K: Kind = Unfenced> {
 }
 
 type Adopting<K> = Pin<Box<dyn Future<Output = Result<Guard<K>, AdoptError<K>>> + Send + Sync>>;
-
-/// Returns the outcome for the caller.
-fn picked_up<K: Kind>(resource: Arc<str>, answer: AdoptResult) -> Result<Guard<K>, AdoptErrorKind> {
-    use coordinator::NotAdopted::{HeldHere as Held, Lost, Unconfirmed};
-    Err(match answer {
-        Ok(Won { lock, token, .. }) => match lock.pick_up() {
-            Ok((driver, hold)) => return Ok(Guard::new(driver, hold, token, None)),
-            Err(Missed::TooLate) => TooLate { resource, reason: LossReason::Lapsed }.into(),
-            Err(Missed::Closed(closed)) => closed.into(),
-        },
-        Err((Held, _)) => HeldHere { resource }.into(),
-        Err((Lost(reason), _)) => TooLate { resource, reason }.into(),
-        Err((Unconfirmed(nodes), quorum)) => Unadopted { resource, nodes, quorum }.into(),
-    })
-}
 
 impl<K: Kind> Future for AdoptFuture<K> {
     type Output = Result<Guard<K>, AdoptError<K>>;

@@ -3,7 +3,7 @@
 
 mod source;
 
-pub(crate) use source::Source;
+pub(crate) use source::{Asking, Source, THREADS, on_a_thread};
 
 use std::fmt;
 use std::time::Duration;

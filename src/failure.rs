@@ -8,27 +8,19 @@ mod config;
 mod connect;
 mod debug;
 mod hand_over;
-mod list;
-mod overloaded;
-mod ready;
-mod reentrant;
 mod run;
 #[cfg(test)]
 mod tests;
 
-pub use acquire::{AcquireError, Contended, Disagreement, NoQuorum};
+pub use acquire::{AcquireError, Contended, Disagreement, NoQuorum, Overloaded};
 pub(crate) use blocked::Blocked;
 pub use call::{InvalidSetting, NoRandomness, WrongContext};
 #[cfg(feature = "config")]
 pub use config::ConfigError;
-pub use connect::{ConnectError, NodeProblem, PreflightError};
+pub use connect::{ConnectError, ListError, NodeProblem, NotReady, PreflightError, ReadyError};
 pub use hand_over::{AdoptErrorKind, HeldHere, TooLate, Unadopted};
-pub use list::ListError;
-pub use overloaded::Overloaded;
 pub use quorumlock_core::report::LossReason;
-pub use ready::{NotReady, ReadyError};
-pub use reentrant::ReentrantError;
-pub use run::{OnceError, RunError};
+pub use run::{OnceError, ReentrantError, RunError};
 
 use crate::report::{Answer, Escaped, Folded, NodeReport, Said, Span, UnknownCause, fold};
 use quorumlock_core::quorum::Membership;

@@ -9,7 +9,7 @@ pub use detach_error::DetachError;
 pub use downgrade::DowngradeError;
 
 use crate::detached::Detached;
-use crate::driver::{Handle, LeaseState, ReleaseResult, Request};
+use crate::driver::{Handle, LeaseState, ReleaseResult};
 use crate::failure::{ExtendError, Lost};
 use crate::fencing::FencingToken;
 use crate::kind::{Detachable, Fenced, Kind, Numbered, Unfenced};
@@ -112,10 +112,15 @@ impl<K: Kind> Guard<K> {
     #[doc(alias("renew", "refresh", "heartbeat"))]
     pub async fn extend(&self) -> Result<Deadline, ExtendError> {
         let Lease { driver, hold, .. } = &self.lease;
-        let attempt = hold.attempt;
-        driver.claim(hold);
-        match driver.ask(|request, reply| Request::Extend { request, attempt, reply }).await {
-            Ok(result) => result.map(Deadline),
+        self.answer(driver.extend(hold)).await.map(Deadline)
+    }
+
+    async fn answer<T>(
+        &self,
+        answer: oneshot::Receiver<Result<T, ExtendError>>,
+    ) -> Result<T, ExtendError> {
+        match answer.await {
+            Ok(result) => result,
             // The hold is over: it was lost in the meantime, or the driver has ended.
             Err(_) => Err(ExtendError::Lost(self.lost().await)),
         }
@@ -143,21 +148,17 @@ impl<K: Kind> Guard<K> {
     /// Safe: the lock is released whether or not you wait for it.
     #[doc(alias = "unlock")]
     pub async fn release(self) -> Result<Released, Lost> {
-        let answer = self.begin_release();
+        let answer = self.begin_release(true);
         self.end_release(answer).await
     }
 
-    /// Begins a [`release`](Self::release): the part before its first await.
-    pub(crate) fn begin_release(&self) -> Option<oneshot::Receiver<ReleaseResult>> {
-        self.lease.driver.finish(&self.lease.hold)
-    }
-
-    /// Releases the lock after work that has failed: the keys are deleted at once, whatever the
-    /// options of its acquire.
-    pub(crate) async fn release_at_once(self) -> Result<Released, Lost> {
-        let (reply, answer) = oneshot::channel();
-        self.lease.driver.release(&self.lease.hold, Some(reply));
-        self.end_release(Some(answer)).await
+    /// Begins a [`release`](Self::release): the part before its first await. After work that has failed, the keys are
+    /// deleted at once, whatever the options of the acquire.
+    pub(crate) fn begin_release(
+        &self,
+        ends_well: bool,
+    ) -> Option<oneshot::Receiver<ReleaseResult>> {
+        self.lease.driver.release(&self.lease.hold, ends_well, true)
     }
 
     /// Waits for the outcome of a release that was begun.
@@ -221,12 +222,8 @@ impl<K: Kind> Guard<K> {
         K: Detachable,
     {
         let Lease { driver, hold, .. } = &self.lease;
-        let (attempt, to) = (hold.attempt, driver.clone());
-        driver.claim(hold);
-        let detached =
-            driver.ask(|request, reply| Request::Detach { request, attempt, driver: to, reply });
-        let error = match detached.await {
-            Ok(Ok(in_transit)) => {
+        let error = match self.answer(driver.detach(hold)).await {
+            Ok(in_transit) => {
                 // Nothing is left to release. It is over already.
                 hold.part();
                 match in_transit.pick_up() {
@@ -234,9 +231,7 @@ impl<K: Kind> Guard<K> {
                     None => ExtendError::Lost(self.lost().await),
                 }
             }
-            Ok(Err(error)) => error,
-            // The hold is over: it was lost in the meantime, or the driver has ended.
-            Err(_) => ExtendError::Lost(self.lost().await),
+            Err(error) => error,
         };
         Err(DetachError { guard: self, error })
     }
@@ -250,7 +245,7 @@ impl<K: Kind> Guard<K> {
 
 impl<K: Kind> Drop for Guard<K> {
     fn drop(&mut self) {
-        self.lease.driver.release(&self.lease.hold, None);
+        let _ = self.lease.driver.release(&self.lease.hold, false, false);
     }
 }
 
@@ -337,7 +332,8 @@ impl<K: Kind> Lease<K> {
     ///
     /// [`Lost`] from the deadline on, or as soon as a quorum is known to be gone. In a fork, always.
     pub fn check(&self) -> Result<Duration, Lost> {
-        self.driver.check(&self.hold)
+        let (hold, now) = (&self.hold, self.driver.now());
+        if self.driver.is_here() { hold.check(now) } else { Err(hold.forked(now)) }
     }
 
     /// Completes when the lock must no longer be relied on: at the deadline, or as soon as a quorum
@@ -357,7 +353,8 @@ impl<K: Kind> Lease<K> {
     ///
     /// Safe: it only watches. Works on any executor.
     pub async fn lost(&self) -> Lost {
-        self.driver.lost(&self.hold).await
+        let (hold, driver) = (&self.hold, &self.driver);
+        if driver.is_here() { hold.lost().await } else { hold.forked(driver.now()) }
     }
 
     /// Returns a token that is cancelled when [`lost`](Self::lost) completes, for code that takes

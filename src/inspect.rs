@@ -10,8 +10,7 @@ mod own;
 mod queue;
 mod readers;
 
-use crate::driver::{ForceReleased, Inspected, Request};
-use crate::failure::InvalidSetting;
+use crate::failure::{Closed, InvalidSetting};
 use crate::fencing::FencingToken;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, OneLine, Span};
@@ -20,12 +19,11 @@ use judge::judge;
 pub use node::{NodeInspection, NodeState};
 use own::Whose;
 use quorumlock_core::coordinator::wire::Mailbox;
-use quorumlock_core::coordinator::{Beside, Mark, Owner, Seen, StoredValue};
+use quorumlock_core::coordinator::{Beside, Event, Mark, Owner, Question, Seen, StoredValue};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
 
 impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
@@ -59,10 +57,9 @@ impl Redlock {
         let key = self.options().key(&resource);
         let readers = self.options().beside(&resource).readers;
         let waitlist = self.options().waitlist(&key);
-        let asked = self.ask_about(&key, Some(Beside { readers, waitlist }));
-        let Inspected { nodes, membership, waiting } = self.driver().answer(asked).await?;
-        let own = self.driver().downgrade().own(vec![key.clone()]).await;
-        let mut found = Inspection { waiting, ..Inspection::new(resource, key, nodes, membership) };
+        let beside = Some(Beside { readers, waitlist });
+        let mut found = self.ask_about(resource, &key, beside).await?;
+        let own = self.driver().downgrade().own(vec![key]).await;
         found.learn(&own, 0);
         Ok(found)
     }
@@ -70,11 +67,20 @@ impl Redlock {
     /// Sends the question about a key, and returns where its answer comes.
     pub(crate) fn ask_about(
         &self,
+        resource: Arc<str>,
         key: &Arc<str>,
         beside: Option<Beside>,
-    ) -> oneshot::Receiver<Inspected> {
-        let key = key.clone();
-        self.driver().ask(|request, reply| Request::Inspect { request, key, beside, reply })
+    ) -> impl Future<Output = Result<Inspection, Closed>> {
+        let (key, name) = (key.clone(), key.clone());
+        let asked = self.driver().ask(move |machine, now, request| {
+            machine.handle_question(now, Question::inspect(request, &name, beside.as_ref()));
+        });
+        async move {
+            let Event::Inspected { nodes, waiting, .. } = self.driver().answer(asked).await? else {
+                return Err(Closed::ENDED);
+            };
+            Ok(Inspection { waiting, ..Inspection::new(resource, key, nodes, self.masters().1) })
+        }
     }
 
     /// Takes the lock away from the holder that `inspection` found, and from no other: that
@@ -118,8 +124,7 @@ impl Redlock {
         if holder.is_shared() {
             return self.release_readers(inspection, holder.readers()).await;
         }
-        let answer = self.take_away(inspection, None, holder);
-        self.driver().answer(answer).await?.map_err(InspectError::Unconfirmed)
+        self.take_away(inspection, None, holder).await
     }
 
     /// Sends the request to take it away, and returns where its answer comes. `readers` is their key,
@@ -129,15 +134,18 @@ impl Redlock {
         inspection: &Inspection,
         readers: Option<Arc<str>>,
         holder: &Holder,
-    ) -> oneshot::Receiver<ForceReleased> {
+    ) -> impl Future<Output = Result<Vec<NodeReport>, InspectError>> + use<'_> {
         let (key, value) = (inspection.key.clone(), holder.value.clone());
-        self.driver().ask(|request, reply| Request::ForceRelease {
-            request,
-            key,
-            readers,
-            value,
-            reply,
-        })
+        let asked = self.driver().ask(move |machine, now, request| {
+            let question = Question::force_release(request, &key, readers.as_deref(), value);
+            machine.handle_question(now, question);
+        });
+        async {
+            match self.driver().answer(asked).await? {
+                Event::ForceReleased { result, .. } => result.map_err(InspectError::Unconfirmed),
+                _ => Err(Closed::ENDED.into()),
+            }
+        }
     }
 }
 

@@ -32,14 +32,6 @@ impl Named {
 /// Every master once, and which master belongs to which list.
 pub(crate) type Resolved = (Vec<Address>, Membership);
 
-/// One master.
-struct Master {
-    /// The address as written, wherever its stream goes: the other list identifies the master by
-    /// it.
-    written: Address,
-    address: Address,
-}
-
 impl Lists {
     /// Resolves both lists; the masters of the first one come first.
     pub(crate) fn resolve(
@@ -55,12 +47,12 @@ impl Lists {
         let mut masters = Vec::new();
         let list = add("nodes", &self.nodes, tls, &mut masters)?;
         let joint_with = add("joint_with", &self.joint_with, tls, &mut masters)?;
-        let has_password = |master: &&Master| master.address.login.password.is_some();
+        let has_password = |master: &&Address| master.login.password.is_some();
         if let Some(master) = masters.iter().find(has_password).filter(|_| credentials.is_some()) {
             let problem = format!(
                 "{} has a password in its address, and a provider of credentials takes its place: leave \
                  one of them out",
-                master.written.name
+                master.name
             );
             return Err(InvalidSetting::new("credentials", problem));
         }
@@ -70,9 +62,10 @@ impl Lists {
             Membership::joint(list, joint_with)
         };
         let membership = membership.ok_or_else(|| too_many("nodes", masters.len(), ""))?;
-        let address =
-            |master: Master| Address { credentials: credentials.cloned(), ..master.address };
-        Ok((masters.into_iter().map(address).collect(), membership))
+        for master in &mut masters {
+            master.credentials = credentials.cloned();
+        }
+        Ok((masters, membership))
     }
 }
 
@@ -81,7 +74,7 @@ fn add(
     field: &'static str,
     list: &[Named],
     tls: Option<&TlsConfig>,
-    masters: &mut Vec<Master>,
+    masters: &mut Vec<Address>,
 ) -> Result<NodeSet, InvalidSetting> {
     let count = list.len();
     if count > NodeSet::CAPACITY {
@@ -95,27 +88,25 @@ fn add(
             InvalidSetting::new(field, format!("node {number} of {count}: {problem}"))
         };
         let info = named.info.as_ref().map_err(|problem| invalid(problem))?;
-        let written = Address::from_info(info, tls).map_err(|problem| invalid(&problem))?;
-        let mut address = written.clone();
+        let mut address = Address::from_info(info, tls).map_err(|problem| invalid(&problem))?;
         if let Some(transport) = &named.transport {
             address.transport = transport.clone();
         }
-        let shared = masters[..earlier].iter().position(|other| other.written.same_place(&written));
+        let shared = masters[..earlier].iter().position(|other| other.name == address.name);
         let place = shared.unwrap_or(masters.len());
         let twin = places.iter().position(|&other| {
-            other == place
-                || masters.get(other).is_some_and(|master| master.address.same_place(&address))
+            other == place || masters.get(other).is_some_and(|master| master.same_place(&address))
         });
-        let name = &written.name;
+        let name = &address.name;
         if let Some(twin) = twin {
             let twin = twin + 1;
             let problem = format!("{name} is node {twin} already: name each master once");
             return Err(invalid(&problem));
         }
         match masters.get(place) {
-            Some(other) if other.address.login != written.login => {
-                let login = &other.address.login;
-                let what = if login.database == written.login.database {
+            Some(other) if other.login != address.login => {
+                let login = &other.login;
+                let what = if login.database == address.login.database {
                     "other credentials".to_owned()
                 } else {
                     format!("database {}", login.database)
@@ -127,7 +118,7 @@ fn add(
                 return Err(invalid(&problem));
             }
             Some(_) => {}
-            None => masters.push(Master { written, address }),
+            None => masters.push(address),
         }
         places.push(place);
     }

@@ -87,30 +87,30 @@ impl Default for Options {
 impl Options {
     /// Checks everything that can be known before a connection is made.
     pub(crate) fn check(&self) -> Result<(), InvalidSetting> {
-        for (field, timeout) in [
-            ("operation_timeout", self.operation_timeout),
-            ("connect_timeout", self.connect_timeout),
-        ] {
-            if timeout < Duration::from_millis(1) {
-                return Err(InvalidSetting::new(field, "must be at least 1ms"));
-            }
-        }
-        if self.backoff.base.is_zero() || self.backoff.cap < self.backoff.base {
-            let problem = "the first delay must be above zero and at most the longest one";
-            return Err(InvalidSetting::new("backoff", problem));
-        }
-        if self.drift.rate_ppm >= 1_000_000 {
-            let problem = format!(
-                "{} ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate",
-                self.drift.rate_ppm
-            );
-            return Err(InvalidSetting::new("drift", problem));
-        }
-        for side in [self.fencing_window.back, self.fencing_window.ahead] {
-            if side < Duration::from_millis(1) || side > LONGEST_TTL {
-                let problem = "each side must be at least 1ms, and at most 292 years";
-                return Err(InvalidSetting::new("fencing_window", problem));
-            }
+        let (least, window, ppm) =
+            (Duration::from_millis(1), self.fencing_window, self.drift.rate_ppm);
+        let (base, cap) = (self.backoff.base, self.backoff.cap);
+        let usual =
+            format!("{ppm} ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate");
+        let broken = [
+            ("operation_timeout", self.operation_timeout < least, "must be at least 1ms"),
+            ("connect_timeout", self.connect_timeout < least, "must be at least 1ms"),
+            (
+                "backoff",
+                base.is_zero() || cap < base,
+                "the first delay must be above zero and at most the longest one",
+            ),
+            ("drift", ppm >= 1_000_000, &usual),
+            (
+                "fencing_window",
+                ![window.back, window.ahead]
+                    .iter()
+                    .all(|side| (least..=LONGEST_TTL).contains(side)),
+                "each side must be at least 1ms, and at most 292 years",
+            ),
+        ];
+        if let Some((field, _, problem)) = broken.into_iter().find(|(_, is_broken, _)| *is_broken) {
+            return Err(InvalidSetting::new(field, problem));
         }
         self.check_names()?;
         if self.max_ttl > LONGEST_TTL {

@@ -1,6 +1,6 @@
 //! The handle that users clone.
 
-use crate::driver::{Handle, Request};
+use crate::driver::Handle;
 use crate::failure::ShutdownError;
 use crate::lists::Resolved;
 use crate::options::Options;
@@ -64,8 +64,7 @@ impl Redlock {
     ///
     /// Safe: once polled, the shutdown continues even if this future is dropped.
     pub async fn shutdown(&self) -> Result<(), ShutdownError> {
-        // Dropped, not answered: by the driver when it ends, or here if it had already ended.
-        let _ = self.driver.ask(|_, reply| Request::Shutdown(reply)).await;
+        self.driver.close().await;
         self.driver.ended()
     }
 

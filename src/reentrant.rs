@@ -9,7 +9,6 @@ use crate::released::Released;
 use crate::resource::Resources;
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -263,7 +262,7 @@ impl<K: Kind> ReentrantGuard<K> {
             return checked.map(|_| None);
         };
         let Outermost { guard, occupied, door } = outermost;
-        let answer = guard.begin_release();
+        let answer = guard.begin_release(true);
         // A caller that comes now asks behind the release, and need not wait for its confirmation.
         drop((occupied, door));
         guard.end_release(answer).await.map(Some)

@@ -4,7 +4,7 @@ use crate::acquire::{Acquire, Held};
 use crate::failure::{AcquireError, RunError};
 use crate::guard::{Guard, Lease};
 use crate::kind::Kind;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
@@ -73,11 +73,8 @@ impl<K: Kind> Guard<K> {
         // The loss first, so that a body is no longer polled once the lock is lost.
         let ran: Result<T, RunError<T>> = either(lost, async { Ok(body.await) }).await;
         let result = ran?;
-        let released = match ends_well(&result) {
-            true => self.release().await,
-            false => self.release_at_once().await,
-        };
-        match released {
+        let answer = self.begin_release(ends_well(&result));
+        match self.end_release(answer).await {
             Ok(_) => Ok(result),
             Err(lost) => Err(RunError::Lost { lost, result: Some(result) }),
         }

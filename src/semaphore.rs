@@ -1,14 +1,13 @@
 //! A semaphore: permits of which a fixed number are held at a time, in all processes together.
 
 use crate::acquire::Acquire;
-use crate::driver::Request;
 use crate::guard::{Guard, Lease};
 use crate::inspect::InspectError;
 use crate::inspect::Inspection;
 use crate::kind::Permitted;
 use crate::redlock::Redlock;
 use crate::resource::{Pool, Resources};
-use quorumlock_core::coordinator::Slots;
+use quorumlock_core::coordinator::{Event, Question, Slots};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -121,8 +120,10 @@ impl Semaphore {
     pub async fn available_permits(&self) -> Result<usize, InspectError> {
         self.pool.check(self.redlock.options())?;
         let (driver, keys) = (self.redlock.driver(), self.pool.slots.names().to_vec());
-        let look = |request, reply| Request::Look { request, keys, reply };
-        let free_in = driver.answer(driver.ask(look)).await?;
+        let asked = driver.ask(move |machine, now, request| {
+            machine.handle_question(now, Question::look(request, &keys, None));
+        });
+        let Event::Looked { free_in, .. } = driver.answer(asked).await? else { return Ok(0) };
         Ok(free_in.into_iter().flatten().filter(Duration::is_zero).count())
     }
 
@@ -150,15 +151,12 @@ impl Semaphore {
         let Pool { resource, slots, .. } = &*self.pool;
         self.pool.check(self.redlock.options())?;
         // All of them are asked at once.
-        let asked: Vec<_> =
-            slots.names().iter().map(|key| self.redlock.ask_about(key, None)).collect();
+        let ask = |key| self.redlock.ask_about(resource.clone(), key, None);
+        let asked: Vec<_> = slots.names().iter().map(ask).collect();
         let own = self.redlock.driver().downgrade().own(slots.names().to_vec());
         let mut permits = Vec::with_capacity(asked.len());
-        for ((slot, key), answer) in (0..).zip(slots.names()).zip(asked) {
-            let found = self.redlock.driver().answer(answer).await?;
-            let permit =
-                Inspection::new(resource.clone(), key.clone(), found.nodes, found.membership);
-            permits.push(permit.at_slot(Some(slot)));
+        for (slot, found) in (0..).zip(asked) {
+            permits.push(found.await?.at_slot(Some(slot)));
         }
         let own = own.await;
         permits.iter_mut().enumerate().for_each(|(place, permit)| permit.learn(&own, place));

@@ -1,6 +1,5 @@
 //! The standing of the masters, and whether locks can be acquired.
 
-use crate::driver::Request;
 use crate::failure::{Closed, ReadyError};
 use crate::redlock::Redlock;
 use std::time::Duration;
@@ -31,7 +30,8 @@ impl Redlock {
     ///
     /// Safe: it changes nothing.
     pub async fn status(&self) -> Result<Status, Closed> {
-        self.driver().answer(self.driver().ask(|_, reply| Request::Status(reply))).await
+        let status = self.driver().look(|machine, now| machine.masters().status(now));
+        self.driver().answer(status).await
     }
 
     /// Waits until a quorum of each list may vote, for at most `within`. Intended for the start of
@@ -67,8 +67,6 @@ impl Redlock {
     ///
     /// Safe: it changes nothing.
     pub async fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
-        let ready = self.driver().ask(|_, reply| Request::WaitUntilReady { within, reply });
-        self.driver().answer(ready).await??;
-        Ok(())
+        Ok(self.driver().answer(self.driver().ready(within)).await??)
     }
 }

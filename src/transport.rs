@@ -1,6 +1,5 @@
 //! The ways to a master, as an address names them and the driver dials them.
 
-use std::future::Future;
 use std::io;
 #[cfg(unix)]
 use std::path::PathBuf;

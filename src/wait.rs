@@ -6,7 +6,6 @@ use crate::error::{
     ShutdownError, WrongContext,
 };
 use crate::kind::{Kind, sealed::Sealed};
-use std::future::{Future, IntoFuture};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};

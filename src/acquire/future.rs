@@ -1,18 +1,17 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::{Acquire, Held, Terms};
-use crate::driver::{Acquirer, Ahead, Handle, LeaseState, LockRequest, Missed, Request, Won};
+use crate::driver::{Acquirer, Ahead, Handle, LeaseState, LockRequest, Request, Won};
 use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
 use crate::kind_name::KindName;
 use crate::resource::Resources;
-use crate::telemetry::{Ending, Span};
+use crate::telemetry::Span;
 use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
 use quorumlock_core::shelf::WarmTerms;
 use std::fmt;
-use std::future::{Future, IntoFuture};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -157,18 +156,11 @@ impl Terms {
         let (driver, resource) = (self.redlock.driver(), self.resources.shown());
         let hold = driver.take_idle(key, &resource, warm)?;
         if WATCHED {
-            let (span, waited) = (&Span::acquire(&resource, false, false), Duration::ZERO);
+            let span = Span::acquire(&resource, false, false);
             span.reused();
-            let ending = Ending { span, resource: &resource, waited };
-            ending.answered(driver.outlet(), &Ok(()));
+            driver.outlet().ended(&span, &resource, Duration::ZERO, Some(Ok(())));
         }
         Some((driver.clone(), hold))
-    }
-
-    /// Reports a refusal to tracing and metrics: the driver was not asked.
-    fn report_refused<K: Kind>(&self, result: &Result<Guard<K>, AcquireError>) {
-        let (span, resource, waited) = (&Span::none(), &*self.resources.shown(), Duration::ZERO);
-        Ending { span, resource, waited }.answered(self.redlock.driver().outlet(), result);
     }
 }
 
@@ -182,21 +174,22 @@ impl Waiting {
         match answer {
             Some(Ok(Won { lock, token, slot })) => match lock.pick_up() {
                 Ok((driver, hold)) => Ok(Guard::new(driver, hold, token, slot)),
-                Err(Missed::TooLate) => {
+                Err(None) => {
                     let waited = self.driver.now().since(self.began);
                     Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
                 }
-                Err(Missed::Closed(closed)) => Err(closed.into()),
+                Err(Some(closed)) => Err(closed.into()),
             },
             Some(Err(error)) => Err(*error),
             None => Err(self.driver.closed().into()),
         }
     }
 
-    /// Returns what is reported to tracing and metrics about the end.
-    fn ending(&self) -> Ending<'_> {
-        let waited = self.driver.now().since(self.began);
-        Ending { span: &self.span, resource: &self.resource, waited }
+    /// Reports that the caller has its answer, or has gone.
+    fn report(&self, answer: Option<Result<(), &AcquireError>>) {
+        let (outlet, waited) = (self.driver.outlet(), self.driver.now().since(self.began));
+        outlet.waits_no_more(self.kind);
+        outlet.ended(&self.span, &self.resource, waited, answer);
     }
 }
 
@@ -210,12 +203,14 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
             let request = match terms.request(K::IS_FENCED) {
                 Ok(request) => request,
                 Err(invalid) => {
-                    let refused = Err(invalid.into());
+                    let error = AcquireError::from(invalid);
                     if WATCHED {
-                        terms.report_refused(&refused);
+                        let (driver, resource) = (terms.redlock.driver(), terms.resources.shown());
+                        let (span, answer) = (Span::none(), Some(Err(&error)));
+                        driver.outlet().ended(&span, &resource, Duration::ZERO, answer);
                     }
                     self.state = State::Done;
-                    return Poll::Ready(refused);
+                    return Poll::Ready(Err(error));
                 }
             };
             if let Some(warm) = request.warm_terms() {
@@ -232,8 +227,7 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
         let result = waiting.picked_up(answer.ok());
         if WATCHED {
-            waiting.driver.outlet().waits_no_more(waiting.kind);
-            waiting.ending().answered(waiting.driver.outlet(), &result);
+            waiting.report(Some(result.as_ref().map(|_| ())));
         }
         self.state = State::Done;
         Poll::Ready(result)
@@ -254,8 +248,7 @@ impl<G: Held> Drop for Direct<G> {
             waiting.answer.close();
             waiting.driver.send(Request::Cancel(waiting.request));
             if WATCHED {
-                waiting.driver.outlet().waits_no_more(waiting.kind);
-                waiting.ending().cancelled(waiting.driver.outlet());
+                waiting.report(None);
             }
         }
     }

@@ -13,8 +13,8 @@ use std::time::Duration;
 pub(crate) struct Terms {
     pub(crate) redlock: Redlock,
     pub(crate) resources: Resources,
-    pub(super) ttl: Duration,
-    pub(super) lock_delay: Duration,
+    pub(crate) ttl: Duration,
+    pub(crate) lock_delay: Duration,
     pub(super) timeout: Nanos,
     pub(super) keep_alive: Option<Nanos>,
     /// Shared, since it is part of every attempt.

@@ -3,7 +3,8 @@
 
 use super::*;
 use crate::driver::clock::Clock;
-use crate::driver::{Ended, Handle, Inbox, LockRequest, Request, requests};
+use crate::driver::inbox::{Inbox, requests};
+use crate::driver::{Ended, Handle, LockRequest, Request};
 use crate::options::Options;
 use crate::redlock::Setup;
 use crate::telemetry::Outlet;

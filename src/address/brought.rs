@@ -17,17 +17,14 @@ pub(crate) struct Brought {
 }
 
 impl Address {
-    /// Asks for the identity that counts there by now; `None` if the address has it.
-    async fn credentials(&self) -> Option<Result<Credentials, Arc<str>>> {
-        match &self.credentials {
+    /// Asks for credentials, and then dials: credentials valid for minutes are not kept for a slow network. Without a
+    /// time `within` which to dial, they are for an existing connection.
+    pub(crate) async fn bring(&self, within: Option<Duration>) -> Brought {
+        let mut credentials = match &self.credentials {
             Some(source) => Some(source.ask(&self.name, self.login.username.as_deref()).await),
             None => None,
-        }
-    }
-
-    /// Asks for credentials, and then dials: credentials valid for minutes are not kept for a slow network.
-    pub(crate) async fn dial(&self, within: Duration) -> Brought {
-        let mut credentials = self.credentials().await;
+        };
+        let Some(within) = within else { return Brought { credentials, stream: None } };
         if let Some(Err(cause)) = &credentials {
             let failed = Err(io::Error::other(format!("no credentials: {cause}")));
             return Brought { credentials, stream: Some(failed) };
@@ -38,10 +35,5 @@ impl Address {
             *life = life.saturating_sub(given_at.elapsed());
         }
         Brought { credentials, stream }
-    }
-
-    /// Asks for credentials for an existing connection.
-    pub(crate) async fn renew(&self) -> Brought {
-        Brought { credentials: self.credentials().await, stream: None }
     }
 }

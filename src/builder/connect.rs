@@ -7,19 +7,13 @@ use crate::credentials::Source;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
-use crate::driver::{self, Callers, Driver, Ended, Handle, IdleLocks, Request};
+use crate::driver::{Connected, Driver};
 use crate::failure::{Closed, ConnectError, InvalidSetting, NoRandomness};
 use crate::lists::Resolved;
 use crate::own_thread;
 use crate::redlock::{Redlock, Setup};
-use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{Coordinator, Random};
-use std::sync::Arc;
+use quorumlock_core::coordinator::Random;
 use tokio::runtime::Handle as Runtime;
-use tokio::sync::oneshot;
-
-/// The outcome of the first try to connect to every node.
-type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 impl RedlockBuilder {
     /// Connects, on the tokio runtime that this is awaited on, or on a [thread](Self::own_thread). Returns once each master has
@@ -64,7 +58,7 @@ impl RedlockBuilder {
         };
         let (redlock, connected) = own_thread::begin(own_thread, begin)?;
         connected.await.map_err(|_| Closed::ENDED)??;
-        redlock.driver().send(Request::Connected);
+        redlock.driver().in_use();
         Ok(redlock)
     }
 
@@ -90,30 +84,11 @@ impl RedlockBuilder {
         }
         runtime::check("connect()", addresses.iter().map(|address| &address.transport))?;
 
-        let clock = self.clock;
-        let names = addresses.iter().map(|address| (address.name.clone(), address.login.clone()));
-        let settings = self.options.settings(membership, &addresses);
-        let mut machine = Coordinator::new(clock.now(), settings, names, Box::new(OsRandom::new()));
-        let idle_locks = Arc::<IdleLocks>::default();
-        machine.use_shelf(idle_locks.clone());
-        let (requests, inbox) = driver::requests();
-        let (reply, connected) = oneshot::channel();
-        let outlet = Outlet::new(addresses.iter().map(|address| &address.name));
-        let names = addresses.iter().map(|address| address.name.clone());
-        let callers = Callers::new(
-            reply,
-            self.options.strict,
-            self.options.key_prefix.len(),
-            Telemetry::new(outlet.clone(), names),
-            idle_locks.clone(),
-        );
-        let ended = Ended::default();
-        let driver =
-            Driver::new(machine, clock, inbox, callers, &addresses, &self.options, ended.clone());
-        let handle = Handle::new(requests, clock, ended, outlet, idle_locks);
+        let masters = (addresses, membership);
+        let (handle, driver, connected) = Driver::begin(&self.options, &masters, self.clock);
         let setup = Setup {
             options: self.options,
-            masters: (addresses, membership),
+            masters,
             own_runtime: self.own_thread.then(Runtime::current),
         };
         Ok((Redlock { setup: setup.into(), driver: handle }, driver, connected))

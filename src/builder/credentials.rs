@@ -1,11 +1,11 @@
 //! The identity of the client at the masters, where it is in no address.
 
 use super::RedlockBuilder;
-use crate::credentials::{Credentials, Source};
+use crate::credentials::{Asking, Credentials, Source, THREADS, on_a_thread};
 use std::error::Error;
-use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 impl RedlockBuilder {
     /// Sets a provider of credentials that change while this client runs. It takes the place of
@@ -56,7 +56,16 @@ impl RedlockBuilder {
         F: Future<Output = Result<Credentials, E>> + Send + 'static,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        self.credentials = Some(Source::provider(provider));
+        let provider = Arc::new(provider);
+        let asked = move |master| -> Asking {
+            let provider = provider.clone();
+            // The call itself may panic, too.
+            Box::pin(async move {
+                let asked = provider(master).await;
+                asked.map_err(|error| format!("their provider failed: {}", error.into()))
+            })
+        };
+        self.credentials = Some(Source { provider: Arc::new(asked), file: None });
         self
     }
 
@@ -70,13 +79,17 @@ impl RedlockBuilder {
     ///     std::fs::read_to_string("/run/secrets/redis").map(Credentials::password)
     /// });
     /// ```
-    pub fn blocking_credentials<P, E>(mut self, provider: P) -> Self
+    pub fn blocking_credentials<P, E>(self, provider: P) -> Self
     where
         P: Fn(Arc<str>) -> Result<Credentials, E> + Send + Sync + 'static,
         E: Into<Box<dyn Error + Send + Sync>> + 'static,
     {
-        self.credentials = Some(Source::blocking(provider));
-        self
+        let (provider, threads) = (Arc::new(provider), Arc::new(Semaphore::new(THREADS)));
+        self.credentials(move |master| {
+            let provider = provider.clone();
+            let work = move || provider(master).map_err(|error| error.into().to_string());
+            on_a_thread(threads.clone(), work)
+        })
     }
 
     /// Sets a file with the credentials for all masters, which may change while this client runs: a secret

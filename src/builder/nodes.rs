@@ -4,7 +4,6 @@ use super::RedlockBuilder;
 use crate::address::IntoNode;
 use crate::lists::Named;
 use crate::transport::{BoxStream, Transport};
-use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};

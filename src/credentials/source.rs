@@ -3,9 +3,7 @@
 
 use super::Credentials;
 use quorumlock_core::coordinator::wire::{self, Renewal};
-use std::error::Error;
 use std::fs::File;
-use std::future::Future;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -26,50 +24,19 @@ const LOOK: Duration = Duration::from_secs(2);
 const LONGEST: u64 = 64 << 10;
 
 /// Threads that one source may block at once. The system does not give up a thread that hangs.
-const THREADS: usize = 4;
+pub(crate) const THREADS: usize = 4;
 
-type Asking = Pin<Box<dyn Future<Output = Result<Credentials, String>> + Send>>;
+pub(crate) type Asking = Pin<Box<dyn Future<Output = Result<Credentials, String>> + Send>>;
 
 /// Where credentials come from.
 #[derive(Clone)]
 pub(crate) struct Source {
-    provider: Arc<dyn Fn(Arc<str>) -> Asking + Send + Sync>,
+    pub(crate) provider: Arc<dyn Fn(Arc<str>) -> Asking + Send + Sync>,
     /// The file that it reads, if it does.
-    file: Option<Arc<Path>>,
+    pub(crate) file: Option<Arc<Path>>,
 }
 
 impl Source {
-    pub(crate) fn provider<P, F, E>(provider: P) -> Self
-    where
-        P: Fn(Arc<str>) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Credentials, E>> + Send + 'static,
-        E: Into<Box<dyn Error + Send + Sync>>,
-    {
-        let provider = Arc::new(provider);
-        let provider = Arc::new(move |node| -> Asking {
-            let provider = provider.clone();
-            // The call itself may panic, too.
-            Box::pin(async move {
-                let asked = provider(node).await;
-                asked.map_err(|error| format!("their provider failed: {}", error.into()))
-            })
-        });
-        Self { provider, file: None }
-    }
-
-    pub(crate) fn blocking<P, E>(provider: P) -> Self
-    where
-        P: Fn(Arc<str>) -> Result<Credentials, E> + Send + Sync + 'static,
-        E: Into<Box<dyn Error + Send + Sync>> + 'static,
-    {
-        let (provider, threads) = (Arc::new(provider), Arc::new(Semaphore::new(THREADS)));
-        Self::provider(move |master| {
-            let provider = provider.clone();
-            let work = move || provider(master).map_err(|error| error.into().to_string());
-            on_a_thread(threads.clone(), work)
-        })
-    }
-
     pub(crate) fn file(path: PathBuf) -> Self {
         let (file, threads) = (Arc::<Path>::from(path), Arc::new(Semaphore::new(THREADS)));
         let path = file.clone();
@@ -115,7 +82,7 @@ impl Source {
 }
 
 /// Runs code that blocks, on a thread of the runtime, unless as many hang already.
-fn on_a_thread(
+pub(crate) fn on_a_thread(
     threads: Arc<Semaphore>,
     work: impl FnOnce() -> Result<Credentials, String> + Send + 'static,
 ) -> Asking {

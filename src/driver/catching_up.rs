@@ -1,7 +1,6 @@
 //! Reading of what has arrived, before rounds begin without the masters that have not answered.
 
 use super::Driver;
-use std::future::Future;
 use std::task::Context;
 use std::time::Duration;
 use tokio::task::coop::has_budget_remaining;

@@ -3,11 +3,16 @@
 
 mod names;
 
+use super::Driver;
+use super::link::Link;
+use crate::address::Brought;
 use crate::report::Span;
 use crate::transport::{BoxStream, PLAIN_PORT, Transport};
+use quorumlock_core::coordinator::Epoch;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
@@ -16,6 +21,48 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 #[cfg(feature = "tls")]
 use tokio_rustls::{TlsConnector, rustls};
+
+impl Driver {
+    /// Takes the dials that have ended.
+    pub(super) fn take_dials(&mut self, cx: &mut Context<'_>) {
+        while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
+            self.now = self.clock.now();
+            let (task, brought) = match dial {
+                Ok((task, brought)) => (task, brought),
+                Err(panicked) => {
+                    let stream = Some(Err(io::Error::other("the dial panicked")));
+                    (panicked.id(), Brought { credentials: None, stream })
+                }
+            };
+            let Some((node, epoch)) = self.dialing.remove(&task) else { continue };
+            if let Some(given) = brought.credentials {
+                self.machine.handle_credentials(self.now, node, epoch, given);
+            }
+            match brought.stream {
+                None => {}
+                Some(Ok(stream)) => {
+                    let hint = self.addresses[node].transport.hint();
+                    self.links[node] = Some(Link::new(epoch, stream, hint));
+                    self.machine.handle_connected(self.now, node, epoch);
+                }
+                Some(Err(error)) if is_rejected(&error) => {
+                    self.machine.handle_rejected(self.now, node, epoch, &error.to_string());
+                }
+                Some(Err(error)) => {
+                    self.machine.handle_closed(self.now, node, epoch, &error.to_string());
+                }
+            }
+        }
+    }
+
+    /// Renews credentials, and dials if there is a time for that.
+    pub(super) fn bring(&mut self, node: usize, epoch: Epoch, within: Option<Duration>) {
+        let address = self.addresses[node].clone();
+        let bringing = async move { address.bring(within).await };
+        let task = self.dials.spawn(self.process.clone().alone(bringing));
+        self.dialing.insert(task.id(), (node, epoch));
+    }
+}
 
 impl Transport {
     /// Dials once. `within` bounds the name lookup, the connect and the TLS handshake together. The
@@ -63,7 +110,7 @@ impl Transport {
 
 /// Returns whether the server was reached, and another try will not help: its certificate is not the one
 /// of a master to trust.
-pub(crate) fn is_rejected(_error: &io::Error) -> bool {
+fn is_rejected(_error: &io::Error) -> bool {
     #[cfg(feature = "tls")]
     return _error.get_ref().is_some_and(|cause| cause.is::<crate::tls::Untrusted>());
     #[cfg(not(feature = "tls"))]

@@ -1,16 +1,17 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
 use super::clock::Clock;
+use super::inbox::Requests;
 use super::process::Process;
-use super::{IdleLocks, LeaseState, LockRequest, Own, Request, Requests};
-use crate::failure::{Closed, Lost, ShutdownError, Why};
+use super::{Callers, IdleLocks, LeaseState, LockRequest, Own, Request};
+use crate::failure::{Closed, ShutdownError, Why};
 use crate::telemetry::Outlet;
-use quorumlock_core::coordinator::RequestId;
+use quorumlock_core::coordinator::{Coordinator, Event, RequestId};
 use quorumlock_core::quorum::Instant;
 use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use tokio::sync::oneshot;
 
 /// The outcome of the driver, and why it has ended, set once it has.
@@ -88,14 +89,46 @@ impl Handle {
         }
     }
 
-    /// Sends a request with an id of its own, and returns where its answer comes.
-    pub(crate) fn ask<T>(
+    /// Lets the driver do this, as [`send`](Self::send) does.
+    pub(crate) fn run(
         &self,
-        request: impl FnOnce(RequestId, oneshot::Sender<T>) -> Request,
+        run: impl FnOnce(&mut Callers, &mut Coordinator, Instant) + Send + 'static,
+    ) {
+        self.send(Request::Run(Box::new(run)));
+    }
+
+    /// Returns where that comes which this client itself knows, unless it is closed.
+    pub(crate) fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&mut Coordinator, Instant) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (reply, answer) = oneshot::channel();
-        self.send(request(self.next_request(), reply));
+        self.run(move |callers, machine, now| {
+            if !callers.closing {
+                let _ = reply.send(look(machine, now));
+            }
+        });
         answer
+    }
+
+    /// Asks the masters, unless the client is closed. The answer is the event that ends the request.
+    pub(crate) fn ask(
+        &self,
+        ask: impl FnOnce(&mut Coordinator, Instant, RequestId) + Send + 'static,
+    ) -> oneshot::Receiver<Event> {
+        let (request, (reply, answer)) = (self.next_request(), oneshot::channel());
+        self.run(move |callers, machine, now| {
+            if !callers.closing {
+                callers.waiting.asked.insert(request, reply);
+                ask(machine, now, request);
+            }
+        });
+        answer
+    }
+
+    /// Lets the driver know that a caller has the connection, before it can see that the last handle is gone.
+    pub(crate) fn in_use(&self) {
+        self.run(|callers, _, _| callers.in_use = true);
     }
 
     /// Fails in a fork.
@@ -113,23 +146,6 @@ impl Handle {
     /// Waits for the answer to a request, or says why it was dropped.
     pub(crate) async fn answer<T>(&self, answer: oneshot::Receiver<T>) -> Result<T, Closed> {
         answer.await.map_err(|_| self.closed())
-    }
-
-    /// Returns the time that is left of a hold, or why there is none.
-    pub(crate) fn check(&self, hold: &LeaseState) -> Result<Duration, Lost> {
-        if self.is_here() { hold.check(self.now()) } else { Err(hold.forked(self.now())) }
-    }
-
-    /// Completes when a hold is over; at once in a fork.
-    pub(crate) async fn lost(&self, hold: &LeaseState) -> Lost {
-        if self.is_here() { hold.lost().await } else { hold.forked(self.now()) }
-    }
-
-    /// Completes when another client has asked for the lock, or the hold is over; at once in a fork.
-    pub(crate) async fn wanted(&self, hold: &LeaseState) {
-        if self.is_here() {
-            hold.wanted().await;
-        }
     }
 
     /// Takes an idle lock of this process that suits these terms, if any, without the driver.
@@ -187,10 +203,11 @@ impl WeakHandle {
 
     /// Returns what this client itself knows of `keys`, which is nothing once it has ended.
     pub(crate) async fn own(self, keys: Vec<Arc<str>>) -> Own {
-        let ask = |shared| Handle(shared).ask(|_, reply| Request::Own { keys, reply });
-        match self.0.upgrade().map(ask) {
-            Some(answer) => answer.await.unwrap_or_default(),
-            None => Own::default(),
-        }
+        let Some(shared) = self.0.upgrade() else { return Own::default() };
+        let known = Handle(shared).look(move |machine, now| Own {
+            mailbox: machine.masters().known_mailbox(),
+            idle: keys.iter().map(|key| machine.idle_under(now, key)).collect(),
+        });
+        known.await.unwrap_or_default()
     }
 }

@@ -7,7 +7,7 @@ use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 
 #[derive(Default)]
-pub(super) struct Holds {
+pub(crate) struct Holds {
     slots: Vec<Option<Arc<LeaseState>>>,
     by_kind: ByKind,
 }
@@ -30,7 +30,7 @@ impl Holds {
         }
     }
 
-    pub(super) fn get(&self, attempt: AttemptId) -> Option<&Arc<LeaseState>> {
+    pub(crate) fn get(&self, attempt: AttemptId) -> Option<&Arc<LeaseState>> {
         self.slots.get(attempt.slot())?.as_ref().filter(|hold| hold.attempt == attempt)
     }
 

@@ -1,6 +1,6 @@
 //! Listening to a channel of the masters: a message on it reaches a caller as a hint.
 
-use super::{Handle, Request};
+use super::Handle;
 use quorumlock_core::coordinator::RequestId;
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -20,14 +20,25 @@ impl Handle {
     /// listener looks from time to time, too.
     pub(crate) fn listen(&self, channel: Arc<str>, ear: Arc<Notify>) -> Listening {
         let listener = self.next_request();
-        self.send(Request::Listen { listener, channel: channel.clone(), ear });
-        Listening { driver: self.clone(), listener, channel }
+        let listening = Listening { driver: self.clone(), listener, channel: channel.clone() };
+        self.run(move |callers, machine, now| {
+            if callers.closing {
+                ear.notify_one();
+            } else {
+                callers.waiting.listeners.insert(listener, ear);
+                machine.handle_listen(now, listener, channel);
+            }
+        });
+        listening
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
         let (listener, channel) = (self.listener, self.channel.clone());
-        self.driver.send(Request::Unlisten { listener, channel });
+        self.driver.run(move |callers, machine, _| {
+            callers.waiting.listeners.remove(&listener);
+            machine.handle_unlisten(listener, &channel);
+        });
     }
 }

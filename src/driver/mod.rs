@@ -12,7 +12,7 @@ mod dial;
 mod hand_over;
 mod handle;
 mod holds;
-mod inbox;
+pub(crate) mod inbox;
 mod lease_state;
 pub(crate) mod link;
 mod listening;
@@ -26,34 +26,31 @@ pub(crate) mod runtime;
 pub(crate) use acquirer::Acquirer;
 pub(crate) use ahead::Ahead;
 pub(crate) use callers::Callers;
-pub(crate) use hand_over::{Adopter, InTransit};
 pub(crate) use handle::{Ended, Handle, WeakHandle};
-use holds::Holds;
-pub(crate) use inbox::{Inbox, Requests, requests};
+use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use listening::Listening;
-pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
-pub(crate) use request::{
-    AdoptResult, ForceReleased, Inspected, LockRequest, Own, ReleaseResult, Request, Won,
-};
+pub(crate) use release_on_drop::ReleaseOnDrop;
+pub(crate) use request::{AdoptResult, LockRequest, Own, ReleaseResult, Request, Won};
 
 use crate::address::{Address, Brought};
-use crate::failure::{ShutdownError, Why};
+use crate::failure::{ConnectError, ShutdownError, Why};
+use crate::lists::Resolved;
 use crate::options::Options;
+use crate::telemetry::{Outlet, Telemetry};
 use catching_up::CatchingUp;
 use clock::Clock;
-use dial::is_rejected;
 use link::Link;
 use process::Process;
 use quorumlock_core::coordinator::{Action, Coordinator, Epoch};
 use quorumlock_core::quorum::Instant;
+use random::OsRandom;
 use std::collections::HashMap;
-use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
 
@@ -71,6 +68,9 @@ const BATCHES: usize = 4;
 const LONGEST_SLEEP_WHILE_HOLDING: Duration = Duration::from_millis(250);
 
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// The outcome of the first try to connect to every node.
+pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
 pub(crate) struct Driver {
     process: Process,
@@ -105,23 +105,32 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn new(
-        machine: Coordinator,
-        clock: Clock,
-        inbox: Inbox,
-        callers: Callers,
-        addresses: &[Address],
+    /// Creates a driver, and the first handle of it. It notifies `Connected` when every node has answered or failed.
+    pub(crate) fn begin(
         options: &Options,
-        ended: Ended,
-    ) -> Self {
-        Self {
+        (masters, membership): &Resolved,
+        clock: Clock,
+    ) -> (Handle, Self, Connected) {
+        let logins = masters.iter().map(|master| (master.name.clone(), master.login.clone()));
+        let settings = options.settings(*membership, masters);
+        let random = Box::new(OsRandom::new());
+        let mut machine = Coordinator::new(clock.now(), settings, logins, random);
+        let idle_locks = Arc::<IdleLocks>::default();
+        machine.use_shelf(idle_locks.clone());
+        let (requests, inbox) = requests();
+        let (reply, connected) = oneshot::channel();
+        let (ended, names) = (Ended::default(), masters.iter().map(|master| &master.name));
+        let outlet = Outlet::new(names.clone());
+        let telemetry = Telemetry::new(outlet.clone(), names.cloned());
+        let callers = Callers::new(clock, reply, options, telemetry, idle_locks.clone());
+        let driver = Self {
             process: Process::of_this(),
             machine,
             clock,
             inbox,
             callers,
-            links: addresses.iter().map(|_| None).collect(),
-            addresses: addresses.iter().cloned().map(Arc::new).collect(),
+            links: masters.iter().map(|_| None).collect(),
+            addresses: masters.iter().cloned().map(Arc::new).collect(),
             connect_timeout: options.connect_timeout,
             dials: JoinSet::new(),
             dialing: HashMap::new(),
@@ -136,8 +145,9 @@ impl Driver {
             linger: options.linger(),
             patience: options.operation_timeout,
             ends_at: None,
-            ended,
-        }
+            ended: ended.clone(),
+        };
+        (Handle::new(requests, clock, ended, outlet, idle_locks), driver, connected)
     }
 
     /// Takes requests of callers. Once all callers have gone, the driver pays what is owed and
@@ -159,14 +169,13 @@ impl Driver {
             if self.inbox.has_fenced() {
                 self.machine.handle_wall_clock(now, self.clock.wall_us());
             }
-            let mut ends = false;
             for request in self.inbox.others() {
-                ends |= self.callers.take(&mut self.machine, now, request);
+                self.callers.take(&mut self.machine, now, request);
             }
             for asked in self.inbox.acquires() {
                 self.callers.acquire(&mut self.machine, now, asked);
             }
-            if ends {
+            if self.callers.closing {
                 self.end_soon(now);
             }
         }
@@ -175,45 +184,13 @@ impl Driver {
 
     /// Pays what is owed, but no longer than there may be anything to delete.
     fn end_soon(&mut self, now: Instant) {
-        let linger = match self.callers.is_in_use() {
+        let linger = match self.callers.in_use {
             // Long enough for the masters to answer that this client is gone.
             true => self.linger.min(self.machine.longest_life().max(self.patience)),
             // A handshake in flight may still note something that must then be taken back.
             false => self.linger,
         };
         self.ends_at.get_or_insert(now.after(linger));
-    }
-
-    /// Takes the dials that have ended.
-    fn take_dials(&mut self, cx: &mut Context<'_>) {
-        while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
-            self.now = self.clock.now();
-            let (task, brought) = match dial {
-                Ok((task, brought)) => (task, brought),
-                Err(panicked) => {
-                    let stream = Some(Err(io::Error::other("the dial panicked")));
-                    (panicked.id(), Brought { credentials: None, stream })
-                }
-            };
-            let Some((node, epoch)) = self.dialing.remove(&task) else { continue };
-            if let Some(given) = brought.credentials {
-                self.machine.handle_credentials(self.now, node, epoch, given);
-            }
-            match brought.stream {
-                None => {}
-                Some(Ok(stream)) => {
-                    let hint = self.addresses[node].transport.hint();
-                    self.links[node] = Some(Link::new(epoch, stream, hint));
-                    self.machine.handle_connected(self.now, node, epoch);
-                }
-                Some(Err(error)) if is_rejected(&error) => {
-                    self.machine.handle_rejected(self.now, node, epoch, &error.to_string());
-                }
-                Some(Err(error)) => {
-                    self.machine.handle_closed(self.now, node, epoch, &error.to_string());
-                }
-            }
-        }
     }
 
     /// Reads all that has arrived. Returns `true` when [`Driver::act`] does.
@@ -270,18 +247,8 @@ impl Driver {
         while let Some(action) = self.machine.poll_action() {
             acted = true;
             match action {
-                Action::Dial { node, epoch } => {
-                    let (address, within) = (self.addresses[node].clone(), self.connect_timeout);
-                    let dial = async move { address.dial(within).await };
-                    let dial = self.dials.spawn(self.process.clone().alone(dial));
-                    self.dialing.insert(dial.id(), (node, epoch));
-                }
-                Action::Renew { node, epoch } => {
-                    let address = self.addresses[node].clone();
-                    let renewal = async move { address.renew().await };
-                    let asked = self.dials.spawn(self.process.clone().alone(renewal));
-                    self.dialing.insert(asked.id(), (node, epoch));
-                }
+                Action::Dial { node, epoch } => self.bring(node, epoch, Some(self.connect_timeout)),
+                Action::Renew { node, epoch } => self.bring(node, epoch, None),
                 Action::Close { node, epoch } => {
                     if self.links[node].as_ref().is_some_and(|link| link.epoch == epoch) {
                         self.links[node] = None;
@@ -358,7 +325,7 @@ impl Future for Driver {
             acted |= this.catch_up(cx);
             acted |= this.act();
             let decided = this.machine.decided();
-            this.callers.answer(&mut this.machine, this.clock);
+            this.callers.answer(&mut this.machine);
             let busy = decided.max(this.machine.open_rounds()) >= BUSY;
             if (batches > 0 || decided > 0) && !this.yielded && busy {
                 this.yielded = true;
@@ -367,8 +334,8 @@ impl Future for Driver {
             }
             this.write(cx);
             acted |= this.act();
-            acted |= this.callers.answer(&mut this.machine, this.clock);
-            this.callers.end_turn(&this.machine, this.clock);
+            acted |= this.callers.answer(&mut this.machine);
+            this.callers.end_turn(&this.machine);
             if this.has_ended() {
                 return Poll::Ready(());
             }

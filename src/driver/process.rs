@@ -4,7 +4,7 @@
 use super::LeaseState;
 use crate::failure::{LossReason, Lost};
 use quorumlock_core::quorum::Instant;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 

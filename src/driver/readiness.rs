@@ -1,15 +1,31 @@
 //! The callers that wait until a quorum may vote.
 
+use super::Handle;
 use super::request::Reply;
 use crate::failure::NotReady;
 use quorumlock_core::coordinator::Coordinator;
 use quorumlock_core::quorum::Instant;
+use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// A caller that waits until a quorum may vote.
 pub(super) struct Unready {
-    pub(super) since: Instant,
+    since: Instant,
     pub(super) until: Instant,
-    pub(super) reply: Reply<Result<(), NotReady>>,
+    reply: Reply<Result<(), NotReady>>,
+}
+
+impl Handle {
+    /// Waits until a quorum may vote, unless the client is closed.
+    pub(crate) fn ready(&self, within: Duration) -> oneshot::Receiver<Result<(), NotReady>> {
+        let (reply, answer) = oneshot::channel();
+        self.run(move |callers, _, now| {
+            if !callers.closing {
+                callers.unready.push(Unready { since: now, until: now.after(within), reply });
+            }
+        });
+        answer
+    }
 }
 
 /// Answers the callers that need not wait any longer, and forgets callers that gave up.

@@ -4,7 +4,7 @@ use super::{Leader, Watch};
 use crate::inspect::InspectError;
 use futures_core::Stream;
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 

@@ -18,7 +18,6 @@ use crate::inspect::{Holder, LockState};
 use crate::redlock::Redlock;
 use crate::report::Escaped;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,8 +28,9 @@ impl Redlock {
     /// waited for without a limit: a client that holds that lock in another way keeps candidates out.
     #[doc(alias("leader_election", "LeaderLatch"))]
     pub fn election(&self, name: impl AsRef<str>) -> Election {
-        let (ttl, lock_delay) = (self.options().ttl, self.options().lock_delay);
-        Election { redlock: self.clone(), name: name.as_ref().into(), ttl, lock_delay }
+        let name = Arc::from(name.as_ref());
+        let acquire = self.acquire(&name).timeout(Duration::MAX).keep_alive_for(Duration::MAX);
+        Election { name, acquire: acquire.fenced() }
     }
 }
 
@@ -59,10 +59,9 @@ impl Redlock {
 #[derive(Clone, Debug)]
 #[must_use = "an election does nothing by itself"]
 pub struct Election {
-    redlock: Redlock,
     name: Arc<str>,
-    ttl: Duration,
-    lock_delay: Duration,
+    /// That of any candidate.
+    acquire: Acquire<FencedGuard>,
 }
 
 /// A leader, as a quorum of masters names it.
@@ -94,7 +93,7 @@ impl Election {
     /// [`max_ttl`](crate::RedlockBuilder::max_ttl); default: the builder's
     /// [`ttl`](crate::RedlockBuilder::ttl).
     pub const fn ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = ttl;
+        self.acquire.terms.ttl = ttl;
         self
     }
 
@@ -102,7 +101,7 @@ impl Election {
     /// leader may still be in flight: see [`Acquire::lock_delay`](crate::Acquire::lock_delay).
     /// Default: the builder's.
     pub const fn lock_delay(mut self, lock_delay: Duration) -> Self {
-        self.lock_delay = lock_delay;
+        self.acquire.terms.lock_delay = lock_delay;
         self
     }
 
@@ -110,15 +109,6 @@ impl Election {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    fn acquire(&self, candidate: &str) -> Acquire<FencedGuard> {
-        let acquire = self.redlock.acquire(&self.name).ttl(self.ttl);
-        let acquire = acquire
-            .lock_delay(self.lock_delay)
-            .timeout(Duration::MAX)
-            .keep_alive_for(Duration::MAX);
-        acquire.candidate(candidate).fenced()
     }
 
     /// Waits until this candidate leads, however long that takes, outages included. The leadership
@@ -156,7 +146,7 @@ impl Election {
     where
         C: Into<String>,
     {
-        let acquire = self.acquire(&candidate.into());
+        let acquire = self.acquire.clone().candidate(&candidate.into());
         async move {
             loop {
                 match acquire.clone().await {
@@ -244,7 +234,7 @@ impl Election {
     ///
     /// Safe: it changes nothing.
     pub async fn leader(&self) -> Result<Option<Leader>, InspectError> {
-        let inspection = self.redlock.inspect(&self.name).await?;
+        let inspection = self.acquire.terms.redlock.inspect(&self.name).await?;
         match inspection.state() {
             LockState::Held(holder) => Ok(Leader::of(holder)),
             LockState::Free => Ok(None),

@@ -25,14 +25,14 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(election: Election) -> Self {
-        let terms = Terms::new(election.redlock.options().quarantine());
+        let terms = Terms::new(election.acquire.terms.redlock.options().quarantine());
         let pause = Duration::ZERO;
         Self { election, terms, ear: Arc::default(), listening: None, pause }
     }
 
     /// Looks until there is news.
     pub(crate) async fn news(&mut self) -> Result<Option<Leader>, InspectError> {
-        if self.election.redlock.own_runtime().is_none() {
+        if self.election.acquire.terms.redlock.own_runtime().is_none() {
             runtime::check("observe()", [])?;
         }
         loop {
@@ -46,7 +46,7 @@ impl Watch {
     /// Waits until the next look is due, or a message ends the pause. Returns whether one did. There is no pause
     /// in a fork, where the look fails.
     async fn pause(&self) -> bool {
-        let redlock = &self.election.redlock;
+        let redlock = &self.election.acquire.terms.redlock;
         if self.pause.is_zero() || !redlock.driver().is_here() {
             return false;
         }
@@ -61,8 +61,8 @@ impl Watch {
 
     /// Looks after a pause, which a message has ended or not. Returns news, if there is any.
     async fn look(&mut self, is_notified: bool) -> Result<Option<Option<Leader>>, InspectError> {
-        let Election { redlock, name, ttl, .. } = &self.election;
-        let longest = *ttl / 3;
+        let Election { name, acquire } = &self.election;
+        let (redlock, longest) = (&acquire.terms.redlock, acquire.terms.ttl / 3);
         self.pause = match self.listening {
             Some(_) if is_notified => SOON,
             Some(_) => self.pause.saturating_mul(2),

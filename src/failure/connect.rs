@@ -1,11 +1,12 @@
-//! The errors of connecting, and of asking beforehand.
+//! The errors of connecting, of asking beforehand, of a wait for enough masters, and of listing locks.
 
-use super::{Closed, InvalidSetting, NoRandomness, WrongContext};
-use crate::report::{Folded, OneLine, Said, fold};
+use super::{Closed, InvalidSetting, NoRandomness, WrongContext, behind};
+use crate::report::{Folded, OneLine, Said, Span, fold};
 use quorumlock_core::coordinator::Masters;
 use quorumlock_core::quorum::{Admission, Instant};
-use quorumlock_core::status::NodeStanding;
+use quorumlock_core::status::{NodeStanding, Status};
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The reason why there is no connection to the masters. Masters that are down or warming up are
@@ -64,6 +65,61 @@ pub enum PreflightError {
 }
 
 /// `what` is said of one master, and of several.
+/// The reason why [`wait_until_ready`](crate::Redlock::wait_until_ready) ended without a quorum.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReadyError {
+    /// Too few masters may vote, and the time is over.
+    #[error(transparent)]
+    NotReady(#[from] NotReady),
+    /// The call cannot succeed in this context: make it in another.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+/// Too few masters may vote, after a wait for more of them.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error(
+    "not ready after {}: {}{}",
+    Span(*waited),
+    status.count(),
+    behind(status.nodes().iter().map(ToString::to_string))
+)]
+#[non_exhaustive]
+pub struct NotReady {
+    /// The time spent waiting.
+    pub waited: Duration,
+    /// The status of the masters.
+    pub status: Status,
+}
+
+/// The reason why a list of locks ended early, or is incomplete. Masters that are down are no
+/// error as long as the others are enough.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ListError {
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed in this context: make it in another.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// Too few masters could be scanned, or may vote: locks may be held that were not listed.
+    /// Contains each master that could not be used, and what to do about it.
+    #[error("the list may lack locks, too few masters can be scanned{}", also(.0))]
+    Incomplete(Vec<NodeProblem>),
+    /// The runtime that the list was made on is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+fn also(nodes: &[NodeProblem]) -> String {
+    behind(folded(nodes).iter().map(Folded::to_string))
+}
+
 fn listed(what: [&str; 2], nodes: &[NodeProblem]) -> String {
     let folded = folded(nodes);
     let problems = folded.iter().map(|Folded { masters, count, words }| {
@@ -73,7 +129,7 @@ fn listed(what: [&str; 2], nodes: &[NodeProblem]) -> String {
 }
 
 /// Returns each problem once, with the names of the masters that have it.
-pub(super) fn folded(nodes: &[NodeProblem]) -> Vec<Folded> {
+fn folded(nodes: &[NodeProblem]) -> Vec<Folded> {
     let reports = nodes.iter().map(|NodeProblem { node, problem }| Said {
         master: OneLine(node).to_string(),
         words: OneLine(problem).to_string(),

@@ -1,4 +1,4 @@
-//! The errors of a body run under a lock.
+//! The errors of a body run under a lock, and of a nested acquisition.
 
 use super::{AcquireError, Lost};
 use thiserror::Error;
@@ -157,4 +157,16 @@ impl<T, E> From<RunError<Result<T, E>>> for OnceError<T, E> {
 /// Formats what became of the body of a lock that was lost.
 pub(super) const fn ended<T>(result: Option<&T>) -> &'static str {
     if result.is_some() { "had finished" } else { "was stopped" }
+}
+
+/// The reason why a re-entrant handle has no guard.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReentrantError {
+    /// The handle did not hold it, and could not acquire it.
+    #[error(transparent)]
+    NotAcquired(#[from] AcquireError),
+    /// The handle's hold is lost: work under it must not continue, through any of its guards.
+    #[error(transparent)]
+    Lost(#[from] Lost),
 }

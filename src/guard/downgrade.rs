@@ -1,7 +1,6 @@
 //! A writer that becomes a reader.
 
 use super::{Guard, Lease};
-use crate::driver::Request;
 use crate::failure::ExtendError;
 use crate::kind::{Kind, Reading, Writing};
 use std::sync::Arc;
@@ -44,13 +43,11 @@ impl<K: Kind> Guard<Writing<K>> {
     /// If dropped, it releases the lock, as a guard does.
     pub async fn downgrade(mut self) -> Result<Guard<Reading>, DowngradeError<Self>> {
         let Lease { driver, hold, .. } = &self.lease;
-        let (from, to) = (hold.clone(), Arc::new(hold.successor()));
+        let to = Arc::new(hold.successor());
         let mut reader = Guard::<Reading>::new(driver.clone(), to.clone(), None, None);
         // This one has nothing to release any more: the other does that from now on.
         hold.part();
-        let downgraded =
-            driver.ask(|request, reply| Request::Downgrade { request, from, to, reply });
-        let error = match downgraded.await {
+        let error = match driver.hand_on(hold.clone(), to).await {
             Ok(Ok(_)) => return Ok(reader),
             Ok(Err(error)) => error,
             // The hold is over: it was lost in the meantime, or the driver has ended.

@@ -54,6 +54,8 @@ impl<K: Kind> Lease<K> {
     /// Safe: it only watches. Works on any executor.
     pub async fn wanted(&self) {
         self.driver.claim(&self.hold);
-        self.driver.wanted(&self.hold).await;
+        if self.driver.is_here() {
+            self.hold.wanted().await;
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Asking the holder that an inspection has found.
 
 use super::{Holder, InspectError, Inspection};
-use crate::driver::Request;
 use crate::redlock::Redlock;
+use quorumlock_core::coordinator::{Event, Mark};
 
 impl Redlock {
     /// Asks the process of the holder that `inspection` found to give the lock back, as an acquire does that
@@ -31,11 +31,13 @@ impl Redlock {
     /// Safe: once polled, the messages are on their way.
     pub async fn ask(&self, inspection: &Inspection) -> Result<usize, InspectError> {
         let all = inspection.holder().into_iter().flat_map(Holder::with_readers);
-        let holders = all.map(|holder| holder.value.clone()).collect();
+        let holders: Vec<Mark> = all.map(|holder| holder.value.clone()).collect();
         let channel = inspection.channel(self.options());
         let key = inspection.key.clone();
-        let ask = |request, reply| Request::Ask { request, key, channel, holders, reply };
-        let heard = self.driver().answer(self.driver().ask(ask)).await?;
+        let asked = self.driver().ask(move |machine, now, request| {
+            machine.handle_ask(now, request, (&key, &channel), &holders);
+        });
+        let Event::Asked { heard, .. } = self.driver().answer(asked).await? else { return Ok(0) };
         Ok(usize::try_from(heard).unwrap_or(usize::MAX))
     }
 }

@@ -57,7 +57,7 @@ impl Redlock {
         let answers: Vec<_> = readers.iter().map(take_away).collect();
         let mut reports = Vec::new();
         for answer in answers {
-            reports = self.driver().answer(answer).await?.map_err(InspectError::Unconfirmed)?;
+            reports = answer.await?;
         }
         Ok(reports)
     }

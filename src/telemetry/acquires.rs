@@ -6,42 +6,33 @@ use crate::failure::AcquireError;
 use crate::kind_name::KindName;
 use std::time::Duration;
 
-/// An acquire that is about to end.
-pub(crate) struct Ending<'a> {
-    pub(crate) span: &'a Span,
-    pub(crate) resource: &'a str,
-    pub(crate) waited: Duration,
-}
-
-impl Ending<'_> {
-    /// Reports that its caller has the answer.
-    pub(crate) fn answered<T>(&self, outlet: &Outlet, result: &Result<T, AcquireError>) {
-        let Err(error) = result else { return self.ended(outlet, "acquired", None) };
-        let outcome = match error {
-            AcquireError::Contended(_) => "contended",
-            AcquireError::NoQuorum(_) => "no_quorum",
-            AcquireError::Disagreement(_) => "disagreement",
-            AcquireError::Overloaded(_) => "overloaded",
-            AcquireError::InvalidSetting(_) | AcquireError::WrongContext(_) => "invalid",
-            AcquireError::NoRandomness(_) => "no_randomness",
-            AcquireError::Closed(_) => "closed",
+impl Outlet {
+    /// Reports the end of an acquire: its caller has this answer, or has gone if there is none.
+    pub(crate) fn ended(
+        &self,
+        span: &Span,
+        resource: &str,
+        waited: Duration,
+        answer: Option<Result<(), &AcquireError>>,
+    ) {
+        let outcome = match answer {
+            None => "cancelled",
+            Some(Ok(())) => "acquired",
+            Some(Err(AcquireError::Contended(_))) => "contended",
+            Some(Err(AcquireError::NoQuorum(_))) => "no_quorum",
+            Some(Err(AcquireError::Disagreement(_))) => "disagreement",
+            Some(Err(AcquireError::Overloaded(_))) => "overloaded",
+            Some(Err(AcquireError::InvalidSetting(_) | AcquireError::WrongContext(_))) => "invalid",
+            Some(Err(AcquireError::NoRandomness(_))) => "no_randomness",
+            Some(Err(AcquireError::Closed(_))) => "closed",
         };
-        self.ended(outlet, outcome, Some(error));
-    }
-
-    /// Reports that its caller has gone.
-    pub(crate) fn cancelled(&self, outlet: &Outlet) {
-        self.ended(outlet, "cancelled", None);
-    }
-
-    fn ended(&self, outlet: &Outlet, outcome: &str, error: Option<&AcquireError>) {
-        let Self { span, resource, waited } = *self;
-        outlet.count(Metric::Acquires, outcome);
-        outlet.time(Metric::AcquireWait, outcome, waited);
+        self.count(Metric::Acquires, outcome);
+        self.time(Metric::AcquireWait, outcome, waited);
         #[cfg(feature = "tracing")]
         {
             let waited_ms = ms(waited);
             span.end(outcome, waited_ms);
+            let error = answer.and_then(Result::err);
             let error =
                 error.map(|error| tracing::field::display(super::redacted::Redacted(error)));
             match outcome {
@@ -53,9 +44,7 @@ impl Ending<'_> {
             }
         }
     }
-}
 
-impl Outlet {
     /// Reports that a caller waits for a lock.
     pub(crate) fn waits(&self, kind: KindName) {
         self.moved(Metric::WaitingCallers, 0, kind.as_str(), 0, 1);

@@ -3,10 +3,11 @@
 #[cfg(feature = "tracing")]
 use super::redacted::Votes;
 use super::table::Metric;
-use super::{ACQUIRE, HOLD, Outlet, Span, ms};
+use super::{ACQUIRE, HOLD, Outlet, ms};
+use crate::driver::{Acquirer, Callers};
 use crate::failure::LossReason;
-use quorumlock_core::coordinator::{AttemptId, FailureKind, NotAdopted, Observation, RequestId};
-use quorumlock_core::quorum::Progress;
+use quorumlock_core::coordinator::{AttemptId, FailureKind, NotAdopted, Observation};
+use quorumlock_core::quorum::{Instant, Progress};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,23 +18,22 @@ pub(crate) struct Held<'a> {
     pub(crate) held: Duration,
 }
 
-impl Outlet {
-    /// Reports an observation of the machine. An acquire is found by its request. A lock, and the time until
-    /// its deadline, is found by its attempt, unless its guard was given up in the meantime. A lock without a guard
-    /// is found by its key.
+impl Callers {
+    /// Reports an observation of the machine. A lock is not found by its attempt if its guard was given up in the
+    /// meantime.
     #[inline]
-    pub(crate) fn observed<'a>(
-        &self,
-        observation: &Observation,
-        acquire: impl Fn(RequestId) -> Option<(&'a Span, &'a str)>,
-        hold: impl Fn(AttemptId) -> Option<(&'a str, Duration)>,
-        resource_of: impl FnOnce(&Arc<str>) -> Arc<str>,
-    ) {
+    pub(crate) fn observed(&self, now: Instant, observation: &Observation) {
+        let (outlet, acquirers) = (&self.telemetry.outlet, &self.waiting.acquirers);
+        let hold = |attempt: &AttemptId| {
+            let hold = self.holds.get(*attempt)?;
+            Some((&*hold.resource, hold.deadline().since(now)))
+        };
         match observation {
             Observation::Attempt { request, number, result, took, votes } => {
-                let Some((span, resource)) = acquire(*request) else { return };
+                let Some(Acquirer { span, resource, .. }) = acquirers.get(request) else { return };
+                let resource = &**resource;
                 if result.is_ok() {
-                    self.time(Metric::AcquireDuration, "", *took);
+                    outlet.time(Metric::AcquireDuration, "", *took);
                 }
                 #[cfg(feature = "tracing")]
                 span.attempted(*number);
@@ -44,7 +44,8 @@ impl Outlet {
                 );
             }
             Observation::Waits { request, waits_for, left, ahead } => {
-                let Some((span, resource)) = acquire(*request) else { return };
+                let Some(Acquirer { span, resource, .. }) = acquirers.get(request) else { return };
+                let resource = &**resource;
                 #[cfg(feature = "tracing")]
                 if span.waits(waits_for, left.is_some(), *ahead) {
                     event!(
@@ -53,19 +54,19 @@ impl Outlet {
                 }
             }
             Observation::Reused { request } => {
-                acquire(*request).inspect(|(span, _)| span.reused());
+                acquirers.get(request).inspect(|acquirer| acquirer.span.reused());
             }
             Observation::LastExtension { attempt, left } => {
-                let (resource, _) = hold(*attempt).unzip();
+                let (resource, _) = hold(attempt).unzip();
                 event!(
                     WARN HOLD: resource, reason = "max_hold", left_ms = ms(*left),
                     "cannot be extended"
                 );
             }
             Observation::Extension { attempt, by_keeper, progress, took, votes } => {
-                let (resource, left) = hold(*attempt).unzip();
+                let (resource, left) = hold(attempt).unzip();
                 let (outcome, took_ms, left_ms) = (progress.as_str(), ms(*took), left.map(ms));
-                self.count(Metric::Extensions, outcome);
+                outlet.count(Metric::Extensions, outcome);
                 if let Progress::Extended(_) = progress {
                     event!(DEBUG HOLD: resource, by_keeper, outcome, took_ms, "extended");
                 } else {
@@ -76,17 +77,19 @@ impl Outlet {
                 }
             }
             Observation::ToppedUp { attempt, node } => {
-                let (resource, _) = hold(*attempt).unzip();
+                let (resource, _) = hold(attempt).unzip();
                 event!(DEBUG HOLD: resource, node = &**node, "topped up");
             }
-            Observation::PausesWarm => self.count(Metric::WarmPauses, ""),
+            Observation::PausesWarm => outlet.count(Metric::WarmPauses, ""),
             Observation::IdleReleased { key, reason } => {
-                let resource = &*resource_of(key);
+                let resource = &*self.resource(key);
                 event!(DEBUG HOLD: resource, reason = reason.as_str(), "idle released");
             }
         }
     }
+}
 
+impl Outlet {
     /// Reports that a hold is over before its guard was given up.
     #[inline]
     pub(crate) fn lost(&self, hold: Held<'_>, reason: &LossReason) {

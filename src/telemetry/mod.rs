@@ -48,7 +48,6 @@ mod redacted;
 mod span;
 mod table;
 
-pub(crate) use acquires::Ending;
 pub(crate) use holds::Held;
 #[cfg(not(feature = "tracing"))]
 pub(crate) use no_span::Span;
@@ -56,9 +55,10 @@ pub(crate) use no_span::Span;
 pub(crate) use span::Span;
 
 use crate::kind_name::{ByKind, KindName};
-use nodes::Nodes;
+use nodes::Node;
 use quorumlock_core::coordinator::{Coordinator, WATCHED, Watching};
 use quorumlock_core::quorum::Instant;
+use quorumlock_core::status::Margin;
 use std::sync::Arc;
 use std::time::Duration;
 use table::Metric;
@@ -109,7 +109,8 @@ impl Outlet {
 /// The driver's side.
 pub(crate) struct Telemetry {
     pub(crate) outlet: Outlet,
-    nodes: Nodes,
+    nodes: Vec<Node>,
+    margin: Option<Margin>,
     /// The last reported numbers of held locks, idle locks and rounds.
     levels: [usize; 9],
     watching: Watching,
@@ -118,7 +119,8 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
         let watching = Watching::Nothing;
-        Self { outlet, nodes: Nodes::new(names), levels: [0; 9], watching }
+        let nodes = names.map(Node::new).collect();
+        Self { outlet, nodes, margin: None, levels: [0; 9], watching }
     }
 
     /// Begins a turn, before the machine is given anything in it.
@@ -141,7 +143,7 @@ impl Telemetry {
         now: impl FnOnce() -> Instant,
     ) {
         if WATCHED && self.watching > Watching::Nothing {
-            self.nodes.look(machine, now(), &self.outlet);
+            self.look(machine, now());
             let mut held = *held;
             held[KindName::Plain as usize] += lent;
             let idle = machine.idle_holds().saturating_sub(lent);
@@ -191,7 +193,7 @@ impl Drop for Telemetry {
     fn drop(&mut self) {
         if WATCHED {
             self.level(ByKind::default(), 0, [0; 2]);
-            self.nodes.forget(&self.outlet);
+            self.forget();
         }
     }
 }

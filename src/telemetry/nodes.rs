@@ -3,19 +3,14 @@
 #[cfg(feature = "tracing")]
 use super::redacted::Redacted;
 use super::table::Metric;
-use super::{NODE, Outlet, ms};
+use super::{NODE, Telemetry, ms};
 use quorumlock_core::coordinator::Coordinator;
 use quorumlock_core::quorum::Instant;
 use quorumlock_core::status::{Margin, NodeStanding};
 use std::sync::Arc;
 
-/// Every node as last reported, and the quorum that they form.
-pub(super) struct Nodes {
-    nodes: Vec<Node>,
-    margin: Option<Margin>,
-}
-
-struct Node {
+/// A node as last reported.
+pub(super) struct Node {
     name: Arc<str>,
     /// `None` until it has been reached or has failed, once.
     standing: Option<&'static str>,
@@ -24,16 +19,16 @@ struct Node {
     owed: usize,
 }
 
-impl Nodes {
-    pub(super) fn new(names: impl Iterator<Item = Arc<str>>) -> Self {
-        let nodes =
-            names.map(|name| Node { name, standing: None, problem: None, owed: 0 }).collect();
-        Self { nodes, margin: None }
+impl Node {
+    pub(super) const fn new(name: Arc<str>) -> Self {
+        Self { name, standing: None, problem: None, owed: 0 }
     }
+}
 
+impl Telemetry {
     /// Reports what has changed since the last look.
-    pub(super) fn look(&mut self, machine: &Coordinator, now: Instant, outlet: &Outlet) {
-        let mut changed = false;
+    pub(super) fn look(&mut self, machine: &Coordinator, now: Instant) {
+        let (mut changed, outlet) = (false, &self.outlet);
         for (place, node) in self.nodes.iter_mut().enumerate() {
             let name = &*node.name;
             if let Some(standing) = machine.masters().standing(now, place)
@@ -83,7 +78,8 @@ impl Nodes {
     }
 
     /// Revokes what was reported.
-    pub(super) fn forget(&mut self, outlet: &Outlet) {
+    pub(super) fn forget(&mut self) {
+        let outlet = &self.outlet;
         for (place, node) in self.nodes.drain(..).enumerate() {
             outlet.changed(Metric::NodeStanding, place, node.standing, None);
             outlet.moved(Metric::NotRenewed, place, "", node.problem.is_some().into(), 0);

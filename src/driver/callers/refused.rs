@@ -4,23 +4,13 @@
 use super::Callers;
 use crate::driver::acquirer::Acquirer;
 use crate::report::Obstacle;
-use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Keys, Question, RequestId};
+use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Question, RequestId};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A client that holds more names none of it.
 const MOST_NAMED: usize = 8;
-
-/// A caller whose acquire has failed, and what is known about it.
-pub(super) struct Refused {
-    acquirer: Acquirer,
-    failure: Failure,
-    waited: Duration,
-    keys: Keys,
-    /// The resources this client held meanwhile.
-    held: Vec<Arc<str>>,
-}
 
 impl Callers {
     /// Answers a caller whose acquire has failed, or asks what was in its way. Returns `true` if it asks.
@@ -38,8 +28,24 @@ impl Callers {
         match (failure.unnamed.take(), &failure.kind) {
             (Some(keys), FailureKind::Contended(Obstacle::Holder(None))) if !self.closing => {
                 machine.handle_question(now, Question::in_the_way(request, &keys));
-                let refused = Refused { acquirer, failure, waited, keys, held };
-                self.waiting.refused.insert(request, refused);
+                let answer =
+                    move |callers: &Self, machine: &Coordinator, found: Vec<Option<Obstacle>>| {
+                        let blocked = keys.iter().zip(found).filter_map(|(key, obstacle)| {
+                            // The next acquire of this client may have it by now.
+                            let is_ours = machine.is_held_here(key);
+                            Some((callers.resource(key), obstacle.filter(|_| !is_ours)?))
+                        });
+                        let mut blocked: Vec<_> = blocked.collect();
+                        if let Some((_, obstacle)) = blocked.first() {
+                            failure.kind = FailureKind::Contended(Obstacle::clone(obstacle));
+                        }
+                        if keys.len() == 1 {
+                            blocked.clear();
+                        }
+                        let quorum = machine.masters().membership();
+                        acquirer.failed(failure, waited, quorum, blocked, held);
+                    };
+                self.waiting.refused.insert(request, Box::new(answer));
                 return true;
             }
             (Some(keys), FailureKind::Contended(Obstacle::OwnGuard)) => {
@@ -50,30 +56,6 @@ impl Callers {
         }
         acquirer.failed(failure, waited, machine.masters().membership(), blocked, held);
         false
-    }
-
-    /// Answers a caller once it is known what was in its way, as far as masters have said.
-    pub(super) fn in_the_way(
-        &mut self,
-        machine: &Coordinator,
-        request: RequestId,
-        found: Vec<Option<Obstacle>>,
-    ) {
-        let Some(refused) = self.waiting.refused.remove(&request) else { return };
-        let Refused { acquirer, mut failure, waited, keys, held: meanwhile } = refused;
-        let held = keys.iter().zip(found).filter_map(|(key, obstacle)| {
-            // The next acquire of this client may have it by now.
-            let is_ours = machine.is_held_here(key);
-            Some((self.resource(key), obstacle.filter(|_| !is_ours)?))
-        });
-        let mut blocked: Vec<_> = held.collect();
-        if let Some((_, obstacle)) = blocked.first() {
-            failure.kind = FailureKind::Contended(obstacle.clone());
-        }
-        if keys.len() == 1 {
-            blocked.clear();
-        }
-        acquirer.failed(failure, waited, machine.masters().membership(), blocked, meanwhile);
     }
 
     /// Returns what was held all the while that this caller waited: without it, no deadlock of locks goes by
@@ -106,7 +88,7 @@ impl Callers {
     }
 
     /// Returns the resource that has this key.
-    pub(super) fn resource(&self, key: &Arc<str>) -> Arc<str> {
+    pub(crate) fn resource(&self, key: &Arc<str>) -> Arc<str> {
         match self.prefix {
             0 => key.clone(),
             prefix => key.get(prefix..).unwrap_or(key).into(),

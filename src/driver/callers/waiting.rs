@@ -1,12 +1,14 @@
 //! The callers that wait for an answer of the machine, by their requests.
 
-use super::refused::Refused;
+use super::Callers;
+use crate::driver::LeaseState;
 use crate::driver::acquirer::Acquirer;
-use crate::driver::hand_over::Adopter;
-use crate::driver::request::{DetachReply, ForceReleased, Inspected, Looked, ReleaseResult, Reply};
-use crate::driver::{Handle, LeaseState};
+use crate::driver::request::{ReleaseResult, Reply};
 use crate::failure::ExtendError;
-use quorumlock_core::coordinator::RequestId;
+use crate::report::Obstacle;
+use quorumlock_core::coordinator::{
+    Adopted, Coordinator, DetachedLock, Event, NotAdopted, NotExtended, RequestId,
+};
 use quorumlock_core::quorum::Instant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,23 +17,32 @@ use tokio::sync::Notify;
 /// The callers that wait for answers of the same type.
 type ByRequest<T> = BTreeMap<RequestId, T>;
 
+/// What answers a caller that has failed, once it is known what is under each key.
+type RefusedAnswer = Box<dyn FnOnce(&Callers, &Coordinator, Vec<Option<Obstacle>>) + Send>;
+
+/// What answers a caller that detaches a lock.
+type DetachAnswer = Box<
+    dyn FnOnce(&mut Callers, &Coordinator, Instant, Result<Box<DetachedLock>, NotExtended>) + Send,
+>;
+
+/// What answers a caller that adopts a lock.
+type AdoptAnswer = Box<dyn FnOnce(&mut Callers, Instant, Result<Adopted, NotAdopted>) + Send>;
+
 /// The ways of answers to all callers. Dropped without an answer if the hold it is about is over, or the driver
 /// ends.
 #[derive(Default)]
-pub(super) struct Waiting {
-    pub(super) acquirers: ByRequest<Acquirer>,
+pub(crate) struct Waiting {
+    pub(crate) acquirers: ByRequest<Acquirer>,
     /// They have failed, and what was in the way is being asked.
-    pub(super) refused: ByRequest<Refused>,
-    pub(super) extenders: ByRequest<Reply<Result<Instant, ExtendError>>>,
+    pub(super) refused: ByRequest<RefusedAnswer>,
+    pub(in crate::driver) extenders: ByRequest<Reply<Result<Instant, ExtendError>>>,
     pub(super) releasers: ByRequest<Releaser>,
-    pub(super) detachers: ByRequest<(Handle, DetachReply)>,
-    pub(super) adopters: ByRequest<Adopter>,
-    pub(super) inspectors: ByRequest<Reply<Inspected>>,
-    pub(super) forcers: ByRequest<Reply<ForceReleased>>,
-    pub(super) askers: ByRequest<Reply<u64>>,
-    pub(super) lookers: ByRequest<Reply<Looked>>,
+    pub(in crate::driver) detachers: ByRequest<DetachAnswer>,
+    pub(in crate::driver) adopters: ByRequest<AdoptAnswer>,
+    /// Those that have asked masters, whose answer is the event itself.
+    pub(in crate::driver) asked: ByRequest<Reply<Event>>,
     /// Notified for as long as they listen.
-    pub(super) listeners: ByRequest<Arc<Notify>>,
+    pub(in crate::driver) listeners: ByRequest<Arc<Notify>>,
 }
 
 /// A caller that has given a guard up, and waits for the outcome.
@@ -46,10 +57,9 @@ pub(super) struct Releaser {
 impl Waiting {
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn len(&self) -> usize {
-        let asked = self.inspectors.len() + self.forcers.len() + self.askers.len();
         let held = self.extenders.len() + self.releasers.len() + self.detachers.len();
         let wanted = self.acquirers.len() + self.refused.len() + self.adopters.len();
-        asked + self.lookers.len() + held + wanted + self.listeners.len()
+        held + wanted + self.asked.len() + self.listeners.len()
     }
 
     /// Drops the callers that get no answer once the client is closed. All listeners look for themselves
@@ -59,12 +69,5 @@ impl Waiting {
         self.refused.clear();
         self.adopters.clear();
         std::mem::take(&mut self.listeners).into_values().for_each(|ear| ear.notify_one());
-    }
-}
-
-/// Answers the caller of this request, if it waits.
-pub(super) fn answer<T>(waiting: &mut ByRequest<Reply<T>>, request: RequestId, answer: T) {
-    if let Some(reply) = waiting.remove(&request) {
-        let _ = reply.send(answer);
     }
 }

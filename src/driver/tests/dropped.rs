@@ -6,7 +6,6 @@
 use super::*;
 use crate::embedded::Master;
 use futures::poll;
-use std::future::Future;
 use tokio::task::yield_now;
 
 /// Far less than the ttl: a key that is gone by then was deleted.

@@ -3,7 +3,6 @@
 use super::*;
 use crate::Lease;
 use crate::failure::LossReason;
-use std::future::{Future, IntoFuture};
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
 

@@ -37,8 +37,8 @@ mod unread;
 mod waitlist;
 mod warm;
 
+use super::Driver;
 use super::clock::Clock;
-use super::{Driver, Request};
 use crate::embedded::{Master, Masters};
 use crate::{ExtendError, Guard, Lost, Redlock, RedlockBuilder};
 use quorumlock_core::pace::Backoff;
@@ -157,7 +157,7 @@ impl Observed {
             polled
         }));
         connected.await.unwrap().unwrap();
-        redlock.driver().send(Request::Connected);
+        redlock.driver().in_use();
         (redlock, observed)
     }
 

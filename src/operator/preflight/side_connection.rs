@@ -79,7 +79,7 @@ impl SideConnection {
         address: &Address,
         options: &Options,
     ) -> Result<(Self, Reply), FindingKind> {
-        let Brought { credentials, stream } = address.dial(options.connect_timeout).await;
+        let Brought { credentials, stream } = address.bring(Some(options.connect_timeout)).await;
         let login = match credentials.transpose().map_err(FindingKind::NoCredentials)? {
             Some(given) => address.login.with(&given),
             None => address.login.clone(),

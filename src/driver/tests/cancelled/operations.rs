@@ -6,7 +6,6 @@ use crate::driver::tests::{KEY, MS, settle};
 use crate::kind::{Held, Kind};
 use crate::{Acquire, Detached, Redlock};
 use std::any::Any;
-use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::rc::Rc;
 

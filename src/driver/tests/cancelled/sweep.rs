@@ -8,7 +8,6 @@ use crate::Redlock;
 use crate::driver::tests::{KEY, tasks};
 use futures::poll;
 use std::fmt;
-use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::task::{JoinHandle, yield_now};
