@@ -33,9 +33,7 @@ pub(crate) use inbox::{Inbox, Requests, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use listening::Listening;
 pub(crate) use release_on_drop::{Missed, ReleaseOnDrop};
-pub(crate) use request::{
-    AdoptResult, ForceReleased, Inspected, LockRequest, Own, ReleaseResult, Request, Won,
-};
+pub(crate) use request::{AdoptResult, Inspected, LockRequest, Own, ReleaseResult, Request, Won};
 
 use crate::address::{Address, Brought};
 use crate::failure::{ShutdownError, Why};
