@@ -26,10 +26,8 @@
 #![doc = include_str!("../docs/quorumlock.toml")]
 //! ```
 
-mod deserialize;
-mod environment;
-mod file;
 mod node_address;
+mod sources;
 mod unknown;
 mod value;
 

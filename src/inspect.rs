@@ -1,29 +1,24 @@
 //! Inspection of a lock: its holder, the remaining time, and how to take the lock away from the
 //! holder.
 
-mod ask;
-mod ended;
 mod error;
+mod give_back;
+mod holder;
 mod judge;
 mod node;
-mod own;
-mod queue;
-mod readers;
 
-use crate::failure::{Closed, InvalidSetting};
-use crate::fencing::FencingToken;
+use crate::failure::Closed;
+use crate::options::Options;
 use crate::redlock::Redlock;
-use crate::report::{Escaped, NodeReport, OneLine, Span};
+use crate::report::{Escaped, OneLine};
 pub use error::InspectError;
+pub use holder::Holder;
 use judge::judge;
 pub use node::{NodeInspection, NodeState};
-use own::Whose;
-use quorumlock_core::coordinator::wire::Mailbox;
-use quorumlock_core::coordinator::{Beside, Event, Mark, Owner, Question, Seen, StoredValue};
+use quorumlock_core::coordinator::{Beside, Event, Question, Seen};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
@@ -82,71 +77,6 @@ impl Redlock {
             Ok(Inspection { waiting, ..Inspection::new(resource, key, nodes, self.masters().1) })
         }
     }
-
-    /// Takes the lock away from the holder that `inspection` found, and from no other: that
-    /// holder's key is deleted, compared by its token, on every master. Of a lock that is read, all
-    /// readers that `inspection` found are removed, and the answer is what the masters said of the
-    /// last; see [`force_release_reader`](Self::force_release_reader). The holder usually learns
-    /// of it at its next extension, and at the latest at its deadline: **until then it continues to
-    /// believe that it holds the lock**, and so does the next guard of a process that keeps it
-    /// [warm](crate::Acquire::keep_warm): [`ask`](Self::ask) such a one first. Use this for a holder that is
-    /// known to be dead, or that writes with a fencing token.
-    ///
-    /// `Ok` means that a quorum of masters no longer had that holder's key, and contains what every
-    /// master said. A command of the holder that was still in flight to a master may bring the key
-    /// back on that master. If a master was not reached, inspect again.
-    ///
-    /// ```no_run
-    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
-    /// let inspection = redlock.inspect("orders:42").await?;
-    /// redlock.force_release(&inspection).await?;
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// - [`InspectError::InvalidSetting`]: the inspection found no holder, or none by its token.
-    /// - [`InspectError::Unconfirmed`]: a quorum did not answer in time. Masters that were reached
-    ///   have deleted the key; try again.
-    /// - [`InspectError::Closed`]: after a shutdown.
-    ///
-    /// # Cancel safety
-    ///
-    /// Once polled, it continues even if this future is dropped.
-    pub async fn force_release(
-        &self,
-        inspection: &Inspection,
-    ) -> Result<Vec<NodeReport>, InspectError> {
-        let LockState::Held(holder) = &inspection.state else {
-            let problem = format!("{} was not held: inspect it again", Named(inspection));
-            return Err(InvalidSetting::new("inspection", problem).into());
-        };
-        if holder.is_shared() {
-            return self.release_readers(inspection, holder.readers()).await;
-        }
-        self.take_away(inspection, None, holder).await
-    }
-
-    /// Sends the request to take it away, and returns where its answer comes. `readers` is their key,
-    /// if the holder is one of them.
-    fn take_away(
-        &self,
-        inspection: &Inspection,
-        readers: Option<Arc<str>>,
-        holder: &Holder,
-    ) -> impl Future<Output = Result<Vec<NodeReport>, InspectError>> + use<'_> {
-        let (key, value) = (inspection.key.clone(), holder.value.clone());
-        let asked = self.driver().ask(move |machine, now, request| {
-            let question = Question::force_release(request, &key, readers.as_deref(), value);
-            machine.handle_question(now, question);
-        });
-        async {
-            match self.driver().answer(asked).await? {
-                Event::ForceReleased { result, .. } => result.map_err(InspectError::Unconfirmed),
-                _ => Err(Closed::ENDED.into()),
-            }
-        }
-    }
 }
 
 /// The answers of the masters about one lock, a moment ago.
@@ -173,16 +103,6 @@ pub enum LockState {
     Free,
     /// Neither: masters are down or warming up, or the lock is just being acquired or released.
     Unclear,
-}
-
-/// The holder of a lock.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// The token, followed by the label.
-    value: Mark,
-    remaining: Option<Duration>,
-    readers: Vec<Holder>,
-    whose: Whose,
 }
 
 impl Inspection {
@@ -244,83 +164,38 @@ impl Inspection {
     pub fn nodes(&self) -> &[NodeInspection] {
         &self.nodes
     }
-}
 
-impl Holder {
-    /// Returns the label that the holder's [call](crate::Acquire::label) or its
-    /// [builder](crate::RedlockBuilder::label) was given. `None` if none was given, or if the holder
-    /// is another kind of client.
+    /// Returns how many clients wait for the lock in its [waitlist](crate::RedlockBuilder::wake_ups), at one master:
+    /// [fair](crate::Acquire::fair) ones and others. A client counts once, however many of its tasks wait, and not
+    /// at all if it is in no list. A client that has died counts until it would be called. `None` if no master says:
+    /// they are down, their user has no right to see the list (`zrangebyscore`), or this is about a permit.
+    ///
+    /// ```no_run
+    /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::InspectError> {
+    /// let inspection = redlock.inspect("printer").await?;
+    /// if inspection.waiting().is_some_and(|waiting| waiting > 10) {
+    ///     println!("{inspection}"); // "printer" is held by worker-7, expires in 8 s, 12 waiting: …
+    /// }
+    /// # Ok(()) }
+    /// ```
     #[must_use]
-    pub fn label(&self) -> Option<&str> {
-        self.owner()?.label
+    pub fn waiting(&self) -> Option<usize> {
+        self.waiting.and_then(|waiting| usize::try_from(waiting).ok())
     }
 
-    /// Returns the term of the holder, if it leads an [`election`](crate::Redlock::election).
+    /// Checks whether the lock is free, and so many masters keep it for a [fair](crate::Acquire::fair) client of an
+    /// older version that others cannot have it now. That ends after 4 s, unless it is won.
     #[must_use]
-    pub fn term(&self) -> Option<FencingToken> {
-        self.owner()?.term.map(FencingToken::of_win)
+    pub const fn is_kept(&self) -> bool {
+        self.is_kept
     }
 
-    /// Returns the process that has acquired it; of a lock that is read, those of the readers.
-    pub(crate) fn processes(&self) -> impl Iterator<Item = Mailbox> {
-        self.owners().map(|owner| owner.mailbox)
-    }
-
-    /// Returns the label of the holder, or the reader, that is of this process.
-    pub(crate) fn label_of(&self, process: Mailbox) -> Option<&str> {
-        self.owners().find(|owner| owner.mailbox == process)?.label
-    }
-
-    fn owners(&self) -> impl Iterator<Item = Owner<'_>> {
-        self.with_readers().filter_map(Self::owner)
-    }
-
-    fn with_readers(&self) -> impl Iterator<Item = &Self> {
-        std::iter::once(self).chain(&self.readers)
-    }
-
-    fn owner(&self) -> Option<Owner<'_>> {
-        Owner::of(self.value.as_text()?)
-    }
-
-    /// Returns the holder that has put this value under a key.
-    pub(crate) fn of(stored: StoredValue) -> Self {
-        let readers = stored.readers.into_iter().map(Self::of).collect();
-        let (value, remaining) = (stored.value, stored.remaining);
-        Self { value, remaining, readers, whose: Whose::default() }
-    }
-
-    /// Checks whether the value is a token as this crate draws it, with a label or without one, or
-    /// the mark of readers.
-    pub(crate) fn has_token(&self) -> bool {
-        self.is_shared() || self.owner().is_some()
-    }
-
-    /// Returns the remaining life of the key. By quorum, this is the time until a quorum no longer
-    /// has it, if it is not extended. The holder's own deadline comes before that. `None` if the
-    /// key never expires: a foreign key, or an operator's. Of a lock that is read, it is the time until
-    /// the last of its readers may be gone.
-    #[must_use]
-    pub const fn remaining(&self) -> Option<Duration> {
-        self.remaining
-    }
-
-    /// Checks whether both are the same acquisition.
-    #[must_use]
-    pub fn same_hold_as(&self, other: &Self) -> bool {
-        self.value.is_of_the_holder_of(&other.value)
-    }
-}
-
-/// Leaves out the token, which must stay private: with it, the lock could be released.
-impl fmt::Debug for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Holder")
-            .field("label", &self.label())
-            .field("remaining", &self.remaining)
-            .field("readers", &self.readers)
-            .field("whose", &self.whose)
-            .finish_non_exhaustive()
+    /// Returns the channel on which masters announce that the lock is free.
+    pub(crate) fn channel(&self, options: &Options) -> Arc<str> {
+        match self.slot {
+            Some(_) => options.slots_channel(&self.resource),
+            None => self.key.clone(),
+        }
     }
 }
 
@@ -341,11 +216,13 @@ impl fmt::Display for Inspection {
         write!(f, "{} is ", Named(self))?;
         match &self.state {
             LockState::Held(holder) => holder.fmt(f)?,
-            LockState::Free if self.is_kept => f.write_str(queue::KEPT)?,
+            LockState::Free if self.is_kept => f.write_str("free, reserved for the next waiter")?,
             LockState::Free => f.write_str("free")?,
             LockState::Unclear => f.write_str("neither held nor free by quorum")?,
         }
-        self.fmt_waiting(f)?;
+        if let Some(waiting) = self.waiting.filter(|waiting| *waiting > 0) {
+            write!(f, ", {waiting} waiting")?;
+        }
         for (place, NodeInspection { node, state }) in self.nodes.iter().enumerate() {
             write!(f, "{}{} {state}", if place == 0 { ": " } else { "; " }, OneLine(node))?;
         }
@@ -353,32 +230,14 @@ impl fmt::Display for Inspection {
     }
 }
 
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.label() {
-            _ if self.is_shared() => self.fmt_readers(f)?,
-            Some(label) if self.has_ended() => write!(f, "done by {}", Escaped(label))?,
-            Some(label) => write!(f, "held by {}", Escaped(label))?,
-            None if self.has_ended() => f.write_str("done")?,
-            None => f.write_str("held")?,
-        }
-        if self.is_idle() {
-            f.write_str(", idle in this client")?;
-        }
-        match self.remaining {
-            Some(left) if self.has_ended() => {
-                write!(f, ", locked for {} more (min_hold)", Span(left))
-            }
-            Some(left) => write!(f, ", expires in {}", Span(left)),
-            None => f.write_str(", never expires"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::judge::tests::seen;
     use super::*;
+    use quorumlock_core::coordinator::StoredValue;
+
+    const KEPT: &str = "quorumlock:next:0123456789abcdef0123456789abcdef";
+    const TOKEN: &str = "fedcba9876543210fedcba9876543210:me";
 
     #[test]
     fn only_what_looks_like_a_token_of_ours_has_a_label() {
@@ -401,5 +260,42 @@ mod tests {
                     n1 held by me, expires in 7 s; n2 free";
         assert_eq!(inspection.to_string(), line);
         assert!(!format!("{inspection:?}").contains("0123"));
+    }
+
+    fn inspected(lives: [Option<(&str, Option<u64>)>; 3]) -> Inspection {
+        Inspection::new("r".into(), "r".into(), seen(&lives), Membership::of(3).unwrap())
+    }
+
+    #[test]
+    fn a_key_that_is_kept_is_held_by_no_client() {
+        let (kept, held) = (Some((KEPT, Some(1_500))), Some((TOKEN, Some(8_000))));
+        for (lives, is_free, is_kept) in [
+            ([kept, kept, kept], true, true),
+            ([kept, kept, None], true, true),
+            ([kept, None, None], true, false),
+            ([kept, kept, held], true, true),
+            ([kept, None, held], true, true),
+            ([kept, held, held], false, false),
+        ] {
+            let inspection = inspected(lives);
+            let found = (*inspection.state() == LockState::Free, inspection.is_kept());
+            assert_eq!(found, (is_free, is_kept), "{lives:?}");
+            assert_eq!(inspection.holder().is_none(), is_free);
+        }
+    }
+
+    #[test]
+    fn the_line_says_how_many_wait_and_keeps_their_names_to_itself() {
+        let kept = Some((KEPT, Some(1_500)));
+        let inspection = |lives, waiting| Inspection { waiting, ..inspected(lives) };
+        let line = "\"r\" is free, reserved for the next waiter, 1 waiting: n0 reserved for the next \
+                    waiter, for 1.5 s; n1 reserved for the next waiter, for 1.5 s; n2 free";
+        assert_eq!(inspection([kept, kept, None], Some(1)).to_string(), line);
+        let line = "\"r\" is free, 12 waiting: n0 free; n1 free; n2 free";
+        assert_eq!(inspection([None; 3], Some(12)).to_string(), line);
+        let none = inspection([None; 3], Some(0));
+        assert_eq!(none.to_string(), "\"r\" is free: n0 free; n1 free; n2 free");
+        assert_eq!((none.waiting(), inspected([None; 3]).waiting()), (Some(0), None));
+        assert!(!format!("{:?}", inspection([kept; 3], None)).contains("0123"));
     }
 }

@@ -1,6 +1,5 @@
 //! The command line: arguments, help, and the messages for arguments that are wrong.
 
-mod duration;
 mod elect;
 mod look;
 mod problem;
@@ -11,7 +10,6 @@ use crate::exit::{codes, table};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, ColorChoice, CommandFactory, FromArgMatches, Id, Parser, Subcommand};
 use clap_complete::Shell;
-use duration::duration;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -321,4 +319,20 @@ fn shown() -> clap::Command {
 /// As completions and manual are made from.
 pub(crate) fn definition() -> clap::Command {
     Args::command()
+}
+
+/// Parses `10s`, `500ms`, `1m 30s`.
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|error| format!("{error}: write it like 10s, 500ms or \"1m 30s\""))
+}
+
+/// The shortest pause between two looks at all masters.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// Parses the pause between two looks.
+fn pause(text: &str) -> Result<Duration, String> {
+    let pause = duration(text)?;
+    let is_long_enough = pause >= SHORTEST_PAUSE;
+    is_long_enough.then_some(pause).ok_or_else(|| "use at least 100ms".to_owned())
 }

@@ -1,24 +1,23 @@
 //! `quorumlock doctor`: checks whether the masters are fit, and suggests what to do.
 
-mod deadlocks;
 mod fold;
 mod may_stop;
 
 use crate::args::{DoctorArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::list;
 use crate::output::{Output, micros, millis};
 use crate::settings;
 use crate::style::{Paint, Style};
 use crate::table::{self, Cell, Fit};
-use deadlocks::Deadlocks;
 use fold::{Folded, fold};
-use may_stop::MayStop;
+use may_stop::may_stop;
 use quorumlock::preflight::{
     ClockOffset, Finding, FindingKind, NodePreflight, Permission, Persistence, Severity,
 };
 use quorumlock::report::{OneLine, Span};
-use quorumlock::{Preflight, Redlock};
+use quorumlock::{PossibleDeadlock, Preflight, Redlock};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -26,42 +25,70 @@ const HEADS: [&str; 7] = ["MASTER", "VOTES", "SERVER", "KEEPS", "UP", "RTT", "CL
 
 /// Prints the preflight: a table of the masters, each finding once, and a verdict.
 pub(crate) async fn doctor(args: DoctorArgs, masters: MastersArgs, output: Output) -> Result {
-    let inspect_only = args.inspect_only || args.may_stop.is_some() || args.deadlocks;
+    let asks_more = args.may_stop.is_some() || args.deadlocks;
+    let inspect_only = args.inspect_only || asks_more;
     let settings = settings::settings(masters)?;
     let is_joint = settings.joint_with.as_ref().is_some_and(|list| !list.is_empty());
     let builder = Redlock::builder().config(settings).inspect_only(inspect_only);
     let preflight = builder.preflight().await?;
     let style = Style::of_stdout(output.color);
     let found = found(&preflight, style);
-    if args.deadlocks {
-        let redlock = builder.connect().await?;
-        let deadlocks = Deadlocks::find(&redlock).await;
-        let text = found + &deadlocks.to_text(style);
-        return output.results([deadlocks.to_json(&preflight)], &text, deadlocks.exit());
-    }
-    let Some(node) = args.may_stop else {
+    let (exit, text, value) = if args.deadlocks {
+        deadlocks(&preflight, &builder.connect().await?, style).await
+    } else if let Some(node) = &args.may_stop {
+        may_stop(&preflight, node, builder, style).await?
+    } else {
         let exit = exit(&preflight);
-        let only_looks =
-            if only_looks(&preflight) { style.wrap(0, 0, ONLY_LOOKS) } else { String::new() };
-        let text = only_looks + &found + &verdict(&preflight, style);
-        return output.results([preflight_to_json(&preflight, exit)], &text, exit);
+        (exit, verdict(&preflight, style), preflight_to_json(&preflight, exit))
     };
-    let mut may_stop = MayStop::new(&preflight, may_stop::place(&node, &preflight)?);
-    if may_stop.leaves_a_quorum() {
-        let redlock = builder.connect().await?;
-        may_stop.scan(&redlock).await;
+    let mut text = found + &text;
+    if !asks_more && only_looks(&preflight) {
+        text = style.wrap(0, 0, ONLY_LOOKS) + &text;
     }
-    let mut text = found + &may_stop.to_text(style);
-    if is_joint && may_stop.exit() == Exit::SUCCESS {
+    if args.may_stop.is_some() && is_joint && exit == Exit::SUCCESS {
         text = format!("{text}\n{}", style.wrap(4, 4, JOINT));
     }
-    output.results([may_stop.to_json()], &text, may_stop.exit())
+    output.results([value], &text, exit)
 }
 
 const ONLY_LOOKS: &str = "this user may not take locks: if it only looks, use --inspect-only\n\n";
 
 const JOINT: &str = "for a moment, for a restart: one list takes over from another, and a master that leaves is \
                      stopped for good when no joint client runs any more (docs/replacing-a-master.md)";
+
+/// A hand-over that the first look has seen in parts is over by then.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// Finds the clients that wait for each other at both looks, with a line for each, and what is known of the rest.
+async fn deadlocks(
+    preflight: &Preflight,
+    redlock: &Redlock,
+    style: Style,
+) -> (Exit, String, Value) {
+    let first = list::find(redlock, "", false).await;
+    tokio::time::sleep(BETWEEN_LOOKS).await;
+    let second = list::find(redlock, "", false).await;
+    let lasts = |deadlock: &&PossibleDeadlock| first.deadlocks.contains(deadlock);
+    let found: Vec<_> = second.deadlocks.iter().filter(lasts).collect();
+    // The reason why locks may be missing.
+    let error = first.error.or(second.error);
+    let exit = match (&error, found.is_empty()) {
+        (_, false) => Exit::FAILED,
+        (Some(_), true) => Exit::NOT_KNOWN,
+        (None, true) => Exit::SUCCESS,
+    };
+    let last = match &error {
+        Some(error) => &*format!("deadlocks: not known: {error}"),
+        None if found.is_empty() => "no clients are known to wait for each other",
+        None => "each goes on once one of its waiters gives up: nothing else ends it",
+    };
+    let line = |found: &&PossibleDeadlock| style.paint(&found.to_string(), Paint::Bad) + "\n";
+    let text = found.iter().map(line).collect::<String>() + last;
+    let mut value = preflight_to_json(preflight, exit);
+    value["possible_deadlocks"] = found.into_iter().map(list::resources).collect();
+    value["deadlocks_known"] = json!(error.is_none());
+    (exit, text, value)
+}
 
 /// Checks whether no master lets this user set a key.
 fn only_looks(preflight: &Preflight) -> bool {

@@ -58,7 +58,7 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
         Command::Man { command } => return pages::man(command.as_deref()),
         command => command,
     };
-    if let Some(file) = settings::file::find(&masters) {
+    if let Some(file) = settings::file(&masters) {
         output.note(&format!("settings from {}", file.display()));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -9,7 +9,6 @@ mod elect;
 mod limits;
 mod loss;
 mod metrics_file;
-mod program;
 mod reap;
 mod signals;
 mod supervise;
@@ -61,7 +60,7 @@ pub(crate) async fn run(mut args: RunArgs, masters: MastersArgs, output: Output)
     }
     let all = args.resources.join(",");
     let work = Work {
-        program: program::find(&args.command[0])?,
+        program: child::find(&args.command[0])?,
         words: std::mem::take(&mut args.command),
         resources: std::mem::take(&mut args.resources),
         grace: args.grace,

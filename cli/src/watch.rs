@@ -4,7 +4,7 @@ use crate::args::{ListArgs, MastersArgs, WatchArgs};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::inspect::{is_among, name, word};
-use crate::list::{self, Found, table};
+use crate::list::{self, Found};
 use crate::output::{Output, json_line, millis, since_1970};
 use crate::style::{Screen, Style};
 use quorumlock::error::NodeProblem;
@@ -166,7 +166,7 @@ impl Watched {
     fn draw(&self, args: &ListArgs, screen: Screen, style: Style) -> String {
         let rows = self.held.iter().map(|(lock, since)| (lock, Some(since.elapsed())));
         let rows: Vec<_> = rows.collect();
-        let footer = table::footer(&rows, &self.deadlocks, &args.prefix, !self.may_lack);
+        let footer = list::footer(&rows, &self.deadlocks, &args.prefix, !self.may_lack);
         let problems =
             self.problems.iter().map(|problem| OneLine(list::unused(problem)).to_string());
         let below = footer.into_iter().chain(problems).collect::<Vec<_>>().join("\n");
@@ -174,7 +174,7 @@ impl Watched {
         let below: Vec<String> = below.lines().map(str::to_owned).collect();
         // The time, two empty lines, and the one of the cursor.
         let taken = below.len().saturating_add(4);
-        let mut lines = table::lines(&rows, style);
+        let mut lines = list::table(&rows, style);
         let room = screen.rows.saturating_sub(taken).max(LEAST);
         if lines.len() > room {
             let rest = lines.split_off(room - 1).len();

@@ -1,10 +1,8 @@
 //! The known commands, and the errors for unknown ones.
 
+use super::keyspace::Value;
 use super::reply::Reply;
-use super::{
-    ClientId, Machine, client, config, hashes, info, keys, pubsub, replication, scan, script,
-    server, sorted_sets,
-};
+use super::{ClientId, Machine, client, collections, config, keys, script, server};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -64,30 +62,32 @@ const COMMANDS: &[Command] = &[
     Command::new("pttl", 2, keys::pttl),
     Command::write("pexpire", 3, keys::pexpire),
     Command::new("keys", 2, keys::keys),
-    Command::new("scan", -2, scan::scan),
+    Command::new("scan", -2, keys::scan),
     Command::new("dbsize", 1, keys::dbsize),
     Command::write("flushall", 1, keys::flushall),
     Command::new("type", 2, keys::kind),
-    Command::write("hset", -4, hashes::hset),
-    Command::new("hget", 3, hashes::hget),
-    Command::new("hgetall", 2, hashes::hgetall),
-    Command::write("hdel", -3, hashes::hdel),
-    Command::write("zadd", -4, sorted_sets::zadd),
-    Command::write("zrem", -3, sorted_sets::zrem),
-    Command::new("zscore", 3, sorted_sets::zscore),
-    Command::new("zrange", -4, sorted_sets::zrange),
-    Command::write("zremrangebyscore", 4, sorted_sets::zremrangebyscore),
-    Command::new("zrangebyscore", -4, sorted_sets::zrangebyscore),
-    Command::new("zrank", 3, sorted_sets::zrank),
-    Command::new("zcard", 2, sorted_sets::zcard),
+    Command::write("hset", -4, collections::hset),
+    Command::new("hget", 3, collections::hget),
+    Command::new("hgetall", 2, collections::hgetall),
+    Command::write("hdel", -3, |machine, call| collections::removed(machine, call, Value::hash)),
+    Command::write("zadd", -4, collections::zadd),
+    Command::write("zrem", -3, |machine, call| {
+        collections::removed(machine, call, Value::sorted_set)
+    }),
+    Command::new("zscore", 3, collections::zscore),
+    Command::new("zrange", -4, collections::zrange),
+    Command::write("zremrangebyscore", 4, collections::zremrangebyscore),
+    Command::new("zrangebyscore", -4, collections::zrangebyscore),
+    Command::new("zrank", 3, collections::zrank),
+    Command::new("zcard", 2, collections::zcard),
     Command::outside("eval", -3, script::eval),
     Command::outside("evalsha", -3, script::evalsha),
     Command::outside("script|load", 3, script::load),
     Command::outside("script|flush", 2, script::flush),
-    Command::new("publish", 3, pubsub::publish),
-    Command::new("pubsub|numsub", -2, pubsub::numsub),
-    Command::outside("subscribe", -2, pubsub::subscribe),
-    Command::outside("unsubscribe", -2, pubsub::unsubscribe),
+    Command::new("publish", 3, client::publish),
+    Command::new("pubsub|numsub", -2, client::numsub),
+    Command::outside("subscribe", -2, client::subscribe),
+    Command::outside("unsubscribe", -2, client::unsubscribe),
     Command::outside("hello", -1, client::hello),
     Command::outside("auth", 3, client::auth),
     Command::outside("select", 2, client::select),
@@ -96,11 +96,11 @@ const COMMANDS: &[Command] = &[
     Command::outside("client|kill", -3, client::kill),
     // Nothing shows the name.
     Command::outside("client|setname", 3, |_, _| Reply::ok()),
-    Command::new("info", -1, info::info),
+    Command::new("info", -1, server::info),
     Command::new("time", 1, server::time),
     Command::outside("config|get", -3, config::get),
     Command::outside("config|set", -4, config::set),
-    Command::outside("replicaof", 3, replication::replicaof),
+    Command::outside("replicaof", 3, server::replicaof),
 ];
 
 /// The command that only Valkey has.

@@ -8,33 +8,24 @@ use std::collections::BTreeMap;
 
 /// The name of each setting, and the words that it may be, of which the first is the default. Without words, it is
 /// a number of bytes.
-const SETTINGS: [(&str, &[&str]); 5] = [
-    ("appendfsync", &["everysec", "always", "no"]),
-    ("appendonly", &["no", "yes"]),
-    ("maxmemory", &[]),
-    (
-        "maxmemory-policy",
-        &[
-            "noeviction",
-            "volatile-lru",
-            "volatile-lfu",
-            "volatile-random",
-            "volatile-ttl",
-            "allkeys-lru",
-            "allkeys-lfu",
-            "allkeys-random",
-        ],
-    ),
-    ("no-appendfsync-on-rewrite", &["no", "yes"]),
+const SETTINGS: [(&str, &str); 5] = [
+    ("appendfsync", "everysec always no"),
+    ("appendonly", "no yes"),
+    ("maxmemory", ""),
+    ("maxmemory-policy", POLICIES),
+    ("no-appendfsync-on-rewrite", "no yes"),
 ];
 
+const POLICIES: &str = "noeviction volatile-lru volatile-lfu volatile-random volatile-ttl allkeys-lru \
+                        allkeys-lfu allkeys-random";
+
 /// Reads a value, and returns it as CONFIG GET spells it.
-fn read(words: &[&str], text: &[u8]) -> Option<String> {
+fn read(words: &str, text: &[u8]) -> Option<String> {
     if words.is_empty() {
         return Some(memory(text)?.to_string());
     }
-    let word = words.iter().find(|word| text.eq_ignore_ascii_case(word.as_bytes()))?;
-    Some((*word).to_owned())
+    let word = words.split(' ').find(|word| text.eq_ignore_ascii_case(word.as_bytes()))?;
+    Some(word.to_owned())
 }
 
 /// Reads a size such as `10mb`. No digits mean zero, and too many mean the maximum, as in a server.
@@ -57,26 +48,12 @@ fn memory(text: &[u8]) -> Option<u64> {
 }
 
 /// The value of each setting.
-pub(super) struct Config(BTreeMap<&'static str, String>);
+pub(super) type Config = BTreeMap<&'static str, String>;
 
-impl Default for Config {
-    fn default() -> Self {
-        let default = |words: &[&str]| (*words.first().unwrap_or(&"0")).to_owned();
-        Self(SETTINGS.iter().map(|(name, words)| (*name, default(words))).collect())
-    }
-}
-
-impl Config {
-    /// Returns the fields of INFO that its readers use.
-    pub(super) fn section_memory(&self) -> String {
-        let (most, policy) = (&self.0["maxmemory"], &self.0["maxmemory-policy"]);
-        format!("# Memory\r\nmaxmemory:{most}\r\nmaxmemory_policy:{policy}\r\n")
-    }
-
-    pub(super) fn section_persistence(&self) -> String {
-        let appends = u8::from(self.0["appendonly"] == "yes");
-        format!("# Persistence\r\nloading:0\r\naof_enabled:{appends}\r\n")
-    }
+pub(super) fn defaults() -> Config {
+    let default = |words: &'static str| words.split(' ').next().filter(|word| !word.is_empty());
+    let of = |words| default(words).unwrap_or("0").to_owned();
+    SETTINGS.iter().map(|(name, words)| (*name, of(words))).collect()
 }
 
 /// Handles `CONFIG GET name ...`, where a name may be a pattern.
@@ -85,7 +62,7 @@ pub(super) fn get(machine: &mut Machine, call: &Call<'_>) -> Reply {
     let patterns: Vec<Vec<u8>> = patterns.collect();
     let is_wanted =
         |name: &str| patterns.iter().any(|pattern| glob::matches(pattern, name.as_bytes()));
-    let wanted = machine.config.0.iter().filter(|(name, _)| is_wanted(name));
+    let wanted = machine.config.iter().filter(|(name, _)| is_wanted(name));
     Reply::Map(wanted.flat_map(|(name, value)| [*name, value].map(Reply::bulk)).collect())
 }
 
@@ -111,7 +88,7 @@ pub(super) fn set(machine: &mut Machine, call: &Call<'_>) -> Reply {
         };
         values.insert(*known, value);
     }
-    machine.config.0.extend(values);
+    machine.config.extend(values);
     Reply::ok()
 }
 

@@ -28,32 +28,25 @@
 //!   `Machine::deny` denies.
 
 mod client;
-mod collection;
+mod collections;
 mod command;
 mod config;
 mod glob;
-mod hashes;
-mod info;
 mod keys;
 mod keyspace;
 mod lua;
-mod pubsub;
-mod replication;
 mod reply;
 mod request;
-mod scan;
 mod script;
 mod server;
-mod sorted_sets;
 
 use client::Client;
 use command::{Call, Command};
 use config::Config;
 use keyspace::{DATABASES, Entry, Keyspace, Value, millis};
 use lua::Engine;
-use replication::READONLY;
 use reply::Reply;
-use server::micros;
+use server::{READONLY, micros};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -110,7 +103,7 @@ impl Machine {
         let mut machine = Self {
             process: Process::default(),
             databases: Default::default(),
-            config: Config::default(),
+            config: config::defaults(),
             follows: None,
             denied: BTreeSet::new(),
             is_valkey: false,

@@ -10,12 +10,8 @@ pub(super) struct Requests {
     at: usize,
 }
 
-/// Why bytes are no command.
-enum Lack {
-    /// More bytes are needed.
-    Bytes,
-    Sense(String),
-}
+/// Why bytes are no command; `None` if more of them are needed.
+type Lack = Option<String>;
 
 impl Requests {
     pub(super) fn receive(&mut self, bytes: &[u8]) {
@@ -35,8 +31,7 @@ impl Requests {
             let mut rest = Rest(&self.received[self.at..]);
             let words = match rest.command() {
                 Ok(words) => words,
-                Err(Lack::Bytes) => return Ok(None),
-                Err(Lack::Sense(problem)) => return Err(problem),
+                Err(lack) => return lack.map_or(Ok(None), Err),
             };
             self.at = self.received.len() - rest.0.len();
             if !words.is_empty() {
@@ -77,7 +72,7 @@ impl<'a> Rest<'a> {
         let len = len.and_then(|len| usize::try_from(len).ok());
         let len = len.ok_or_else(|| protocol("invalid bulk length"))?;
         // The server does not look at the two bytes after it either.
-        let (argument, rest) = self.0.split_at_checked(len + 2).ok_or(Lack::Bytes)?;
+        let (argument, rest) = self.0.split_at_checked(len + 2).ok_or(None)?;
         self.0 = rest;
         Ok(&argument[..len])
     }
@@ -85,15 +80,15 @@ impl<'a> Rest<'a> {
     /// Reads a line, up to a CR, as its first byte and the others; the LF is assumed, as in the
     /// server.
     fn line(&mut self) -> Result<(u8, &'a [u8]), Lack> {
-        let len = self.0.iter().position(|byte| *byte == b'\r').ok_or(Lack::Bytes)?;
-        let (line, rest) = self.0.split_at_checked(len + 2).ok_or(Lack::Bytes)?;
+        let len = self.0.iter().position(|byte| *byte == b'\r').ok_or(None)?;
+        let (line, rest) = self.0.split_at_checked(len + 2).ok_or(None)?;
         self.0 = rest;
         Ok((line[0], line[..len].get(1..).unwrap_or_default()))
     }
 }
 
 fn protocol(problem: &str) -> Lack {
-    Lack::Sense(format!("ERR Protocol error: {problem}"))
+    Some(format!("ERR Protocol error: {problem}"))
 }
 
 /// Reads an integer as the server does: no plus, no leading zeros, no spaces.

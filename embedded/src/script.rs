@@ -3,13 +3,13 @@
 use super::Machine;
 use super::command::{self, Call};
 use super::keys::NOT_AN_INTEGER;
-use super::lua::Engine;
-use super::replication::READONLY;
+use super::lua::{self, Engine, Words};
 use super::reply::Reply;
 use super::request::integer;
+use super::server::READONLY;
 
 pub(super) fn eval(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    run(machine, call, Engine::load).unwrap_or_else(|error| error)
+    run(machine, call, lua::load).unwrap_or_else(|error| error)
 }
 
 pub(super) fn evalsha(machine: &mut Machine, call: &Call<'_>) -> Reply {
@@ -18,11 +18,12 @@ pub(super) fn evalsha(machine: &mut Machine, call: &Call<'_>) -> Reply {
 }
 
 pub(super) fn load(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    machine.process.engine.load(&call.arguments[2]).map_or_else(|error| error, Reply::bulk)
+    lua::load(&mut machine.process.engine, &call.arguments[2])
+        .map_or_else(|error| error, Reply::bulk)
 }
 
 pub(super) fn flush(machine: &mut Machine, _: &Call<'_>) -> Reply {
-    machine.process.engine = Engine::default();
+    machine.process.engine = None;
     Reply::ok()
 }
 
@@ -32,12 +33,12 @@ fn run(
     call: &Call<'_>,
     find: impl FnOnce(&mut Engine, &[u8]) -> Result<String, Reply>,
 ) -> Result<Reply, Reply> {
-    let (keys, arguments) = keys_and_arguments(call)?;
+    let words = keys_and_arguments(call)?;
     let hash = find(&mut machine.process.engine, &call.arguments[1])?;
     // The commands of a script need the machine, and none of them needs the engine.
     let engine = std::mem::take(&mut machine.process.engine);
     let mut execute = |words: Vec<Vec<u8>>| called(machine, &Call { arguments: &words, ..*call });
-    let reply = engine.run(&hash, keys, arguments, &mut execute);
+    let reply = engine.as_ref().and_then(|lua| lua.run(&hash, words, &mut execute));
     machine.process.engine = engine;
     reply.ok_or_else(|| Reply::error("NOSCRIPT No matching script. Please use EVAL."))
 }
@@ -60,10 +61,8 @@ fn called(machine: &mut Machine, call: &Call<'_>) -> Reply {
     }
 }
 
-type Words<'a> = &'a [Vec<u8>];
-
 /// Splits the arguments after `EVAL script numkeys`.
-fn keys_and_arguments<'a>(call: &Call<'a>) -> Result<(Words<'a>, Words<'a>), Reply> {
+fn keys_and_arguments<'a>(call: &Call<'a>) -> Result<Words<'a>, Reply> {
     let Some(count) = integer(&call.arguments[2]) else { return Err(Reply::error(NOT_AN_INTEGER)) };
     let Ok(count) = usize::try_from(count) else {
         return Err(Reply::error("ERR Number of keys can't be negative"));

@@ -3,14 +3,3 @@
 
 pub(crate) mod list;
 pub mod preflight;
-
-use tokio::task::AbortHandle;
-
-/// Ends a task once no caller waits for it any more.
-pub(crate) struct AbortOnDrop(AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}

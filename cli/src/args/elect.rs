@@ -1,6 +1,6 @@
 //! The arguments of `elect`.
 
-use super::duration::duration;
+use super::duration;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The arguments of the commands that look at locks, and of the one that takes them away.
 
-use super::duration::pause;
+use super::pause;
 use std::time::Duration;
 
 /// Which locks to inspect.

@@ -4,13 +4,13 @@
 use super::preflight_to_json;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::list::{self, Found};
+use crate::list;
 use crate::output::millis;
 use crate::style::{Paint, Style};
 use quorumlock::config::NodeAddress;
 use quorumlock::preflight::NodePreflight;
 use quorumlock::report::{OneLine, Span};
-use quorumlock::{Holder, ListError, ListedLock, NodeState, Preflight, Redlock};
+use quorumlock::{Holder, ListedLock, NodeState, Preflight, RedlockBuilder};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ enum Key {
 
 /// The answer; of several, the greatest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Answer {
+enum Answer {
     Yes,
     NotKnown,
     No,
@@ -50,27 +50,8 @@ impl Answer {
     }
 }
 
-/// The answer about one master, and its reasons.
-pub(super) struct MayStop<'a> {
-    preflight: &'a Preflight,
-    place: usize,
-    /// How long it takes until the others are a quorum that may vote; `None` if time does not help.
-    quorum_in: Option<Duration>,
-    /// `None` if the others are no quorum: no lock was looked at then.
-    locks: Option<Locks>,
-}
-
-#[derive(Default)]
-struct Locks {
-    found: usize,
-    losing: Vec<ListedLock>,
-    not_known: Vec<ListedLock>,
-    /// The reason why locks may be missing.
-    error: Option<ListError>,
-}
-
 /// Finds the master that is meant: by its name in reports, or as it is configured.
-pub(super) fn place(node: &str, preflight: &Preflight) -> Result<usize> {
+fn place(node: &str, preflight: &Preflight) -> Result<usize> {
     let names: Vec<&str> = preflight.into_iter().map(|node| &*node.node).collect();
     place_among(node, &names).ok_or_else(|| {
         let problem = "--may-stop names none of the masters, which are";
@@ -89,117 +70,88 @@ fn place_among(node: &str, names: &[&str]) -> Option<usize> {
     names.iter().position(is_it)
 }
 
-impl<'a> MayStop<'a> {
-    /// Judges by the masters alone.
-    pub(super) fn new(preflight: &'a Preflight, place: usize) -> Self {
-        let stopped = &preflight.nodes()[place].node;
-        let left = |node: &NodePreflight| node.votes_in().filter(|_| node.node != *stopped);
-        let is_enough = |wait: &Duration| {
-            preflight.is_quorum(|node| left(node).is_some_and(|left| left <= *wait))
-        };
-        let quorum_in = preflight.into_iter().filter_map(left).filter(is_enough).min();
-        Self { preflight, place, quorum_in, locks: None }
-    }
-
-    /// Checks whether the others are a quorum that may vote now.
-    pub(super) fn leaves_a_quorum(&self) -> bool {
-        self.quorum_in == Some(Duration::ZERO)
-    }
-
-    /// Looks at every lock.
-    pub(super) async fn scan(&mut self, redlock: &Redlock) {
-        let Found { locks: found, error, .. } = list::find(redlock, "", false).await;
-        let mut locks = Locks { found: found.len(), error, ..Locks::default() };
-        for lock in found {
-            match self.judge(&lock) {
-                Answer::Yes => {}
-                Answer::NotKnown => locks.not_known.push(lock),
-                Answer::No => locks.losing.push(lock),
-            }
-        }
-        self.locks = Some(locks);
-    }
-
-    fn judge(&self, lock: &ListedLock) -> Answer {
-        let holds = holds(lock, |place| votes(&self.preflight.nodes()[place]));
-        let answers = holds
-            .iter()
-            .map(|keys| judge(keys, self.place, |wanted| is_quorum(self.preflight, wanted)));
-        answers.max().unwrap_or(Answer::Yes)
-    }
-
-    fn answer(&self) -> Answer {
-        match &self.locks {
-            None => Answer::No,
-            Some(locks) if !locks.losing.is_empty() => Answer::No,
-            Some(Locks { error: None, not_known, .. }) if not_known.is_empty() => Answer::Yes,
-            Some(_) => Answer::NotKnown,
+/// Answers about the master of this name, with its reasons in a few lines.
+pub(super) async fn may_stop(
+    preflight: &Preflight,
+    node: &str,
+    builder: RedlockBuilder,
+    style: Style,
+) -> Result<(Exit, String, Value)> {
+    let place = place(node, preflight)?;
+    let nodes = preflight.nodes();
+    let stopped = &nodes[place].node;
+    let left = |node: &NodePreflight| node.votes_in().filter(|_| node.node != *stopped);
+    let is_enough =
+        |wait: &Duration| preflight.is_quorum(|node| left(node).is_some_and(|left| left <= *wait));
+    // How long it takes until the others are a quorum that may vote; `None` if time does not help.
+    let quorum_in = nodes.iter().filter_map(left).filter(is_enough).min();
+    // If the others are no quorum, no lock is looked at.
+    let found = match quorum_in {
+        Some(Duration::ZERO) => Some(list::find(&builder.connect().await?, "", false).await),
+        _ => None,
+    };
+    let (mut losing, mut not_known) = (Vec::new(), Vec::new());
+    for lock in found.iter().flat_map(|found| &found.locks) {
+        match judge_lock(preflight, place, lock) {
+            Answer::Yes => {}
+            Answer::NotKnown => not_known.push(lock),
+            Answer::No => losing.push(lock),
         }
     }
-
-    pub(super) fn exit(&self) -> Exit {
-        self.answer().row().0
-    }
-
-    /// Returns the answer and its reasons, in a few lines.
-    pub(super) fn to_text(&self, style: Style) -> String {
-        let (_, head, paint, _) = self.answer().row();
-        let answer = format!("{}: {}", style.paint(head, paint), self.reason());
-        let mut lines = vec![style.wrap(0, 4, &answer)];
-        let listed = self.locks.as_ref().map_or(&[][..], |locks| match &*locks.losing {
-            [] => &locks.not_known,
-            losing => losing,
-        });
-        lines.extend(listed.iter().take(NAMED).map(|lock| style.wrap(4, 6, &lock.to_string())));
-        if listed.len() > NAMED {
-            lines.push(format!("    and {} more", listed.len() - NAMED));
+    let without = format!("without {}", OneLine(stopped));
+    let others = nodes.iter().filter(|node| left(node) == Some(Duration::ZERO)).count();
+    let counted = format!("{without}, {others} of {} masters may vote", nodes.len());
+    let locks = found.as_ref().map(|found| found.locks.len());
+    let all = locks.unwrap_or_default();
+    let error = found.as_ref().and_then(|found| found.error.as_ref());
+    let (answer, reason) = match (locks, losing.len(), not_known.len(), error) {
+        (None, ..) => {
+            let wait = quorum_in.map(|left| format!("; a quorum may vote in {}", Span(left)));
+            (Answer::No, format!("{counted}, which is no quorum{}", wait.unwrap_or_default()))
         }
-        lines.join("\n")
-    }
-
-    fn reason(&self) -> String {
-        let nodes = self.preflight.nodes();
-        let others = (0..nodes.len()).filter(|place| *place != self.place && votes(&nodes[*place]));
-        let without = format!("without {}", OneLine(&nodes[self.place].node));
-        let counted = format!("{without}, {} of {} masters may vote", others.count(), nodes.len());
-        let Some(Locks { found, losing, not_known, error }) = &self.locks else {
-            let wait = self.quorum_in.map(|left| format!("; a quorum may vote in {}", Span(left)));
-            return format!("{counted}, which is no quorum{}", wait.unwrap_or_default());
-        };
-        match (losing.len(), not_known.len(), error) {
-            (0, 0, None) => {
-                format!("{counted}, and no lock loses its quorum of keys ({found} found)")
-            }
-            (0, 0, Some(error)) => error.to_string(),
-            (0, unknown, _) => {
-                let unknown = format!("{unknown} of {found} locks have a quorum of keys");
-                format!("too few masters say whether {unknown}")
-            }
-            (losing, ..) => {
-                format!("{without}, {losing} of {found} locks would have no quorum of keys")
-            }
+        (_, 0, 0, None) => {
+            let why = format!("{counted}, and no lock loses its quorum of keys ({all} found)");
+            (Answer::Yes, why)
         }
+        (_, 0, 0, Some(error)) => (Answer::NotKnown, error.to_string()),
+        (_, 0, unknown, _) => {
+            let unknown = format!("{unknown} of {all} locks have a quorum of keys");
+            (Answer::NotKnown, format!("too few masters say whether {unknown}"))
+        }
+        (_, losing, ..) => {
+            let why = format!("{without}, {losing} of {all} locks would have no quorum of keys");
+            (Answer::No, why)
+        }
+    };
+    let (exit, head, paint, word) = answer.row();
+    let listed = if losing.is_empty() { &not_known } else { &losing };
+    let mut lines = vec![style.wrap(0, 4, &format!("{}: {reason}", style.paint(head, paint)))];
+    lines.extend(listed.iter().take(NAMED).map(|lock| style.wrap(4, 6, &lock.to_string())));
+    if listed.len() > NAMED {
+        lines.push(format!("    and {} more", listed.len() - NAMED));
     }
-
-    pub(super) fn to_json(&self) -> Value {
-        let all = |locks: &[ListedLock]| locks.iter().map(list::to_json).collect::<Vec<_>>();
-        let (.., answer) = self.answer().row();
-        let mut value = preflight_to_json(self.preflight, self.exit());
-        value["may_stop"] = json!({
-            "node": &*self.preflight.nodes()[self.place].node,
-            "answer": answer,
-            "reason": self.reason(),
-            "quorum_in_ms": self.quorum_in.map(millis),
-            "locks": self.locks.as_ref().map(|locks| locks.found),
-            "losing": self.locks.as_ref().map(|locks| all(&locks.losing)),
-            "not_known": self.locks.as_ref().map(|locks| all(&locks.not_known)),
-        });
-        value
-    }
+    let to_json = |locks: &[&ListedLock]| locks.iter().map(|lock| list::to_json(lock)).collect();
+    let [losing, not_known] =
+        [losing, not_known].map(|few| locks.map(|_| -> Value { to_json(&few) }));
+    let mut value = preflight_to_json(preflight, exit);
+    value["may_stop"] = json!({
+        "node": &**stopped,
+        "answer": word,
+        "reason": reason,
+        "quorum_in_ms": quorum_in.map(millis),
+        "locks": locks,
+        "losing": losing,
+        "not_known": not_known,
+    });
+    Ok((exit, lines.join("\n"), value))
 }
 
-fn votes(node: &NodePreflight) -> bool {
-    node.votes_in() == Some(Duration::ZERO)
+fn judge_lock(preflight: &Preflight, stopped: usize, lock: &ListedLock) -> Answer {
+    let votes = |place: usize| preflight.nodes()[place].votes_in() == Some(Duration::ZERO);
+    let holds = holds(lock, votes);
+    let answers =
+        holds.iter().map(|keys| judge(keys, stopped, |wanted| is_quorum(preflight, wanted)));
+    answers.max().unwrap_or(Answer::Yes)
 }
 
 fn is_quorum(preflight: &Preflight, wanted: impl Fn(usize) -> bool) -> bool {

@@ -1,20 +1,41 @@
-//! The command as a process group, and the shim that becomes the command.
+//! The command: its file, which is found before any lock is requested; its process group; and the shim that becomes
+//! the command.
 //!
 //! The command is started through this program once more. Only a process itself can ask to be killed
 //! when its parent is gone, which Linux takes, and it must do so before it becomes the command.
 
 use super::supervise::Work;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::{Output, since_1970};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use std::ffi::OsString;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::Duration;
+
+/// Finds the program. A name is looked up in PATH, as in a shell; with a slash in it, it is the path.
+pub(super) fn find(name: &OsStr) -> Result<PathBuf> {
+    let is_path = name.as_bytes().contains(&b'/');
+    let is_in = |path| env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    let (exit, problem) = match which::which(name) {
+        Ok(_) if is_path => return Ok(name.into()),
+        Ok(found) => return Ok(found),
+        Err(_) if is_path && !Path::new(name).exists() => (Exit::NOT_FOUND, "no such file"),
+        Err(_) if is_path || env::var_os("PATH").is_some_and(is_in) => {
+            (Exit::NOT_EXECUTABLE, "not an executable file")
+        }
+        Err(_) => (Exit::NOT_FOUND, "command not found"),
+    };
+    let name = if name.is_empty() { "\"\"".into() } else { name.to_string_lossy() };
+    Err(Failure::new(exit, format!("{name}: {problem}")))
+}
 
 /// The first argument of the shim.
 pub(super) const SHIM: &str = "__child";
@@ -25,7 +46,7 @@ const JSON: &str = "json";
 /// Returns a command for this program, even if its file has been replaced since. `ps` shows `name`.
 pub(super) fn ourselves(name: &str) -> io::Result<Command> {
     let path =
-        if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe()? };
+        if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { env::current_exe()? };
     let mut command = Command::new(path);
     command.arg0(name);
     Ok(command)

@@ -1,10 +1,10 @@
 //! `quorumlock elect`: a command that runs while this process leads.
 
-use super::child::TOKEN;
+use super::child::{self, TOKEN};
 use super::loss::Loss;
 use super::signals::Signals;
 use super::supervise::{Ended, Supervisor, Work};
-use super::{connected, label, metrics_file, note_release, program, unless_ended, waiting};
+use super::{connected, label, metrics_file, note_release, unless_ended, waiting};
 use crate::args::{ElectArgs, MastersArgs};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -15,7 +15,7 @@ use quorumlock::{Config, Leadership, Redlock};
 /// itself or a signal ends this process.
 pub(crate) async fn elect(args: ElectArgs, masters: MastersArgs, output: Output) -> Result {
     let work = Work {
-        program: program::find(&args.command[0])?,
+        program: child::find(&args.command[0])?,
         words: args.command,
         resources: vec![args.name],
         grace: args.grace,

@@ -5,15 +5,15 @@
 //! lasts. The report never delays the acquire: it asks seldom, and it writes on
 //! another thread, since a terminal can be stopped.
 
-mod obstacle;
-
 use super::supervise::Work;
-use crate::output::Output;
-use obstacle::Obstacle;
-use quorumlock::Redlock;
-use quorumlock::report::Escaped;
+use crate::inspect::{holder_to_json, in_queue, waiting};
+use crate::output::{Output, millis};
+use quorumlock::report::{Escaped, Span};
+use quorumlock::{Holder, Inspection, LockState, NodeInspection, NodeStanding};
+use quorumlock::{NodeState, NodeStatus, Redlock, Status};
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::fmt::Display;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -140,6 +140,89 @@ impl<'a> Outage<'a> {
             let line = format!("waiting for {:?}: a quorum may vote again", Escaped(self.all));
             (line, json!({ "waiting_for": self.all, "obstacle": null }))
         })
+    }
+}
+
+/// The reason to wait.
+struct Obstacle {
+    line: String,
+    /// The same for programs.
+    fields: Value,
+    /// Its other differences from an obstacle of its kind, whatever time has passed: whose hold it is, and how many
+    /// are ahead or which masters are missing.
+    holder: Option<Holder>,
+    others: String,
+}
+
+impl Obstacle {
+    fn new(what: &str, resource: &str, why: impl Display, others: String) -> Self {
+        let line = format!("waiting for {:?}: {why}", Escaped(resource));
+        let fields = json!({ "waiting_for": resource, "obstacle": what });
+        Self { line, fields, holder: None, others }
+    }
+
+    /// Names what is missing at which masters.
+    fn no_quorum(all: &str, missing: String) -> Self {
+        Self::new("no_quorum", all, format_args!("no quorum: {missing}"), missing.clone())
+    }
+
+    fn in_status(status: &Status, all: &str) -> Option<Self> {
+        let count = status.count();
+        let Some(left) = status.can_acquire_in() else {
+            let lacks = |node: &&NodeStatus| node.standing != NodeStanding::Voting;
+            let named = |node: &NodeStatus| format!("{} {}", node.node, node.standing.as_str());
+            let missing: Vec<_> = status.nodes().iter().filter(lacks).map(named).collect();
+            return Some(Self::no_quorum(all, format!("{count} ({})", missing.join(", "))));
+        };
+        let why = format!("masters are warming up, ready in {} ({count})", Span(left));
+        let mut found = Self::new("warming_up", all, why, String::new());
+        found.fields["ready_in_ms"] = millis(left).into();
+        (!left.is_zero()).then_some(found)
+    }
+
+    fn in_inspection(inspection: &Inspection, shared: bool, ahead: Option<usize>) -> Option<Self> {
+        let resource = inspection.resource();
+        match inspection.state() {
+            // Other readers keep no reader out: a writer waits.
+            LockState::Held(holder) if shared && holder.is_shared() => {
+                Some(Self::new("wanted", resource, "a writer waits for it", String::new()))
+            }
+            LockState::Held(holder) => {
+                let queue = match ahead {
+                    Some(_) => in_queue(ahead),
+                    // One of them may be this client.
+                    None => waiting(inspection.waiting().filter(|all| *all > 1)),
+                };
+                let why = format_args!("{holder}{queue}");
+                let mut found = Self::new("held", resource, why, in_queue(ahead));
+                found.fields["holder"] = holder_to_json(holder);
+                found.fields["remaining_ms"] = json!(holder.remaining().map(millis));
+                found.fields["waiting"] = json!(inspection.waiting());
+                found.fields["ahead"] = json!(ahead);
+                Some(Self { holder: Some(holder.clone()), ..found })
+            }
+            LockState::Free => None,
+            _ => {
+                let silent = |node: &NodeInspection| match &node.state {
+                    NodeState::Unknown(answer) => Some(format!("{} {answer}", node.node)),
+                    _ => None,
+                };
+                let silent: Vec<_> = inspection.nodes().iter().filter_map(silent).collect();
+                // Else several clients compete for it at this moment.
+                (!silent.is_empty()).then(|| Self::no_quorum(resource, silent.join(", ")))
+            }
+        }
+    }
+
+    /// Checks whether both are the same obstacle, whatever time has passed.
+    fn is(&self, other: &Self) -> bool {
+        let same_holder = match (&self.holder, &other.holder) {
+            (Some(holder), Some(other)) => holder.same_hold_as(other),
+            (holder, other) => holder.is_none() && other.is_none(),
+        };
+        same_holder
+            && self.fields["obstacle"] == other.fields["obstacle"]
+            && self.others == other.others
     }
 }
 

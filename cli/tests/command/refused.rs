@@ -165,6 +165,21 @@ fn a_command_that_is_not_there_or_no_program_asks_for_no_lock() {
 }
 
 #[test]
+fn of_a_command_in_path_that_is_not_executable_the_exit_says_so() {
+    let files = tempfile::tempdir().unwrap();
+    std::fs::write(files.path().join("plain"), "").unwrap();
+    std::fs::create_dir(files.path().join("folder")).unwrap();
+    for command in ["run", "elect"] {
+        let found = |program: &str| {
+            let line = ["--node", "redis://127.0.0.1:1", command, "r", "--", program];
+            run(bare().env("PATH", files.path()).args(line))
+        };
+        assert_refused(&found("plain"), 126, "plain: not an executable file");
+        assert_refused(&found("folder"), 127, "folder: command not found");
+    }
+}
+
+#[test]
 fn a_missing_interpreter_is_reported_and_the_lock_is_released() {
     use std::os::unix::fs::PermissionsExt;
     let masters = Masters::start(3);

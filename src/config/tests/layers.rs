@@ -1,7 +1,7 @@
 //! The precedence of the layers.
 
 use super::*;
-use crate::config::environment::load;
+use crate::config::sources::load;
 use std::fs;
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -1,21 +1,21 @@
 //! The locks that are held under a prefix.
 
 mod deadlock;
-mod merge;
 mod page;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-use crate::driver::{WeakHandle, runtime};
+use crate::driver::{Own, WeakHandle, runtime};
 use crate::failure::{Closed, ListError, NodeProblem};
-use crate::inspect::{Holder, Inspection, LockState, Named};
-use crate::operator::AbortOnDrop;
+use crate::inspect::{Holder, Inspection, LockState, Named, NodeState};
 use crate::own_thread;
 use crate::redlock::Redlock;
+use crate::run::either;
 pub use deadlock::PossibleDeadlock;
 use futures_core::Stream;
 use quorumlock_core::coordinator::wire::Mailbox;
+use quorumlock_core::quorum::{Membership, NodeSet};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::poll_fn;
@@ -72,7 +72,7 @@ impl Redlock {
             client: Some(self.driver().downgrade()),
             own_thread: self.own_runtime().is_some(),
         };
-        LockList { state: State::Idle(Box::new(walk)), problems: Vec::new() }
+        LockList { walk: Some(Box::new(walk)), items: None, problems: Vec::new() }
     }
 }
 
@@ -83,18 +83,11 @@ impl Redlock {
 /// After an error it has ended.
 #[must_use = "nothing is listed before the stream is polled"]
 pub struct LockList {
-    state: State,
+    /// `None` once it was polled.
+    walk: Option<Box<Walk>>,
+    /// What the walk finds, until it ends.
+    items: Option<mpsc::Receiver<Item>>,
     problems: Vec<NodeProblem>,
-}
-
-enum State {
-    Idle(Box<Walk>),
-    /// The task is aborted before its items are dropped.
-    Walking {
-        _task: AbortOnDrop,
-        items: mpsc::Receiver<Item>,
-    },
-    Ended,
 }
 
 /// A message of the task that looks at the masters.
@@ -121,7 +114,7 @@ impl LockList {
     /// Lists keys as well that are not held, or cannot be distinguished from an application's own:
     /// keys left over on a few masters, and keys just being acquired or released.
     pub fn include_free(mut self) -> Self {
-        if let State::Idle(walk) = &mut self.state {
+        if let Some(walk) = &mut self.walk {
             walk.leftovers = true;
         }
         self
@@ -151,15 +144,15 @@ impl LockList {
         &self.problems
     }
 
-    fn begin(walk: Walk) -> Result<State, ListError> {
+    fn begin(walk: Walk) -> Result<mpsc::Receiver<Item>, ListError> {
         walk.client.iter().try_for_each(WeakHandle::here)?;
         walk.options.check_prefix(&walk.prefix)?;
         own_thread::begin(walk.own_thread, || {
             runtime::check("list()", walk.masters.iter().map(|master| &master.transport))?;
             let (sender, items) = mpsc::channel(AHEAD);
-            let walking = tokio::spawn(walk.run(sender));
-            let _task = AbortOnDrop(walking.abort_handle());
-            Ok((State::Walking { _task, items }, walking))
+            let reader = sender.clone();
+            let dropped = async move { reader.closed().await };
+            Ok((items, tokio::spawn(either(dropped, walk.run(sender)))))
         })
     }
 }
@@ -168,14 +161,12 @@ impl Stream for LockList {
     type Item = Result<ListedLock, ListError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { state, problems } = &mut *self;
-        if let State::Idle(_) = state
-            && let State::Idle(walk) = std::mem::replace(state, State::Ended)
-        {
-            *state = Self::begin(*walk)?;
+        let Self { walk, items, problems } = &mut *self;
+        if let Some(walk) = walk.take() {
+            *items = Some(Self::begin(*walk)?);
         }
-        while let State::Walking { items, .. } = state {
-            let end = match ready!(items.poll_recv(cx)) {
+        while let Some(found) = items {
+            let end = match ready!(found.poll_recv(cx)) {
                 Some(Item::Lock(lock)) => return Poll::Ready(Some(Ok(*lock))),
                 Some(Item::Problem(problem)) => {
                     if problems.iter().all(|known| known.node != problem.node) {
@@ -187,7 +178,7 @@ impl Stream for LockList {
                 Some(Item::End { .. }) => Some(Err(ListError::Incomplete(problems.clone()))),
                 None => Some(Err(Closed::ENDED.into())),
             };
-            *state = State::Ended;
+            *items = None;
             return Poll::Ready(end);
         }
         Poll::Ready(None)
@@ -259,6 +250,34 @@ impl ListedLock {
     #[must_use]
     pub const fn inspection(&self) -> &Inspection {
         &self.inspection
+    }
+
+    /// Returns the lock that all masters were asked about; `None` if none of them has its key.
+    fn of(inspection: Inspection) -> Option<Self> {
+        let on_nodes = || inspection.nodes().iter().filter_map(|node| node.state.holder());
+        let count = |holder| on_nodes().filter(|other| other.same_hold_as(holder)).count();
+        // Of several with the same number, the first.
+        let most = || on_nodes().rev().max_by_key(|holder| count(holder));
+        let holder = inspection.holder().or_else(most)?.clone();
+        Some(Self { inspection, holder, waiting: None, waiters: BTreeSet::new() })
+    }
+
+    /// Adds what this client knows of the key in this place.
+    fn learn(&mut self, own: &Own, place: usize) {
+        self.inspection.learn(own, place);
+        self.holder.learn(own, place);
+    }
+
+    /// Checks whether a quorum may have the holder's key: a master that did not say may have it, too.
+    fn may_be_held(&self, membership: Membership) -> bool {
+        membership.is_quorum(NodeSet::places(self.inspection.nodes(), |node| {
+            self.is_on(&node.state) || matches!(node.state, NodeState::Unknown(_))
+        }))
+    }
+
+    /// Checks whether the holder's key is on a master in this state.
+    fn is_on(&self, state: &NodeState) -> bool {
+        state.holder().is_some_and(|holder| holder.same_hold_as(&self.holder))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::address::Address;
 use crate::driver::WeakHandle;
 use crate::failure::NodeProblem;
 use crate::inspect::Inspection;
-use crate::operator::preflight::side_connection::{SideConnection, at_once, patience, with_each};
+use crate::operator::preflight::side_connection::{SideConnection, patience, with_each};
 use crate::operator::preflight::{Finding, FindingKind, Permission, not_alone, warms_up_for};
 use crate::options::Options;
 use crate::report::{Answer, Refusal};
@@ -46,9 +46,10 @@ struct Walker {
 }
 
 impl Walk {
-    /// Lists everything, and whether that is all. Once the stream is dropped, this is aborted.
+    /// Lists everything, and whether that is all. Once the stream is dropped, so is this.
     pub(super) async fn run(self, items: mpsc::Sender<Item>) {
-        let met = with_each(&self.masters, |master| meet(master, self.options.clone())).await;
+        let masters = self.masters.iter().cloned();
+        let met = with_each(masters, |master| meet(master, self.options.clone())).await;
         let nodes = self.masters.iter().map(|_| Err(Answer::Outstanding)).collect();
         let mut walker = Walker { walk: self, nodes, items };
         walker.admit(met.into_iter().map(|met| met.and_then(|met| met))).await;
@@ -251,23 +252,28 @@ impl Walker {
     /// Asks all masters at once. A master that does not answer is lost.
     async fn ask_all(
         &mut self,
-        name: &str,
+        name: &'static str,
         question: impl Fn(usize) -> Vec<u8>,
     ) -> Vec<Result<Reply, Answer>> {
-        let asked = self.nodes.iter_mut().enumerate().map(|(at, node)| {
-            let question = question(at);
+        let nodes = std::mem::take(&mut self.nodes).into_iter().enumerate();
+        let asked = with_each(nodes, |(place, mut node)| {
+            let question = question(place);
             async move {
-                match node {
+                let reply = match &mut node {
                     Ok(connection) => Ok(connection.ask(name, &question).await),
                     Err(answer) => Err(answer.clone()),
-                }
+                };
+                (node, reply)
             }
         });
         let mut replies = Vec::new();
-        for (node, asked) in at_once(asked).await.into_iter().enumerate() {
-            replies.push(match asked {
+        for (place, asked) in asked.await.into_iter().enumerate() {
+            let (node, reply) =
+                asked.unwrap_or_else(|panicked| (Err(Answer::Outstanding), Ok(Err(panicked))));
+            self.nodes.push(node);
+            replies.push(match reply {
                 Ok(Ok(reply)) => Ok(reply),
-                Ok(Err(kind)) => Err(self.lose(node, kind).await),
+                Ok(Err(kind)) => Err(self.lose(place, kind).await),
                 Err(answer) => Err(answer),
             });
         }
@@ -294,7 +300,7 @@ impl Walker {
     }
 
     async fn send(&mut self, item: Item) {
-        // Without a reader, this task is being aborted.
+        // Without a reader, this task ends.
         let _ = self.items.send(item).await;
     }
 }

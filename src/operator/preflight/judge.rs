@@ -1,7 +1,5 @@
 //! Judges the answers, without I/O.
 
-mod permissions;
-
 use super::question::{Heard, Question, TimeSample};
 use super::{
     ClockOffset, Difference, Finding, FindingKind, NodePreflight, Permission, Persistence, Role,
@@ -11,6 +9,7 @@ use quorumlock_core::coordinator::wire::{self, Reply};
 use quorumlock_core::coordinator::{RestartGuard, ServerFacts, SharedSettings};
 use quorumlock_core::quorum::standing::Start;
 use quorumlock_core::quorum::{ClockDrift, Instant};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +58,7 @@ pub(super) fn judge(
     found.extend(clock_speed(&heard.times, options.drift));
     let replays = replays_as_default(&facts, options);
     found.extend(drops_transactions(heard).filter(|_| replays));
-    let mut withheld = permissions::lacking(heard, facts.role == Some(Role::Replica));
+    let mut withheld = lacking(heard, facts.role == Some(Role::Replica));
     withheld.retain(|kind| replays || !is_about_replay(kind));
     found.extend(withheld);
     judged.findings = found.into_iter().map(Finding::from).collect();
@@ -236,4 +235,69 @@ fn clock_speed(times: &[TimeSample], drift: ClockDrift) -> Option<FindingKind> {
         let is_fast = theirs > most.saturating_add(drift.of(most));
         (is_slow || is_fast).then_some(FindingKind::ClockSpeed { ours, theirs })
     })
+}
+
+/// Finds what our user may not do, and what fails for another reason.
+fn lacking(heard: &Heard, is_replica: bool) -> Vec<FindingKind> {
+    let time = heard.time().into_iter().map(|sample| (Permission::Time, &sample.reply));
+    let others = heard.answers.iter().map(|(question, reply)| (question.permission(), reply));
+    let surveyed = surveyed(heard);
+    // The first error of each, and whether it is withheld.
+    let mut refused: BTreeMap<Permission, (Arc<str>, bool)> = BTreeMap::new();
+    for (permission, reply) in others.chain(time) {
+        let Some(error) = reply.error() else { continue };
+        // Servers that have no such command do not need it.
+        let is_optional =
+            matches!(permission, Permission::DelIfEq | Permission::DelEx | Permission::AclDryRun);
+        let is_needless = is_optional && wire::is_unknown(error);
+        // The survey names what a script lacks.
+        let is_named = !surveyed.is_empty() && wire::is_denied_within_a_script(error);
+        if !is_needless && !is_named {
+            refused.entry(permission).or_insert_with(|| (error.clone(), reply.is_denied()));
+        }
+    }
+    for (permission, error) in surveyed {
+        refused.entry(permission).or_insert((error, true));
+    }
+    let has_scripts = !refused.contains_key(&Permission::ScriptLoad);
+    let mut reported = BTreeSet::new();
+    let finding = |(permission, (error, is_withheld)): (Permission, (Arc<str>, bool))| {
+        if is_withheld {
+            return Some(FindingKind::Withheld { permission, error });
+        }
+        let is_new = match code(&error) {
+            "READONLY" if is_replica => false,
+            "NOSCRIPT" if !has_scripts => false,
+            // A problem of the whole master (LOADING, MISCONF, BUSY) is reported once, where it is
+            // worst.
+            code => reported.insert(code.to_owned()),
+        };
+        is_new.then_some(FindingKind::Fails { permission, error })
+    };
+    refused.into_iter().filter_map(finding).collect()
+}
+
+/// Returns what is withheld from our scripts, call by call.
+fn surveyed(heard: &Heard) -> Vec<(Permission, Arc<str>)> {
+    let Some(Reply::Array(failed)) = heard.answers.get(&Question::Survey) else {
+        return Vec::new();
+    };
+    let withheld = |failed: &Reply| {
+        let Reply::Array(parts) = failed else { return None };
+        let [command, error] = &parts[..] else { return None };
+        let (command, error) = (command.text()?, error.text()?);
+        let permission = Permission::named(command)?;
+        wire::is_denied_within_a_script(error).then(|| (permission, error.into()))
+    };
+    failed.iter().filter_map(withheld).collect()
+}
+
+/// Returns the server's problem, in one word. For a command within a script, 6.2 reports it after
+/// the position in the script.
+fn code(error: &str) -> &str {
+    let within = error.rsplit_once("@user_script: ").and_then(|(_, error)| error.split_once(": -"));
+    match within.map(|(_line, error)| error).unwrap_or(error).split(' ').next() {
+        Some("ERR") | None => error,
+        Some(code) => code,
+    }
 }

@@ -24,43 +24,20 @@ pub(crate) fn patience(options: &Options) -> Duration {
 
 /// Talks with each master on a task of its own, and returns the results in their order. A panic ends one
 /// conversation.
-pub(crate) async fn with_each<T: Send + 'static, Talk>(
-    masters: &[Address],
-    talk: impl Fn(Address) -> Talk,
+pub(crate) async fn with_each<M, T: Send + 'static, Talk>(
+    masters: impl Iterator<Item = M>,
+    talk: impl Fn(M) -> Talk,
 ) -> Vec<Result<T, FindingKind>>
 where
     Talk: Future<Output = T> + Send + 'static,
 {
-    let mut talking = JoinSet::new();
-    for (place, master) in masters.iter().cloned().enumerate() {
-        let talk = talk(master);
-        talking.spawn(async move { (place, talk.await) });
-    }
-    let panicked = || Err(FindingKind::Unreachable("the dial panicked".into()));
-    let mut results: Vec<_> = masters.iter().map(|_| panicked()).collect();
-    while let Some(talked) = talking.join_next().await {
-        if let Ok((place, result)) = talked {
-            results[place] = Ok(result);
-        }
+    let talking: Vec<_> = masters.map(|master| JoinSet::from_iter([talk(master)])).collect();
+    let mut results = Vec::new();
+    for mut talking in talking {
+        let talked = talking.join_next().await.and_then(Result::ok);
+        results.push(talked.ok_or_else(|| FindingKind::Unreachable("the dial panicked".into())));
     }
     results
-}
-
-/// Awaits all at once, and returns the results in their order.
-pub(crate) async fn at_once<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
-    let mut awaited: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
-    poll_fn(|cx| {
-        let mut is_done = true;
-        for (future, result) in awaited.iter_mut().filter(|(_, result)| result.is_none()) {
-            match future.as_mut().poll(cx) {
-                Poll::Ready(ready) => *result = Some(ready),
-                Poll::Pending => is_done = false,
-            }
-        }
-        if is_done { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    awaited.into_iter().filter_map(|(_, result)| result).collect()
 }
 
 /// A connection on which commands go out and their answers come in, in order.

@@ -1,11 +1,16 @@
-//! Settings from the environment.
+//! The sources of settings: the environment, a file, and a part of another configuration, in whatever format serde
+//! reads.
 
 use super::Config;
 use crate::failure::ConfigError;
+use serde_core::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use std::collections::BTreeMap;
-use std::env;
 use std::ffi::{OsStr, OsString};
+use std::ops::Range;
+use std::path::Path;
+use std::{env, fmt, fs};
 use toml::Value;
+use toml::de::{DeTable, ValueDeserializer};
 
 /// The prefix of each key.
 const PREFIX: &str = "QUORUMLOCK_";
@@ -81,6 +86,79 @@ impl Config {
     pub fn load() -> Result<Self, ConfigError> {
         load(env::vars_os())
     }
+
+    /// Reads a TOML file. The files that `credentials_file`, `tls_ca_file` and similar keys name are looked for next to
+    /// it, unless their paths begin at the root.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), quorumlock::ConfigError> {
+    /// let config = quorumlock::Config::from_file("/etc/quorumlock.toml")?;
+    /// # drop(config);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] if the file cannot be read, is not TOML, has an unknown key, or has a value
+    /// that cannot be read. The error names file, line and key, and shows nothing of the file's
+    /// contents.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        let path = path.as_ref();
+        let unreadable = |error| ConfigError::new(None, format!("cannot be read: {error}"));
+        let config =
+            fs::read_to_string(path).map_err(unreadable).and_then(|text| Self::from_toml(&text));
+        let in_file = |problem| ConfigError { file: Some(path.to_owned()), ..problem };
+        let mut config = config.map_err(in_file)?;
+        if let Some(folder) = path.parent() {
+            let tls =
+                [&mut config.tls_ca_file, &mut config.tls_cert_file, &mut config.tls_key_file];
+            for file in tls.into_iter().chain([&mut config.credentials_file]).flatten() {
+                *file = folder.join(&*file);
+            }
+        }
+        Ok(config)
+    }
+
+    /// Reads `text`, which is TOML. Relative paths in it start where the process runs.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), quorumlock::ConfigError> {
+    /// let config = quorumlock::Config::from_toml(
+    ///     r#"
+    ///     nodes = ["redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"]
+    ///     ttl = "10s"
+    ///     restart_guard = "trust-persistence"
+    ///     "#,
+    /// )?;
+    /// let builder = quorumlock::Redlock::builder().config(config);
+    /// # drop(builder);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`from_file`](Self::from_file).
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        let on = |at: Range<usize>, problem| {
+            let line = 1 + text.bytes().take(at.start).filter(|byte| *byte == b'\n').count();
+            ConfigError { line: Some(line), ..problem }
+        };
+        let table = DeTable::parse(text).map_err(|error| {
+            // Its message says what is expected; its Display would show the line, too.
+            let problem = ConfigError::new(None, format!("not valid TOML: {}", error.message()));
+            on(error.span().unwrap_or_default(), problem)
+        })?;
+        let mut config = Self::default();
+        let set = table.into_inner().into_iter().map(|(key, value)| {
+            // Numbers of more than 64 bits cannot be read, and the error would show them.
+            let value = Value::deserialize(ValueDeserializer::from(value));
+            let value = value.map_err(|_| "its value cannot be read");
+            let set = config.set(key.get_ref(), str::to_owned, value);
+            set.map_err(|problem| on(key.span(), problem))
+        });
+        // The table has its keys sorted by name.
+        set.filter_map(Result::err).min_by_key(|problem| problem.line).map_or(Ok(config), Err)
+    }
 }
 
 /// Does what [`Config::load`] does, with the environment as an argument.
@@ -123,4 +201,35 @@ fn is_of_others(name: &str) -> bool {
 
 fn spelt(key: &str) -> String {
     format!("{PREFIX}{}", key.to_ascii_uppercase())
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Table)
+    }
+}
+
+/// A table of settings. Serde's errors about a key or value are left out: they may show the value.
+struct Table;
+
+impl<'de> Visitor<'de> for Table {
+    type Value = Config;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of quorumlock's settings")
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Config, E> {
+        Err(E::custom("this is a string, not a table of quorumlock's settings"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Config, A::Error> {
+        let mut config = Config::default();
+        let no_key = |_| A::Error::custom("a key is not a string");
+        while let Some(key) = map.next_key::<String>().map_err(no_key)? {
+            let value = map.next_value().map_err(|_| "its value cannot be read");
+            config.set(&key, str::to_owned, value).map_err(A::Error::custom)?;
+        }
+        Ok(config)
+    }
 }

@@ -1,15 +1,109 @@
-//! Commands on sorted sets.
+//! Commands on hashes and on sorted sets. One without members does not exist.
 
 use super::Machine;
-use super::collection::{changed, get, on, remove};
-use super::command::Call;
-use super::keys::{NOT_AN_INTEGER, SYNTAX};
-use super::keyspace::{Members, Value};
+use super::command::{Call, wrong_number};
+use super::keys::{NOT_AN_INTEGER, SYNTAX, WRONG_TYPE, database};
+use super::keyspace::{Members, Value, millis};
 use super::reply::Reply;
 use super::request::integer;
 use std::ops::{Bound, RangeBounds};
 
 const NOT_A_RANGE: &str = "ERR min or max is not a float";
+
+/// Returns the members of a value of the right type.
+pub(super) type Of<T> = fn(&mut Value) -> Option<&mut Members<T>>;
+
+/// Returns `answer` for the value, which is empty if there is none; an error if it is something else.
+fn on<T>(
+    machine: &mut Machine,
+    call: &Call<'_>,
+    of: Of<T>,
+    answer: impl FnOnce(&[(Vec<u8>, T)]) -> Reply,
+) -> Reply {
+    match database(machine, call).get(&call.arguments[1], millis(call.now)).map(of) {
+        None => answer(&[]),
+        Some(Some(found)) => answer(found),
+        Some(None) => Reply::error(WRONG_TYPE),
+    }
+}
+
+/// Answers with what `change` returns for the value, and deletes it if it is empty after that. If
+/// there is none, `made` takes its place, or the answer is 0.
+fn changed<T>(
+    machine: &mut Machine,
+    call: &Call<'_>,
+    of: Of<T>,
+    made: Option<Value>,
+    change: impl FnOnce(&mut Members<T>) -> usize,
+) -> Reply {
+    let (key, now) = (&call.arguments[1], millis(call.now));
+    let database = database(machine, call);
+    let value = match made {
+        Some(empty) => Some(database.get_or_insert(key, empty, now)),
+        None => database.get(key, now),
+    };
+    let Some(value) = value else { return Reply::Integer(0) };
+    let Some(found) = of(value) else { return Reply::error(WRONG_TYPE) };
+    let answer = Reply::count(change(found));
+    if found.is_empty() {
+        database.delete(key, now);
+    }
+    answer
+}
+
+fn get<'a, T>(members: &'a [(Vec<u8>, T)], member: &[u8]) -> Option<&'a T> {
+    let (_, of_it) = members.iter().find(|(name, _)| name == member)?;
+    Some(of_it)
+}
+
+/// Removes a member; `true` if it was there.
+fn remove<T>(members: &mut Members<T>, member: &[u8]) -> bool {
+    let before = members.len();
+    members.retain(|(name, _)| name != member);
+    members.len() < before
+}
+
+/// Handles `HDEL key field ...` and `ZREM key member ...`; answers with the number of those that were there.
+pub(super) fn removed<T>(machine: &mut Machine, call: &Call<'_>, of: Of<T>) -> Reply {
+    changed(machine, call, of, None, |members| {
+        call.arguments[2..].iter().filter(|member| remove(members, member)).count()
+    })
+}
+
+/// Handles `HSET key field value ...`; answers with the number of new fields.
+pub(super) fn hset(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let pairs = call.arguments[2..].chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return Reply::error(wrong_number("hset"));
+    }
+    changed(machine, call, Value::hash, Some(Value::Hash(Vec::new())), |hash| {
+        pairs.filter(|pair| set(hash, &pair[0], &pair[1])).count()
+    })
+}
+
+/// Sets a field; `true` if it is new.
+fn set(hash: &mut Members<Vec<u8>>, field: &[u8], value: &[u8]) -> bool {
+    let known = hash.iter_mut().find(|(name, _)| name == field);
+    let is_new = known.is_none();
+    match known {
+        Some((_, old)) => *old = value.to_vec(),
+        None => hash.push((field.to_vec(), value.to_vec())),
+    }
+    is_new
+}
+
+pub(super) fn hget(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    on(machine, call, Value::hash, |hash| {
+        get(hash, &call.arguments[2]).map_or(Reply::Null, |value| Reply::bulk(value.clone()))
+    })
+}
+
+pub(super) fn hgetall(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    on(machine, call, Value::hash, |hash| {
+        let pairs = hash.iter().cloned();
+        Reply::Map(pairs.flat_map(|(field, value)| [field, value].map(Reply::Bulk)).collect())
+    })
+}
 
 /// Handles `ZADD key [XX] score member ...`; answers with the number of new members.
 pub(super) fn zadd(machine: &mut Machine, call: &Call<'_>) -> Reply {
@@ -44,13 +138,6 @@ fn set_score(set: &mut Members<f64>, member: &[u8], score: f64) -> bool {
     });
     set.insert(place, (member.to_vec(), score));
     is_new
-}
-
-/// Handles `ZREM key member ...`; answers with the number of members that were there.
-pub(super) fn zrem(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    changed(machine, call, Value::sorted_set, None, |set| {
-        call.arguments[2..].iter().filter(|member| remove(set, member)).count()
-    })
 }
 
 pub(super) fn zscore(machine: &mut Machine, call: &Call<'_>) -> Reply {

@@ -1,19 +1,22 @@
-//! The shell around a master's machine: its life, its clock, and what can go wrong with both.
-
-mod connection;
+//! The shell around a master's machine: its life, its clock, the tasks that move the bytes of its connections, and
+//! what can go wrong with all of them.
 
 use super::port::Port;
+use crate::run::either;
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep, sleep_until};
 
 pub(super) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
@@ -146,6 +149,107 @@ impl Shell {
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Takes a connection on; returns `false` if the master does not run.
+    pub(super) fn serve<S>(self: &Arc<Self>, stream: S) -> bool
+    where
+        S: AsyncRead + AsyncWrite + Send + 'static,
+    {
+        let mut state = self.state();
+        let condition = *self.condition.borrow();
+        if condition.is_running() {
+            while state.tasks.try_join_next().is_some() {}
+            let (link, answers) = unbounded_channel();
+            let client = state.machine.open();
+            state.links.insert(client, link);
+            let connection = self.clone().connection(condition.life, client, answers, stream);
+            state.tasks.spawn_on(connection, &self.runtime);
+        }
+        condition.is_running()
+    }
+
+    async fn accept(self: Arc<Self>, life: u64) {
+        // The listener stays with the state, so that it is gone as soon as the master is.
+        let accept = |cx: &mut Context<'_>| match &self.state().listener {
+            Some(listener) if self.is(life) => listener.poll_accept(cx).map(Some),
+            _ => Poll::Ready(None),
+        };
+        while let Some(accepted) = poll_fn(accept).await {
+            // An error concerns that one connection, or is due to too many files: others get their
+            // turn.
+            match accepted {
+                Ok((stream, _)) => {
+                    let _only_slower = stream.set_nodelay(true);
+                    self.serve(stream);
+                }
+                Err(_) => sleep(Duration::from_millis(10)).await,
+            }
+        }
+    }
+
+    async fn connection(
+        self: Arc<Self>,
+        life: u64,
+        client: ClientId,
+        answers: UnboundedReceiver<Answer>,
+        stream: impl AsyncRead + AsyncWrite,
+    ) {
+        let (from, to) = tokio::io::split(stream);
+        either(self.read(life, client, from), self.write(life, answers, to)).await;
+        let mut state = self.state();
+        if self.is(life) {
+            state.machine.close(client);
+            state.links.remove(&client);
+        }
+    }
+
+    async fn read(&self, life: u64, client: ClientId, mut from: impl AsyncRead + Unpin) {
+        let mut buffer = vec![0; 16 << 10];
+        while self.until(life, Condition::reads).await {
+            let read = from.read(&mut buffer).await.unwrap_or(0);
+            // Bytes that arrived at the very moment of a pause wait until it ends.
+            while self.until(life, Condition::reads).await
+                && !self.receive(life, client, &buffer[..read])
+            {}
+            if read == 0 {
+                return;
+            }
+        }
+    }
+
+    async fn write(
+        &self,
+        life: u64,
+        mut answers: UnboundedReceiver<Answer>,
+        mut to: impl AsyncWrite + Unpin,
+    ) {
+        while let Some((due, answer)) = answers.recv().await {
+            if due > Instant::now() {
+                sleep_until(due).await;
+            }
+            if !self.until(life, |condition| !condition.partitioned).await
+                || to.write_all(&answer).await.is_err()
+            {
+                return;
+            }
+        }
+        let _already_gone = to.shutdown().await;
+    }
+
+    /// Executes what has arrived; returns `false` if the master was paused in the meantime.
+    fn receive(&self, life: u64, client: ClientId, bytes: &[u8]) -> bool {
+        let mut state = self.state();
+        let condition = *self.condition.borrow();
+        if condition.life != life {
+            return true;
+        }
+        if condition.reads() {
+            let now = state.now();
+            state.machine.receive(client, now, bytes);
+            state.distribute();
+        }
+        condition.reads()
     }
 }
 
