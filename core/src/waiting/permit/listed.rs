@@ -209,11 +209,16 @@ impl Waiters {
         let is_fair = pool.is_first_fair();
         let entry = pool.place.entry.as_mut().filter(|entry| entry.is(waiter));
         let is_its_place = entry.is_some();
+        let mut tries = true;
         if let Some(entry) = entry {
             // A question under way enters it again.
             entry.stands = entry.asked_at.is_some();
+            tries = entry.tries(cx.now, slot);
         }
-        if is_sought && (is_its_place || !is_fair) {
+        if !tries {
+            let paused = pool.head().filter(|head| head.is_paused()).map(|head| head.request);
+            paused.into_iter().for_each(|head| self.go_on_seeking(cx, head, Self::ask_for_any));
+        } else if is_sought && (is_its_place || !is_fair) {
             pool.leads.insert((Lead::Listed(Trial::Called), slot));
             self.semaphores.stirred.push_back(channel);
         } else if let Some(keys) = pool.head().and_then(|head| head.slots.keys(slot)) {

@@ -33,7 +33,12 @@ impl Waiters {
             && let Some(entry) = &mut contention.place.entry
         {
             // A question under way enters it again.
-            (entry.stands, entry.trial) = (entry.asked_at.is_some(), Some(Trial::Called));
+            entry.stands = entry.asked_at.is_some();
+            if !entry.tries(cx.now, 0) {
+                self.ask_waitlist(cx, request);
+                return;
+            }
+            entry.trial = Some(Trial::Called);
             contention.notice(cx.now, &cx.masters.settings);
         }
         self.try_as_called(cx, request);

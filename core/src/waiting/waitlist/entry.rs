@@ -37,6 +37,8 @@ pub(crate) struct Entry {
     pub(super) is_passed: bool,
     /// How often it has found in a row that the key is free at this master, and held elsewhere.
     pub(in crate::waiting) in_vain: u32,
+    /// When it last tried as it was called, and which slot, if any.
+    tried: Option<(Instant, u8)>,
     /// How many were ahead of it at the latest answer.
     pub(in crate::waiting) ahead: Option<usize>,
     /// When the question under way was asked.
@@ -67,6 +69,7 @@ impl Entry {
             uncalled_since: None,
             is_passed: false,
             in_vain: 0,
+            tried: None,
             ahead: None,
             asked_at: None,
             trip: Duration::ZERO,
@@ -89,6 +92,17 @@ impl Entry {
     /// Returns whether a hold is known to lack its key at the master of the list.
     pub(in crate::waiting) const fn lacks_key(&self) -> bool {
         self.in_vain > LACKS_AFTER
+    }
+
+    /// Returns whether it tries when it is called. Where a hold is known to lack its key, it has just done so in vain, and
+    /// others that ask call it again and again.
+    pub(in crate::waiting) fn tries(&mut self, now: Instant, slot: u8) -> bool {
+        let is_soon = |(at, other): (Instant, u8)| slot == other && now < at.after(LONGEST_QUIET);
+        let rests = self.lacks_key() && self.tried.is_some_and(is_soon);
+        if !rests {
+            self.tried = Some((now, slot));
+        }
+        !rests
     }
 
     /// Notes what the master of the list has answered to an attempt that was lost. Returns whether the key is free there as
@@ -298,5 +312,23 @@ impl Contention {
         let as_in_front = self.delay(now, settings, random);
         let entry = self.place.entry.as_mut()?;
         Some(entry.pause(&settings.backoff, now, (as_in_front, ttl), found, random))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_hold_lacks_its_key_a_waiter_that_is_called_tries_once_a_second() {
+        let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+        let mut entry = Entry::new(Token::new(1), 0);
+        let calls = [(0, 0), (20, 0), (40, 1), (60, 0), (1_039, 0), (1_060, 0)];
+        let mut tries = || calls.map(|(millis, slot)| entry.tries(at(millis), slot));
+        assert_eq!(tries(), [true; 6], "a call is no trial in vain");
+        entry.in_vain = LACKS_AFTER + 1;
+        entry.tried = None;
+        let mut tries = || calls.map(|(millis, slot)| entry.tries(at(millis), slot));
+        assert_eq!(tries(), [true, false, true, true, false, true], "another slot may be free");
     }
 }
