@@ -1,17 +1,16 @@
 //! Inspection of a lock: its holder, the remaining time, and how to take the lock away from the
 //! holder.
 
-mod error;
 mod give_back;
 mod holder;
 mod judge;
 mod node;
 
 use crate::driver::{Inspected, Request};
+use crate::failure::{Closed, InvalidSetting, WrongContext, listed};
 use crate::options::Options;
 use crate::redlock::Redlock;
-use crate::report::{Escaped, OneLine};
-pub use error::InspectError;
+use crate::report::{Escaped, NodeReport, OneLine};
 pub use holder::Holder;
 use judge::judge;
 pub use node::{NodeInspection, NodeState};
@@ -19,6 +18,7 @@ use quorumlock_core::coordinator::{Beside, Seen};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
+use thiserror::Error;
 use tokio::sync::oneshot;
 
 impl Redlock {
@@ -97,6 +97,31 @@ pub enum LockState {
     /// Neither: masters are down or warming up, or the lock is just being acquired or released.
     Unclear,
 }
+
+/// The reason why a lock was not inspected, or not taken away from its holder.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InspectError {
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed in this context: make it in another.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// Too few masters confirmed in time that the holder's key is gone. Contains what every
+    /// master said.
+    #[error("no quorum has confirmed the forced release{}", listed(.0))]
+    Unconfirmed(Vec<NodeReport>),
+    /// Too few masters name the same leader, or say that there is none: masters are down or warming
+    /// up, or the leader is just changing. Contains what every master said.
+    #[error("{0}")]
+    Unclear(Box<Inspection>),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+debug_is_display!(InspectError);
 
 impl Inspection {
     pub(crate) fn new(

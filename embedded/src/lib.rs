@@ -37,7 +37,6 @@ mod keyspace;
 mod lua;
 mod reply;
 mod request;
-mod script;
 mod server;
 
 use client::Client;
