@@ -6,8 +6,7 @@ use crate::failure::Result;
 use crate::inspect::{held_on, with_readers, word};
 use crate::output::{Output, millis};
 use crate::settings;
-use crate::style::{Paint, Style};
-use crate::table::{self, Cell, Fit};
+use crate::style::{self, Cell, Fit, Paint, Style};
 use quorumlock::error::NodeProblem;
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, ListError, ListedLock, PossibleDeadlock, Redlock};
@@ -85,7 +84,7 @@ pub(crate) async fn find(redlock: &Redlock, prefix: &str, include_free: bool) ->
 }
 
 /// Sorts by name; permits of one semaphore by slot, behind the lock of that name.
-pub(crate) fn in_order(left: &ListedLock, right: &ListedLock) -> Ordering {
+fn in_order(left: &ListedLock, right: &ListedLock) -> Ordering {
     (left.resource(), left.slot()).cmp(&(right.resource(), right.slot()))
 }
 
@@ -173,7 +172,7 @@ fn counted(locks: usize, permits: usize) -> String {
 /// Returns the heads and a line for each lock; nothing if there is none.
 pub(crate) fn table(rows: &[Row<'_>], style: Style) -> Vec<String> {
     let rows = rows.iter().map(|(lock, seen)| cells(lock, *seen));
-    table::lines(HEADS, rows, Fit::Cut, style)
+    style::table(HEADS, rows, Fit::Cut, style)
 }
 
 /// Returns what is below the locks, and counts those that are held. Unless it `is_complete`, too few masters could be
