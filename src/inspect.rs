@@ -4,16 +4,14 @@
 mod give_back;
 mod holder;
 mod judge;
-mod node;
 
 use crate::driver::{Inspected, Request};
 use crate::failure::{Closed, InvalidSetting, WrongContext, listed};
 use crate::options::Options;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, OneLine};
-pub use holder::Holder;
+pub use holder::{Holder, NodeInspection, NodeState};
 use judge::judge;
-pub use node::{NodeInspection, NodeState};
 use quorumlock_core::coordinator::{Beside, Seen};
 use quorumlock_core::quorum::Membership;
 use std::fmt;

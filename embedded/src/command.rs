@@ -2,7 +2,7 @@
 
 use super::keyspace::Value;
 use super::reply::Reply;
-use super::{ClientId, Machine, client, collections, config, keys, lua, server};
+use super::{ClientId, Machine, client, collections, keys, lua, server};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -98,8 +98,8 @@ const COMMANDS: &[Command] = &[
     Command::outside("client|setname", 3, |_, _| Reply::ok()),
     Command::new("info", -1, server::info),
     Command::new("time", 1, server::time),
-    Command::outside("config|get", -3, config::get),
-    Command::outside("config|set", -4, config::set),
+    Command::outside("config|get", -3, server::config_get),
+    Command::outside("config|set", -4, server::config_set),
     Command::outside("replicaof", 3, server::replicaof),
 ];
 

@@ -30,7 +30,6 @@
 mod client;
 mod collections;
 mod command;
-mod config;
 mod glob;
 mod keys;
 mod keyspace;
@@ -41,11 +40,10 @@ mod server;
 
 use client::Client;
 use command::{Call, Command};
-use config::Config;
 use keyspace::{DATABASES, Entry, Keyspace, Value, millis};
 use lua::Engine;
 use reply::Reply;
-use server::{READONLY, micros};
+use server::{Config, READONLY, micros};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -102,7 +100,7 @@ impl Machine {
         let mut machine = Self {
             process: Process::default(),
             databases: Default::default(),
-            config: config::defaults(),
+            config: server::default_config(),
             follows: None,
             denied: BTreeSet::new(),
             is_valkey: false,
