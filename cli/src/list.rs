@@ -11,7 +11,6 @@ use quorumlock::error::NodeProblem;
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, ListError, ListedLock, PossibleDeadlock, Redlock};
 use serde_json::{Value, json};
-use std::cmp::Ordering;
 use std::time::Duration;
 
 /// What one look at the masters has found.
@@ -78,14 +77,12 @@ pub(crate) async fn find(redlock: &Redlock, prefix: &str, include_free: bool) ->
             Err(failed) => error = Some(failed),
         }
     }
-    locks.sort_by(in_order);
+    // Permits of one semaphore by slot, behind the lock of that name.
+    locks.sort_by(|left, right| {
+        (left.resource(), left.slot()).cmp(&(right.resource(), right.slot()))
+    });
     let deadlocks = PossibleDeadlock::among(&locks);
     Found { locks, problems: list.problems().to_vec(), error, deadlocks }
-}
-
-/// Sorts by name; permits of one semaphore by slot, behind the lock of that name.
-fn in_order(left: &ListedLock, right: &ListedLock) -> Ordering {
-    (left.resource(), left.slot()).cmp(&(right.resource(), right.slot()))
 }
 
 /// Returns the locks of a possible deadlock.
