@@ -164,14 +164,14 @@ const POLICIES: &str = "noeviction volatile-lru volatile-lfu volatile-random vol
 /// Reads a value, and returns it as CONFIG GET spells it.
 fn value(words: &str, text: &[u8]) -> Option<String> {
     if words.is_empty() {
-        return Some(bytes(text)?.to_string());
+        return Some(size(text)?.to_string());
     }
     let word = words.split(' ').find(|word| text.eq_ignore_ascii_case(word.as_bytes()))?;
     Some(word.to_owned())
 }
 
 /// Reads a size such as `10mb`. No digits mean zero, and too many mean the maximum, as in a server.
-fn bytes(text: &[u8]) -> Option<u64> {
+fn size(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;
     let unit_at = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(unit_at);
@@ -256,7 +256,7 @@ mod tests {
             ("1.5gb", None),
             ("5%", None),
         ] {
-            assert_eq!(bytes(text.as_bytes()), bytes, "{text}");
+            assert_eq!(size(text.as_bytes()), bytes, "{text}");
         }
     }
 }
