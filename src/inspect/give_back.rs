@@ -142,13 +142,9 @@ impl Redlock {
         let take_away = |holder: &Holder| {
             let (key, readers) = (inspection.key.clone(), readers.clone());
             let value = holder.value.clone();
-            self.driver().ask(|request, reply| Request::ForceRelease {
-                request,
-                key,
-                readers,
-                value,
-                reply,
-            })
+            let ask =
+                |request, reply| Request::ForceRelease { request, key, readers, value, reply };
+            self.driver().ask(ask)
         };
         let answers: Vec<_> = holders.iter().map(take_away).collect();
         let mut reports = Vec::new();
