@@ -28,8 +28,6 @@
 
 mod node_address;
 mod sources;
-mod unknown;
-mod value;
 
 pub use node_address::NodeAddress;
 
@@ -69,9 +67,9 @@ macro_rules! settings {
                         let value = value.map_err(str::to_owned).and_then($read);
                         value.map(|value| self.$key = Some(value))
                     })+
-                    _ => Err(unknown::problem(name, spelt)),
+                    _ => Err(unknown(name, spelt)),
                 };
-                set.map_err(|problem| ConfigError::new(unknown::shown(name), problem))
+                set.map_err(|problem| ConfigError::new(shown(name), problem))
             }
 
             /// Returns what `self` has set, and what `below` has where `self` has nothing. Lists
@@ -143,74 +141,157 @@ settings! {
     #[non_exhaustive]
     Config {
         /// The masters: [`nodes`](crate::RedlockBuilder::nodes).
-        nodes: Vec<NodeAddress> = value::addresses => RedlockBuilder::nodes;
+        nodes: Vec<NodeAddress> = addresses => RedlockBuilder::nodes;
         /// A second list, while one list takes over from the other:
         /// [`joint_with`](crate::RedlockBuilder::joint_with).
-        joint_with: Vec<NodeAddress> = value::addresses => RedlockBuilder::joint_with;
+        joint_with: Vec<NodeAddress> = addresses => RedlockBuilder::joint_with;
         /// [`ttl`](crate::RedlockBuilder::ttl).
-        ttl: Duration = value::span => RedlockBuilder::ttl;
+        ttl: Duration = span => RedlockBuilder::ttl;
         /// [`max_ttl`](crate::RedlockBuilder::max_ttl).
-        max_ttl: Duration = value::span => RedlockBuilder::max_ttl;
+        max_ttl: Duration = span => RedlockBuilder::max_ttl;
         /// Controls whether [`max_ttl`](crate::RedlockBuilder::max_ttl) may be above 24 hours:
         /// [`allow_long_max_ttl`](crate::RedlockBuilder::allow_long_max_ttl).
-        allow_long_max_ttl: bool = value::switch => RedlockBuilder::allow_long_max_ttl;
+        allow_long_max_ttl: bool = switch => RedlockBuilder::allow_long_max_ttl;
         /// [`acquire_timeout`](crate::RedlockBuilder::acquire_timeout).
-        acquire_timeout: Duration = value::span => RedlockBuilder::acquire_timeout;
+        acquire_timeout: Duration = span => RedlockBuilder::acquire_timeout;
         /// [`max_hold`](crate::RedlockBuilder::max_hold).
-        max_hold: Duration = value::span => RedlockBuilder::max_hold;
+        max_hold: Duration = span => RedlockBuilder::max_hold;
         /// [`operation_timeout`](crate::RedlockBuilder::operation_timeout).
-        operation_timeout: Duration = value::span => RedlockBuilder::operation_timeout;
+        operation_timeout: Duration = span => RedlockBuilder::operation_timeout;
         /// [`connect_timeout`](crate::RedlockBuilder::connect_timeout).
-        connect_timeout: Duration = value::span => RedlockBuilder::connect_timeout;
+        connect_timeout: Duration = span => RedlockBuilder::connect_timeout;
         /// The share of each ttl in [`drift`](crate::RedlockBuilder::drift), in parts per million.
-        drift_rate_ppm: u32 = value::ppm
+        drift_rate_ppm: u32 = ppm
             => |mut to, rate| { to.options.drift.rate_ppm = rate; to };
         /// The constant in [`drift`](crate::RedlockBuilder::drift).
-        drift_constant: Duration = value::span
+        drift_constant: Duration = span
             => |mut to, constant| { to.options.drift.constant = constant; to };
         /// The first pause in [`backoff`](crate::RedlockBuilder::backoff).
-        backoff_base: Duration = value::span
+        backoff_base: Duration = span
             => |mut to, base| { to.options.backoff.base = base; to };
         /// The longest pause in [`backoff`](crate::RedlockBuilder::backoff).
-        backoff_cap: Duration = value::span
+        backoff_cap: Duration = span
             => |mut to, cap| { to.options.backoff.cap = cap; to };
         /// The distance behind in [`fencing_window`](crate::RedlockBuilder::fencing_window).
-        fencing_window_back: Duration = value::span
+        fencing_window_back: Duration = span
             => |mut to, back| { to.options.fencing_window.back = back; to };
         /// The distance ahead in [`fencing_window`](crate::RedlockBuilder::fencing_window).
-        fencing_window_ahead: Duration = value::span
+        fencing_window_ahead: Duration = span
             => |mut to, ahead| { to.options.fencing_window.ahead = ahead; to };
         /// [`restart_guard`](crate::RedlockBuilder::restart_guard).
-        restart_guard: RestartGuard = value::guard => RedlockBuilder::restart_guard;
+        restart_guard: RestartGuard = guard => RedlockBuilder::restart_guard;
         /// [`wake_ups`](crate::RedlockBuilder::wake_ups).
-        wake_ups: bool = value::switch => RedlockBuilder::wake_ups;
+        wake_ups: bool = switch => RedlockBuilder::wake_ups;
         /// [`fair`](crate::RedlockBuilder::fair).
-        fair: bool = value::switch => RedlockBuilder::fair;
+        fair: bool = switch => RedlockBuilder::fair;
         /// [`keep_warm`](crate::RedlockBuilder::keep_warm).
-        keep_warm: Duration = value::span => RedlockBuilder::keep_warm;
+        keep_warm: Duration = span => RedlockBuilder::keep_warm;
         /// Controls whether [`connect`](crate::RedlockBuilder::connect) fails on any unfit master:
         /// [`strict`](crate::RedlockBuilder::strict).
-        strict: bool = value::switch => RedlockBuilder::strict;
+        strict: bool = switch => RedlockBuilder::strict;
         /// [`key_prefix`](crate::RedlockBuilder::key_prefix).
-        key_prefix: String = value::text => RedlockBuilder::key_prefix;
+        key_prefix: String = text => RedlockBuilder::key_prefix;
         /// [`lock_delay`](crate::RedlockBuilder::lock_delay).
-        lock_delay: Duration = value::span => RedlockBuilder::lock_delay;
+        lock_delay: Duration = span => RedlockBuilder::lock_delay;
         /// [`label`](crate::RedlockBuilder::label).
-        label: String = value::text => RedlockBuilder::label;
+        label: String = text => RedlockBuilder::label;
         /// A file with the user and the password for all masters, which may change:
         /// [`credentials_file`](crate::RedlockBuilder::credentials_file).
-        credentials_file: PathBuf = value::path => RedlockBuilder::credentials_file;
+        credentials_file: PathBuf = path => RedlockBuilder::credentials_file;
         /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
         /// platform's. Needs the feature `tls`, as do the next two.
-        tls_ca_file: PathBuf = value::path
+        tls_ca_file: PathBuf = path
             => |mut to, ca| { to.tls_files.ca = Some(ca); to };
         /// A PEM file with the certificate that is presented to `rediss://` masters, and those it
         /// rests on. All three files are read anew for each connection.
-        tls_cert_file: PathBuf = value::path
+        tls_cert_file: PathBuf = path
             => |mut to, cert| { to.tls_files.cert = Some(cert); to };
         /// A PEM file with the private key of that certificate, without a passphrase.
-        tls_key_file: PathBuf = value::path
+        tls_key_file: PathBuf = path
             => |mut to, key| { to.tls_files.key = Some(key); to };
+    }
+}
+
+/// Reads a list of masters, which may be empty.
+fn addresses(value: Value) -> Result<Vec<NodeAddress>, String> {
+    let items: Vec<Value> = match value {
+        Value::String(text) => {
+            let parts = text.split(|c: char| c == ',' || c.is_whitespace());
+            parts.filter(|part| !part.is_empty()).map(Value::from).collect()
+        }
+        Value::Array(items) => items,
+        _ => return Err("is not a list: write it like [\"redis://10.0.0.1\", …]".to_owned()),
+    };
+    let parsed = items.iter().enumerate().map(|(at, item)| {
+        let address = item.as_str().unwrap_or_default().parse::<NodeAddress>();
+        address.map_err(|error| format!("node {} of {}: {}", at + 1, items.len(), error.problem))
+    });
+    parsed.collect()
+}
+
+fn span(value: Value) -> Result<Duration, String> {
+    let span = value.as_str().and_then(|text| humantime::parse_duration(text.trim()).ok());
+    span.ok_or_else(|| {
+        "is not a duration with a unit, or too long: write it like \"10s\" or \"500ms\"".to_owned()
+    })
+}
+
+fn ppm(value: Value) -> Result<u32, String> {
+    let ppm = value.as_integer().or_else(|| value.as_str()?.trim().parse().ok());
+    let ppm = ppm.and_then(|ppm| u32::try_from(ppm).ok());
+    ppm.ok_or_else(|| "is not a whole number of parts per million: 10000 are 1 %".to_owned())
+}
+
+fn guard(value: Value) -> Result<RestartGuard, String> {
+    match value.as_str().map(str::trim) {
+        Some("on") => Ok(RestartGuard::On),
+        Some("off") => Ok(RestartGuard::Off),
+        Some("trust-persistence") => Ok(RestartGuard::TrustPersistence),
+        _ => Err("is none of \"on\", \"off\" and \"trust-persistence\"".to_owned()),
+    }
+}
+
+fn switch(value: Value) -> Result<bool, String> {
+    let on = value.as_bool().or_else(|| value.as_str()?.trim().parse().ok());
+    on.ok_or_else(|| "is neither true nor false".to_owned())
+}
+
+fn text(value: Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text),
+        _ => Err("is not a string: put it in quotes".to_owned()),
+    }
+}
+
+fn path(value: Value) -> Result<PathBuf, String> {
+    match text(value)? {
+        path if path.is_empty() => Err("is empty: name a file, or leave it out".to_owned()),
+        path => Ok(path.into()),
+    }
+}
+
+/// Returns the name as it may be shown. Text that does not look like a name may be anything, a
+/// password included.
+fn shown(name: &str) -> Option<&str> {
+    /// Longer ones are not misspelt names.
+    const LONGEST: usize = 50;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let is_name = !name.is_empty() && name.len() <= LONGEST && name.bytes().all(plain);
+    is_name.then_some(name)
+}
+
+/// Says which key was meant, if it can be guessed; `spelt` writes a key as its source does.
+fn unknown(name: &str, spelt: fn(&str) -> String) -> String {
+    // Of less likeness are other words.
+    const LEAST: f64 = 0.75;
+    let name = shown(name).unwrap_or_default().to_ascii_lowercase().replace('-', "_");
+    let name = name.strip_prefix("quorumlock_").unwrap_or(&name);
+    let keys = Config::KEYS.iter().map(|key| (strsim::jaro_winkler(name, key), key));
+    match keys.max_by(|one, other| one.0.total_cmp(&other.0)) {
+        Some((likeness, key)) if likeness > LEAST => {
+            format!("unknown key: did you mean {}?", spelt(key))
+        }
+        _ => "unknown key: it is misspelt, or of another version".to_owned(),
     }
 }
 

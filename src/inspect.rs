@@ -1,24 +1,21 @@
 //! Inspection of a lock: its holder, the remaining time, and how to take the lock away from the
 //! holder.
 
-mod error;
 mod give_back;
 mod holder;
 mod judge;
-mod node;
 
-use crate::failure::Closed;
+use crate::failure::{Closed, InvalidSetting, WrongContext, listed};
 use crate::options::Options;
 use crate::redlock::Redlock;
-use crate::report::{Escaped, OneLine};
-pub use error::InspectError;
-pub use holder::Holder;
+use crate::report::{Escaped, NodeReport, OneLine};
+pub use holder::{Holder, NodeInspection, NodeState};
 use judge::judge;
-pub use node::{NodeInspection, NodeState};
 use quorumlock_core::coordinator::{Beside, Event, Question, Seen};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
+use thiserror::Error;
 
 impl Redlock {
     /// Asks every master what it has for `resource`: held or free, by which holder, on which
@@ -104,6 +101,31 @@ pub enum LockState {
     /// Neither: masters are down or warming up, or the lock is just being acquired or released.
     Unclear,
 }
+
+/// The reason why a lock was not inspected, or not taken away from its holder.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InspectError {
+    /// The call cannot succeed as it is: fix it.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// The call cannot succeed in this context: make it in another.
+    #[error(transparent)]
+    WrongContext(#[from] WrongContext),
+    /// Too few masters confirmed in time that the holder's key is gone. Contains what every
+    /// master said.
+    #[error("no quorum has confirmed the forced release{}", listed(.0))]
+    Unconfirmed(Vec<NodeReport>),
+    /// Too few masters name the same leader, or say that there is none: masters are down or warming
+    /// up, or the leader is just changing. Contains what every master said.
+    #[error("{0}")]
+    Unclear(Box<Inspection>),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+debug_is_display!(InspectError);
 
 impl Inspection {
     pub(crate) fn new(

@@ -1,7 +1,6 @@
 //! The command line: arguments, help, and the messages for arguments that are wrong.
 
-mod elect;
-mod look;
+mod others;
 mod problem;
 #[cfg(test)]
 mod tests;
@@ -14,8 +13,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(crate) use elect::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, ElectArgs};
-pub(crate) use look::{AskArgs, DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
+pub(crate) use others::{AskArgs, DoctorArgs, ForceReleaseArgs, InspectArgs, ListArgs, WatchArgs};
+pub(crate) use others::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, ElectArgs};
 pub(crate) use problem::in_one_line;
 
 pub(crate) const EXAMPLES: &str = "\

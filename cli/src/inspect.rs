@@ -8,7 +8,6 @@ use crate::settings;
 use quorumlock::report::Escaped;
 use quorumlock::{Holder, Inspection, LockState, NodeState, Redlock};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Prints a JSON object, or a few lines, for each resource.
 pub(crate) async fn inspect(args: InspectArgs, masters: MastersArgs, output: Output) -> Result {
@@ -73,35 +72,30 @@ pub(crate) fn name(inspection: &Inspection) -> String {
 /// Returns one line, and one for each permit. If no quorum has the same holder, the masters follow.
 fn permits_to_text(resource: &str, permits: &[Inspection]) -> String {
     let held = permits.iter().filter(|permit| permit.holder().is_some()).count();
-    let mut text =
-        format!("{held} of {} permits of {:?} are held", permits.len(), Escaped(resource));
-    for permit in permits {
+    let row = |permit: &Inspection| {
         let slot = permit.slot().unwrap_or_default();
-        let state = match permit.holder() {
+        let rest = match permit.holder() {
             Some(holder) => {
                 let (on, all) = (held_on(permit, holder).len(), permit.nodes().len());
                 format!("{holder}, on {on} of {all} masters")
             }
+            None if is_unclear(permit) => state(permit) + &nodes_to_text(permit, "           "),
             None => state(permit),
         };
-        // Writing to a string does not fail.
-        let _ = write!(text, "\n  slot {slot:2}  {state}");
-        if is_unclear(permit) {
-            text += &nodes_to_text(permit, "           ");
-        }
-    }
-    text
+        format!("\n  slot {slot:2}  {rest}")
+    };
+    let all = permits.len();
+    let head = format!("{held} of {all} permits of {:?} are held", Escaped(resource));
+    head + &permits.iter().map(row).collect::<String>()
 }
 
 /// Returns one line, and one for each master.
 pub(crate) fn to_text(inspection: &Inspection) -> String {
     let (named, waiting) = (name(inspection), waiting(inspection.waiting()));
-    let mut text = format!("{named} is {}{waiting}", state(inspection));
-    if inspection.slot().is_none() && inspection.key() != inspection.resource() {
-        // Writing to a string does not fail.
-        let _ = write!(text, " (key {:?})", Escaped(inspection.key()));
-    }
-    text + &nodes_to_text(inspection, "  ")
+    let has_prefix = inspection.slot().is_none() && inspection.key() != inspection.resource();
+    let key = has_prefix.then(|| format!(" (key {:?})", Escaped(inspection.key())));
+    let line = format!("{named} is {}{waiting}{}", state(inspection), key.unwrap_or_default());
+    line + &nodes_to_text(inspection, "  ")
 }
 
 fn state(inspection: &Inspection) -> String {

@@ -6,13 +6,11 @@ use crate::failure::Result;
 use crate::inspect::{held_on, with_readers, word};
 use crate::output::{Output, millis};
 use crate::settings;
-use crate::style::{Paint, Style};
-use crate::table::{self, Cell, Fit};
+use crate::style::{self, Cell, Fit, Paint, Style};
 use quorumlock::error::NodeProblem;
 use quorumlock::report::{Escaped, Span};
 use quorumlock::{Holder, ListError, ListedLock, PossibleDeadlock, Redlock};
 use serde_json::{Value, json};
-use std::cmp::Ordering;
 use std::time::Duration;
 
 /// What one look at the masters has found.
@@ -79,14 +77,12 @@ pub(crate) async fn find(redlock: &Redlock, prefix: &str, include_free: bool) ->
             Err(failed) => error = Some(failed),
         }
     }
-    locks.sort_by(in_order);
+    // Permits of one semaphore by slot, behind the lock of that name.
+    locks.sort_by(|left, right| {
+        (left.resource(), left.slot()).cmp(&(right.resource(), right.slot()))
+    });
     let deadlocks = PossibleDeadlock::among(&locks);
     Found { locks, problems: list.problems().to_vec(), error, deadlocks }
-}
-
-/// Sorts by name; permits of one semaphore by slot, behind the lock of that name.
-pub(crate) fn in_order(left: &ListedLock, right: &ListedLock) -> Ordering {
-    (left.resource(), left.slot()).cmp(&(right.resource(), right.slot()))
 }
 
 /// Returns the locks of a possible deadlock.
@@ -173,7 +169,7 @@ fn counted(locks: usize, permits: usize) -> String {
 /// Returns the heads and a line for each lock; nothing if there is none.
 pub(crate) fn table(rows: &[Row<'_>], style: Style) -> Vec<String> {
     let rows = rows.iter().map(|(lock, seen)| cells(lock, *seen));
-    table::lines(HEADS, rows, Fit::Cut, style)
+    style::table(HEADS, rows, Fit::Cut, style)
 }
 
 /// Returns what is below the locks, and counts those that are held. Unless it `is_complete`, too few masters could be

@@ -5,11 +5,10 @@
 #![cfg_attr(not(unix), allow(dead_code))]
 
 mod args;
-mod ask;
 mod doctor;
 mod exit;
 mod failure;
-mod force_release;
+mod holder;
 mod inspect;
 mod list;
 mod output;
@@ -18,7 +17,6 @@ mod pages;
 mod run;
 mod settings;
 mod style;
-mod table;
 mod watch;
 
 use args::{Args, Command, MastersArgs};
@@ -78,10 +76,8 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output).await,
             Command::Watch(args) => watch::watch(args, masters, output).await,
-            Command::Ask(args) => ask::ask(args, masters, output).await,
-            Command::ForceRelease(args) => {
-                force_release::force_release(args, masters, output).await
-            }
+            Command::Ask(args) => holder::ask(args, masters, output).await,
+            Command::ForceRelease(args) => holder::force_release(args, masters, output).await,
             Command::Doctor(args) => doctor::doctor(args, masters, output).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(Exit::SUCCESS),
         }

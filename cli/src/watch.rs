@@ -11,6 +11,7 @@ use quorumlock::error::NodeProblem;
 use quorumlock::report::{OneLine, Span};
 use quorumlock::{Holder, ListError, ListedLock, LockState, PossibleDeadlock};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::time::MissedTickBehavior;
 
@@ -70,10 +71,10 @@ pub(crate) async fn watch(args: WatchArgs, masters: MastersArgs, output: Output)
     Ok(Exit::SUCCESS)
 }
 
-/// What is held, and since when it was seen.
+/// What is held, in the order of the list, and since when it was seen.
 #[derive(Default)]
 struct Watched {
-    held: Vec<(ListedLock, Instant)>,
+    held: BTreeMap<(String, Option<usize>), (ListedLock, Instant)>,
     problems: Vec<NodeProblem>,
     /// The deadlocks that this look and the one before have found: one look may see a hand-over in parts.
     deadlocks: Vec<PossibleDeadlock>,
@@ -111,12 +112,12 @@ impl Watched {
         let mut before = std::mem::take(&mut self.held);
         let mut changes = Vec::new();
         for lock in found.locks {
-            let is_same = |(old, _): &mut (ListedLock, _)| list::in_order(old, &lock).is_eq();
-            let known = before.extract_if(.., is_same).next();
+            let name = (lock.resource().to_owned(), lock.slot());
+            let known = before.remove(&name);
             let state = word(lock.state());
             // What no quorum says is no news of a lock that was held.
             if state == "unclear" && known.as_ref().is_some_and(|(old, _)| old.is_held()) {
-                self.held.extend(known);
+                self.held.extend(known.map(|known| (name, known)));
                 continue;
             }
             let is_same = |(old, _): &&(ListedLock, _)| old.holder().same_hold_as(lock.holder());
@@ -131,16 +132,14 @@ impl Watched {
             let seen = known.as_ref().map(|(_, since)| now - *since);
             changes.extend(what.map(|what| News::change(what, &lock, seen)));
             let since = same.map_or(now, |(_, since)| *since);
-            self.held.push((lock, since));
+            self.held.insert(name, (lock, since));
         }
-        for (lock, since) in before {
-            if self.may_lack {
-                self.held.push((lock, since));
-            } else {
-                changes.push(News::change("released", &lock, Some(now - since)));
-            }
+        if self.may_lack {
+            self.held.append(&mut before);
         }
-        self.held.sort_by(|(left, _), (right, _)| list::in_order(left, right));
+        changes.extend(
+            before.values().map(|(lock, since)| News::change("released", lock, Some(now - *since))),
+        );
         changes
     }
 
@@ -164,7 +163,7 @@ impl Watched {
 
     /// Draws no more than the terminal shows at once, since whatever scrolls is not seen.
     fn draw(&self, args: &ListArgs, screen: Screen, style: Style) -> String {
-        let rows = self.held.iter().map(|(lock, since)| (lock, Some(since.elapsed())));
+        let rows = self.held.values().map(|(lock, since)| (lock, Some(since.elapsed())));
         let rows: Vec<_> = rows.collect();
         let footer = list::footer(&rows, &self.deadlocks, &args.prefix, !self.may_lack);
         let problems =

@@ -2,7 +2,7 @@
 
 use super::keyspace::Value;
 use super::reply::Reply;
-use super::{ClientId, Machine, client, collections, config, keys, script, server};
+use super::{ClientId, Machine, client, collections, keys, lua, server};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -80,10 +80,10 @@ const COMMANDS: &[Command] = &[
     Command::new("zrangebyscore", -4, collections::zrangebyscore),
     Command::new("zrank", 3, collections::zrank),
     Command::new("zcard", 2, collections::zcard),
-    Command::outside("eval", -3, script::eval),
-    Command::outside("evalsha", -3, script::evalsha),
-    Command::outside("script|load", 3, script::load),
-    Command::outside("script|flush", 2, script::flush),
+    Command::outside("eval", -3, lua::eval),
+    Command::outside("evalsha", -3, lua::evalsha),
+    Command::outside("script|load", 3, lua::script_load),
+    Command::outside("script|flush", 2, lua::flush),
     Command::new("publish", 3, client::publish),
     Command::new("pubsub|numsub", -2, client::numsub),
     Command::outside("subscribe", -2, client::subscribe),
@@ -98,8 +98,8 @@ const COMMANDS: &[Command] = &[
     Command::outside("client|setname", 3, |_, _| Reply::ok()),
     Command::new("info", -1, server::info),
     Command::new("time", 1, server::time),
-    Command::outside("config|get", -3, config::get),
-    Command::outside("config|set", -4, config::set),
+    Command::outside("config|get", -3, server::config_get),
+    Command::outside("config|set", -4, server::config_set),
     Command::outside("replicaof", 3, server::replicaof),
 ];
 

@@ -30,23 +30,20 @@
 mod client;
 mod collections;
 mod command;
-mod config;
 mod glob;
 mod keys;
 mod keyspace;
 mod lua;
 mod reply;
 mod request;
-mod script;
 mod server;
 
 use client::Client;
 use command::{Call, Command};
-use config::Config;
 use keyspace::{DATABASES, Entry, Keyspace, Value, millis};
 use lua::Engine;
 use reply::Reply;
-use server::{READONLY, micros};
+use server::{Config, READONLY, micros};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -103,7 +100,7 @@ impl Machine {
         let mut machine = Self {
             process: Process::default(),
             databases: Default::default(),
-            config: config::defaults(),
+            config: server::default_config(),
             follows: None,
             denied: BTreeSet::new(),
             is_valkey: false,

@@ -1,6 +1,12 @@
-//! Lua: loads scripts and runs them, within bounds. Replies become Lua values, and results replies.
+//! Scripts: the commands that load and run them, within bounds, and the commands that a script may call. Replies become
+//! Lua values, and results replies.
 
+use super::Machine;
+use super::command::{self, Call};
+use super::keys::NOT_AN_INTEGER;
 use super::reply::Reply;
+use super::request::integer;
+use super::server::READONLY;
 use mlua::chunk::ChunkMode;
 use mlua::debug::HookTriggers;
 use mlua::{Function, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
@@ -19,10 +25,10 @@ const MOST_MEMORY: usize = 64 << 20;
 const DEEPEST: usize = 100;
 
 /// The keys of a script, and its arguments.
-pub(super) type Words<'a> = (&'a [Vec<u8>], &'a [Vec<u8>]);
+type Words<'a> = (&'a [Vec<u8>], &'a [Vec<u8>]);
 
 /// Executes one command for a script.
-pub(super) type Execute<'a> = &'a mut dyn FnMut(Vec<Vec<u8>>) -> Reply;
+type Execute<'a> = &'a mut dyn FnMut(Vec<Vec<u8>>) -> Reply;
 
 /// The interpreter, once a script is loaded.
 pub(super) type Engine = Option<Interpreter>;
@@ -40,7 +46,7 @@ pub(super) struct Interpreter {
 /// # Errors
 ///
 /// In the server's own words, if it is not valid Lua.
-pub(super) fn load(engine: &mut Engine, source: &[u8]) -> Result<String, Reply> {
+fn load(engine: &mut Engine, source: &[u8]) -> Result<String, Reply> {
     let interpreter = match engine {
         Some(interpreter) => interpreter,
         none => none.insert(Interpreter::new().map_err(|error| failure(&error))?),
@@ -56,7 +62,7 @@ pub(super) fn load(engine: &mut Engine, source: &[u8]) -> Result<String, Reply> 
 
 impl Interpreter {
     /// Runs a loaded script; `None` if it is not loaded.
-    pub(super) fn run(&self, hash: &str, words: Words<'_>, execute: Execute<'_>) -> Option<Reply> {
+    fn run(&self, hash: &str, words: Words<'_>, execute: Execute<'_>) -> Option<Reply> {
         let script = self.scripts.get(hash)?;
         self.instructions.store(0, Ordering::Relaxed);
         let result = self.call(script, words, execute);
@@ -188,4 +194,67 @@ fn text_field(table: &Table, name: &str) -> Option<Vec<u8>> {
 fn raised(problem: &Value) -> Reply {
     let text = problem.as_table().and_then(|problem| text_field(problem, "err"));
     Reply::Error(text.unwrap_or_else(|| b"ERR unknown error".to_vec()))
+}
+
+pub(super) fn eval(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    run(machine, call, load).unwrap_or_else(|error| error)
+}
+
+pub(super) fn evalsha(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let hash = |_: &mut Engine, hash: &[u8]| Ok(String::from_utf8_lossy(hash).to_ascii_lowercase());
+    run(machine, call, hash).unwrap_or_else(|error| error)
+}
+
+pub(super) fn script_load(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    load(&mut machine.process.engine, &call.arguments[2]).map_or_else(|error| error, Reply::bulk)
+}
+
+pub(super) fn flush(machine: &mut Machine, _: &Call<'_>) -> Reply {
+    machine.process.engine = None;
+    Reply::ok()
+}
+
+/// Runs the script whose hash is what `find` returns for the first argument.
+fn run(
+    machine: &mut Machine,
+    call: &Call<'_>,
+    find: impl FnOnce(&mut Engine, &[u8]) -> Result<String, Reply>,
+) -> Result<Reply, Reply> {
+    let words = keys_and_arguments(call)?;
+    let hash = find(&mut machine.process.engine, &call.arguments[1])?;
+    // The commands of a script need the machine, and none of them needs the engine.
+    let engine = std::mem::take(&mut machine.process.engine);
+    let mut execute = |words: Vec<Vec<u8>>| called(machine, &Call { arguments: &words, ..*call });
+    let reply = engine.as_ref().and_then(|lua| lua.run(&hash, words, &mut execute));
+    machine.process.engine = engine;
+    reply.ok_or_else(|| Reply::error("NOSCRIPT No matching script. Please use EVAL."))
+}
+
+/// Executes one command of a script.
+fn called(machine: &mut Machine, call: &Call<'_>) -> Reply {
+    let Some(command) = command::lookup(call.arguments, machine.is_valkey) else {
+        return Reply::error("ERR Unknown Redis command called from script");
+    };
+    if !command.takes(call.arguments.len()) {
+        Reply::error("ERR Wrong number of args calling Redis command from script")
+    } else if !command.in_scripts {
+        Reply::error("ERR This Redis command is not allowed from script")
+    } else if machine.denied.contains(command.name) {
+        Reply::error("ERR The user executing the script can't run this command or subcommand")
+    } else if machine.refuses(command) {
+        Reply::error(READONLY)
+    } else {
+        machine.run(command, call)
+    }
+}
+
+/// Splits the arguments after `EVAL script numkeys`.
+fn keys_and_arguments<'a>(call: &Call<'a>) -> Result<Words<'a>, Reply> {
+    let Some(count) = integer(&call.arguments[2]) else { return Err(Reply::error(NOT_AN_INTEGER)) };
+    let Ok(count) = usize::try_from(count) else {
+        return Err(Reply::error("ERR Number of keys can't be negative"));
+    };
+    call.arguments[3..]
+        .split_at_checked(count)
+        .ok_or_else(|| Reply::error("ERR Number of keys can't be greater than number of args"))
 }

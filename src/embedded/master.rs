@@ -1,7 +1,6 @@
 //! One master, and the faults that a test can inject.
 
-use super::port::Port;
-use super::shell::Shell;
+use super::shell::{Port, Shell};
 use crate::RedlockBuilder;
 use std::fmt;
 use std::future::{Ready, ready};

@@ -163,7 +163,6 @@
 //! ```
 
 mod master;
-mod port;
 mod shell;
 
 pub use master::{Master, Memory};

@@ -1,12 +1,13 @@
-//! The holder of a lock, as masters name it, and this client's own knowledge of it.
+//! The holder of a lock, as each master names it, and this client's own knowledge of it.
 
-use super::{Inspection, LockState, NodeState};
+use super::{Inspection, LockState};
 use crate::driver::Own;
 use crate::fencing::FencingToken;
-use crate::report::{Escaped, Span};
+use crate::report::{Answer, Escaped, Span};
 use quorumlock_core::coordinator::wire::Mailbox;
-use quorumlock_core::coordinator::{Mark, Owner, SHARED, StoredValue};
+use quorumlock_core::coordinator::{Mark, Owner, SHARED, Seen, StoredValue};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The most readers that a line names.
@@ -230,6 +231,64 @@ impl fmt::Display for Holder {
             }
             Some(left) => write!(f, ", expires in {}", Span(left)),
             None => f.write_str(", never expires"),
+        }
+    }
+}
+
+/// The answer of one master.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeInspection {
+    /// The master's address as configured, without credentials.
+    pub node: Arc<str>,
+    /// The state of the lock on that master.
+    pub state: NodeState,
+}
+
+/// The state of a lock on one master.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeState {
+    /// The master has no key.
+    Free,
+    /// This holder's key, with the time it has left on that master.
+    Held(Holder),
+    /// A key without a holder: an older version keeps it for the next [fair](crate::Acquire::fair) waiter, for this
+    /// long at most.
+    Kept(Duration),
+    /// The master did not say, or what it says does not count yet.
+    Unknown(Answer),
+}
+
+impl NodeState {
+    pub(crate) const fn holder(&self) -> Option<&Holder> {
+        match self {
+            Self::Held(holder) => Some(holder),
+            _ => None,
+        }
+    }
+}
+
+impl From<Seen> for NodeState {
+    fn from(seen: Seen) -> Self {
+        match seen {
+            Ok(None) => Self::Free,
+            Ok(Some(stored)) if stored.value.is_kept() => {
+                Self::Kept(stored.remaining.unwrap_or(Duration::MAX))
+            }
+            Ok(Some(stored)) => Self::Held(Holder::of(stored)),
+            Err(answer) => Self::Unknown(answer),
+        }
+    }
+}
+
+impl fmt::Display for NodeState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Free => f.write_str("free"),
+            Self::Kept(left) => write!(f, "reserved for the next waiter, for {}", Span(*left)),
+            Self::Held(holder) => holder.fmt(f),
+            Self::Unknown(answer) => answer.fmt(f),
         }
     }
 }

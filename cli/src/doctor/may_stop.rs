@@ -147,17 +147,14 @@ pub(super) async fn may_stop(
 }
 
 fn judge_lock(preflight: &Preflight, stopped: usize, lock: &ListedLock) -> Answer {
-    let votes = |place: usize| preflight.nodes()[place].votes_in() == Some(Duration::ZERO);
-    let holds = holds(lock, votes);
-    let answers =
-        holds.iter().map(|keys| judge(keys, stopped, |wanted| is_quorum(preflight, wanted)));
+    let nodes = preflight.nodes();
+    let place = |node: &NodePreflight| nodes.iter().position(|other| other.node == node.node);
+    let is_quorum = |wanted: &dyn Fn(usize) -> bool| {
+        preflight.is_quorum(|node| place(node).is_some_and(wanted))
+    };
+    let holds = holds(lock, |place| nodes[place].votes_in() == Some(Duration::ZERO));
+    let answers = holds.iter().map(|keys| judge(keys, stopped, is_quorum));
     answers.max().unwrap_or(Answer::Yes)
-}
-
-fn is_quorum(preflight: &Preflight, wanted: impl Fn(usize) -> bool) -> bool {
-    let names = preflight.nodes();
-    let place = |node: &NodePreflight| names.iter().position(|other| other.node == node.node);
-    preflight.is_quorum(|node| place(node).is_some_and(&wanted))
 }
 
 /// Judges one hold by what each master has of it.

@@ -35,10 +35,16 @@ pub(super) async fn recorded(
 ) -> Result {
     let Some(path) = path else { return work.await };
     let mut file = MetricsFile::open(path, lock, output)?;
+    let follow = async {
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            file.write().await;
+        }
+    };
     let ended = tokio::select! {
         biased;
         ended = work => ended,
-        ended = file.follow() => ended,
+        ended = follow => ended,
     };
     file.end(&ended).await;
     ended
@@ -79,14 +85,6 @@ impl MetricsFile {
         gauge!(SUCCEEDED).set(last_success(&path));
         replace(&path, &recorder.render()).map_err(|error| unusable(&error))?;
         Ok(Self { path, recorder, output, is_broken: false })
-    }
-
-    /// Does not end.
-    async fn follow(&mut self) -> Result {
-        loop {
-            tokio::time::sleep(PAUSE).await;
-            self.write().await;
-        }
     }
 
     async fn end(mut self, ended: &Result) {

@@ -59,11 +59,10 @@ local function caught(ok, problem)
   return ok, problem
 end
 
+local function refuse() error('Attempt to modify a readonly table', 2) end
+
 local function readonly(library)
-  return setmetatable({}, {
-    __index = library,
-    __newindex = function() error('Attempt to modify a readonly table', 2) end,
-  })
+  return setmetatable({}, { __index = library, __newindex = refuse })
 end
 
 local math = setmetatable({}, { __index = math })
@@ -109,7 +108,7 @@ local environment = setmetatable({}, {
     end
     return value
   end,
-  __newindex = function() error('Attempt to modify a readonly table', 2) end,
+  __newindex = refuse,
 })
 globals._G = environment
 

@@ -74,14 +74,13 @@
 //! its way. Writes with one token are played one after another.
 
 mod cases;
-mod gate;
 mod judge;
 mod report;
 mod stage;
 
 pub use cases::Case;
-pub use gate::Attempt;
 pub use report::{Plays, Report, Rule};
+pub use stage::Attempt;
 
 use crate::{FencingToken, StaleToken};
 use cases::{Act, ROWS};

@@ -85,7 +85,7 @@ impl Redlock {
 pub struct LockList {
     /// `None` once it was polled.
     walk: Option<Box<Walk>>,
-    /// What the walk finds, until it ends.
+    /// The locks and the problems that the walk finds, until it ends.
     items: Option<mpsc::Receiver<Item>>,
     problems: Vec<NodeProblem>,
 }

@@ -281,11 +281,7 @@ impl Finding {
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Note => "note",
-            Warning => "warning",
-            Failure => "failure",
-        })
+        f.write_str(["note", "warning", "failure"][*self as usize])
     }
 }
 

@@ -95,15 +95,12 @@ impl Preflight {
     #[must_use]
     pub fn verdict(&self) -> String {
         let fit = self.nodes.iter().filter(|node| node.is_ok()).count();
-        let (verdict, rest) = match (self.is_ok(), self.can_acquire_in()) {
-            (true, Some(Duration::ZERO)) => ("ok", String::new()),
-            (false, Some(Duration::ZERO)) => ("not ok", String::new()),
-            (is_ok, Some(left)) => (
-                if is_ok { "not yet" } else { "not ok" },
-                format!(", and a quorum may vote in {}", Span(left)),
-            ),
-            (_, None) => ("not ok", ", which is no quorum".to_owned()),
+        let (wait, rest) = match self.can_acquire_in() {
+            None => ("not ok", ", which is no quorum".to_owned()),
+            Some(Duration::ZERO) => ("ok", String::new()),
+            Some(left) => ("not yet", format!(", and a quorum may vote in {}", Span(left))),
         };
+        let verdict = if self.is_ok() { wait } else { "not ok" };
         let masters = format!("{fit} of {} masters are fit{rest}", self.nodes.len());
         let apart = self.findings.iter().find_map(|finding| match &finding.kind {
             FindingKind::ClocksApart { by, .. } => Some(Span(*by)),
