@@ -126,27 +126,6 @@ impl Redlock {
         }
         self.take_away(inspection, None, holder).await
     }
-
-    /// Sends the request to take it away, and returns where its answer comes. `readers` is their key,
-    /// if the holder is one of them.
-    fn take_away(
-        &self,
-        inspection: &Inspection,
-        readers: Option<Arc<str>>,
-        holder: &Holder,
-    ) -> impl Future<Output = Result<Vec<NodeReport>, InspectError>> + use<'_> {
-        let (key, value) = (inspection.key.clone(), holder.value.clone());
-        let asked = self.driver().ask(move |machine, now, request| {
-            let question = Question::force_release(request, &key, readers.as_deref(), value);
-            machine.handle_question(now, question);
-        });
-        async {
-            match self.driver().answer(asked).await? {
-                Event::ForceReleased { result, .. } => result.map_err(InspectError::Unconfirmed),
-                _ => Err(Closed::ENDED.into()),
-            }
-        }
-    }
 }
 
 /// The answers of the masters about one lock, a moment ago.

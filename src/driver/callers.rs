@@ -15,14 +15,14 @@ use crate::failure::{ConnectError, NoRandomness};
 use crate::fencing::FencingToken;
 use crate::released::Released;
 use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{Coordinator, Event, Invariant, Release};
+use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use waiting::Releaser;
 pub(super) use waiting::Waiting;
 
 pub(crate) struct Callers {
-    pub(crate) clock: Clock,
+    pub(super) clock: Clock,
     /// It is answered when every node has answered or failed.
     pub(super) connecting: Option<Reply<Result<(), ConnectError>>>,
     /// An unfit master is an error.
@@ -31,17 +31,17 @@ pub(crate) struct Callers {
     pub(super) prefix: usize,
     /// A caller has ever received the connection.
     pub(super) in_use: bool,
-    pub(crate) waiting: Waiting,
+    pub(super) waiting: Waiting,
     pub(super) unready: Vec<Unready>,
     /// The holds that are not over.
-    pub(crate) holds: Holds,
+    pub(super) holds: Holds,
     /// The locks that callers may take by themselves.
-    pub(crate) idle_locks: Arc<IdleLocks>,
+    pub(super) idle_locks: Arc<IdleLocks>,
     pub(super) closers: Vec<Reply<()>>,
     pub(super) closing: bool,
     /// The invariant of the machine that no longer holds, although it must.
     pub(super) broken: Option<Invariant>,
-    pub(crate) telemetry: Telemetry,
+    pub(super) telemetry: Telemetry,
 }
 
 impl Callers {
@@ -181,7 +181,8 @@ impl Callers {
                 }
                 Event::Ahead { request, ahead } => {
                     let acquirer = self.waiting.acquirers.get(&request);
-                    acquirer.and_then(|it| it.ahead.as_ref()).inspect(|shown| shown.set(ahead));
+                    let shown = acquirer.and_then(|acquirer| acquirer.ahead.as_ref());
+                    shown.inspect(|shown| shown.set(ahead));
                 }
                 Event::Heard { listener, .. } => {
                     if let Some(ear) = self.waiting.listeners.get(&listener) {
@@ -217,7 +218,18 @@ impl Callers {
                         machine.handle_release(now, None, adopted.attempt, true);
                     }
                 }
-                Event::Observed(observation) => self.observed(now, &observation),
+                Event::Observed(observation) => {
+                    let acquire = |request: RequestId| {
+                        let acquirer = self.waiting.acquirers.get(&request)?;
+                        Some((&acquirer.span, &*acquirer.resource))
+                    };
+                    let hold = |attempt: AttemptId| {
+                        let hold = self.holds.get(attempt)?;
+                        Some((&*hold.resource, hold.deadline().since(now)))
+                    };
+                    let resource_of = |key: &Arc<str>| self.resource(key);
+                    self.telemetry.outlet.observed(&observation, acquire, hold, resource_of);
+                }
             }
         }
         asks
@@ -229,7 +241,8 @@ impl Callers {
         if !self.unready.is_empty() {
             readiness::look(&mut self.unready, machine, self.clock.now());
         }
-        self.report_turn(machine);
+        let lent = self.idle_locks.lent();
+        self.telemetry.end_turn(machine, self.holds.by_kind(), lent, || self.clock.now());
     }
 
     /// Answers the `connect`. Returns `false` if the client must withdraw: there is evidence of a

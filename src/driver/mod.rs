@@ -23,7 +23,7 @@ mod request;
 pub(crate) mod runtime;
 
 pub(crate) use acquirer::{Acquirer, Ahead};
-pub(crate) use callers::Callers;
+use callers::Callers;
 pub(crate) use handle::{Ended, Handle, WeakHandle};
 use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};

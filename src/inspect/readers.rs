@@ -1,12 +1,13 @@
 //! The readers of a lock, as an inspection finds them.
 
 use super::{Holder, InspectError, Inspection, Named};
-use crate::failure::InvalidSetting;
+use crate::failure::{Closed, InvalidSetting};
 use crate::options::readers_key;
 use crate::redlock::Redlock;
 use crate::report::{Escaped, NodeReport, Span};
-use quorumlock_core::coordinator::SHARED;
+use quorumlock_core::coordinator::{Event, Question, SHARED};
 use std::fmt;
+use std::sync::Arc;
 
 /// The most readers that a line names.
 const NAMED: usize = 8;
@@ -60,6 +61,27 @@ impl Redlock {
             reports = answer.await?;
         }
         Ok(reports)
+    }
+
+    /// Sends the request to take it away, and returns where its answer comes. `readers` is their key,
+    /// if the holder is one of them.
+    pub(super) fn take_away(
+        &self,
+        inspection: &Inspection,
+        readers: Option<Arc<str>>,
+        holder: &Holder,
+    ) -> impl Future<Output = Result<Vec<NodeReport>, InspectError>> + use<'_> {
+        let (key, value) = (inspection.key.clone(), holder.value.clone());
+        let asked = self.driver().ask(move |machine, now, request| {
+            let question = Question::force_release(request, &key, readers.as_deref(), value);
+            machine.handle_question(now, question);
+        });
+        async {
+            match self.driver().answer(asked).await? {
+                Event::ForceReleased { result, .. } => result.map_err(InspectError::Unconfirmed),
+                _ => Err(Closed::ENDED.into()),
+            }
+        }
     }
 }
 

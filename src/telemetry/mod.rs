@@ -54,10 +54,10 @@ pub(crate) use no_span::Span;
 #[cfg(feature = "tracing")]
 pub(crate) use span::Span;
 
-use crate::driver::Callers;
 use crate::kind_name::{ByKind, KindName};
 use nodes::Node;
 use quorumlock_core::coordinator::{Coordinator, WATCHED, Watching};
+use quorumlock_core::quorum::Instant;
 use quorumlock_core::status::Margin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -131,6 +131,25 @@ impl Telemetry {
         }
     }
 
+    /// Ends a turn, after the machine was given everything: reports each change of standing, and of the
+    /// number of locks that are held. Of the locks that the machine takes for idle, `lent` are held.
+    #[inline]
+    pub(crate) fn end_turn(
+        &mut self,
+        machine: &Coordinator,
+        held: &ByKind,
+        lent: usize,
+        now: impl FnOnce() -> Instant,
+    ) {
+        if WATCHED && self.watching > Watching::Nothing {
+            self.look(machine, now());
+            let mut held = *held;
+            held[KindName::Plain as usize] += lent;
+            let idle = machine.idle_holds().saturating_sub(lent);
+            self.level(held, idle, [machine.open_votes(), machine.acquires_in_line()]);
+        }
+    }
+
     /// Reports how many locks are held and how many are kept warm, and how many rounds are open and how many
     /// wait, where that has changed.
     fn level(&mut self, held: ByKind, idle: usize, [open, waiting]: [usize; 2]) {
@@ -143,21 +162,6 @@ impl Telemetry {
             if before != now {
                 self.outlet.moved(metric, 0, word, before, now);
             }
-        }
-    }
-}
-
-impl Callers {
-    /// Ends a turn, after the machine was given everything: reports each change of standing, and of the
-    /// number of locks that are held. Of the locks that the machine takes for idle, some are lent, and so held.
-    #[inline]
-    pub(crate) fn report_turn(&mut self, machine: &Coordinator) {
-        if WATCHED && self.telemetry.watching > Watching::Nothing {
-            self.telemetry.look(machine, self.clock.now());
-            let (mut held, lent) = (*self.holds.by_kind(), self.idle_locks.lent());
-            held[KindName::Plain as usize] += lent;
-            let idle = machine.idle_holds().saturating_sub(lent);
-            self.telemetry.level(held, idle, [machine.open_votes(), machine.acquires_in_line()]);
         }
     }
 }
