@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 /// Sealed: there are no others.
 pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'static {
     #[doc(hidden)]
-    const IS_FENCED: bool = false;
+    const IS_FENCED: bool = matches!(Self::NAME, KindName::Fenced);
 
     #[doc(hidden)]
     const NAME: KindName;
@@ -41,10 +41,6 @@ pub trait Kind: sealed::Sealed + Copy + fmt::Debug + Send + Sync + Unpin + 'stat
 /// ```
 ///
 pub trait Detachable: Kind {}
-
-impl Detachable for Unfenced {}
-
-impl Detachable for Fenced {}
 
 /// The kinds whose waiters stand in one list, so that their acquires can be [`fair`](crate::Acquire::fair): those of
 /// one resource, and of a semaphore.
@@ -80,41 +76,47 @@ impl Detachable for Fenced {}
 /// ```
 pub trait Listed: Kind {}
 
-impl Listed for Unfenced {}
-
-impl Listed for Fenced {}
-
-impl Listed for Permitted {}
-
 pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// Without a fencing token: the kind that [`Redlock::acquire`](crate::Redlock::acquire) returns.
-///
-/// ```compile_fail,E0599
-/// # fn example(guard: quorumlock::Guard) {
-/// guard.fencing_token(); // no method of this name
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Unfenced;
+/// Each row is a kind, its name, and what else it is.
+macro_rules! kinds {
+    ($($(#[$about:meta])+ $kind:ident = $name:ident: [$($other:ident),*];)+) => {$(
+        $(#[$about])+
+        #[derive(Clone, Copy, Debug)]
+        #[non_exhaustive]
+        pub struct $kind;
 
-/// With a fencing token: the kind of a [`FencedGuard`](crate::FencedGuard).
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Fenced;
+        impl sealed::Sealed for $kind {}
 
-/// With the slot of a semaphore: the kind of a [`Permit`](crate::Permit). It has no fencing token.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Permitted;
+        impl Kind for $kind {
+            const NAME: KindName = KindName::$name;
+        }
 
-/// The kind of a [`ReadGuard`](crate::ReadGuard). It has no fencing token.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Reading;
+        $(impl $other for $kind {})*
+    )+};
+}
+
+kinds! {
+    /// Without a fencing token: the kind that [`Redlock::acquire`](crate::Redlock::acquire) returns.
+    ///
+    /// ```compile_fail,E0599
+    /// # fn example(guard: quorumlock::Guard) {
+    /// guard.fencing_token(); // no method of this name
+    /// # }
+    /// ```
+    Unfenced = Plain: [Detachable, Listed];
+
+    /// With a fencing token: the kind of a [`FencedGuard`](crate::FencedGuard).
+    Fenced = Fenced: [Detachable, Listed, Numbered];
+
+    /// With the slot of a semaphore: the kind of a [`Permit`](crate::Permit). It has no fencing token.
+    Permitted = Permit: [Listed];
+
+    /// The kind of a [`ReadGuard`](crate::ReadGuard). It has no fencing token.
+    Reading = Reader: [];
+}
 
 /// The kind of a [`WriteGuard`](crate::WriteGuard), which has a fencing token if `K` is [`Fenced`].
 #[derive(Clone, Copy, Debug)]
@@ -123,34 +125,7 @@ pub struct Writing<K: Kind = Unfenced>(PhantomData<K>);
 /// The kinds with a fencing token: [`Fenced`], and [`Writing`] of it.
 pub trait Numbered: Kind {}
 
-impl Numbered for Fenced {}
-
 impl<K: Numbered> Numbered for Writing<K> {}
-
-impl sealed::Sealed for Unfenced {}
-
-impl Kind for Unfenced {
-    const NAME: KindName = KindName::Plain;
-}
-
-impl sealed::Sealed for Fenced {}
-
-impl Kind for Fenced {
-    const IS_FENCED: bool = true;
-    const NAME: KindName = KindName::Fenced;
-}
-
-impl sealed::Sealed for Permitted {}
-
-impl Kind for Permitted {
-    const NAME: KindName = KindName::Permit;
-}
-
-impl sealed::Sealed for Reading {}
-
-impl Kind for Reading {
-    const NAME: KindName = KindName::Reader;
-}
 
 impl<K: Kind> sealed::Sealed for Writing<K> {}
 

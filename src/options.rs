@@ -3,20 +3,18 @@
 mod listing;
 mod names;
 mod process;
+mod table;
 
 pub(crate) use names::{check_label, readers_key};
+pub(crate) use table::Options;
 
 use crate::address::Address;
 use crate::failure::InvalidSetting;
 use humantime::format_duration as human;
 use quorumlock_core::coordinator::{
-    Agreement, AtLeast, Rest, RestartGuard, Settings, SharedSettings, round_timeout,
+    Agreement, AtLeast, Rest, Settings, SharedSettings, round_timeout,
 };
-use quorumlock_core::pace::Backoff;
-use quorumlock_core::quorum::{
-    ClockDrift, FencingWindow, Membership, agreement, standing, validity,
-};
-use std::sync::Arc;
+use quorumlock_core::quorum::{Membership, agreement, standing, validity};
 use std::time::Duration;
 
 /// The most that a signed 64-bit number of nanoseconds holds (292 years); Redis takes more.
@@ -31,58 +29,6 @@ const RESTS_AFTER: Duration = Duration::from_secs(60);
 
 /// All clients of a master may lose it at the same moment: clients that can spare it come back over this time.
 const REDIAL_SPREAD: Duration = Duration::from_secs(2);
-
-/// The options of a `Redlock`.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) ttl: Duration,
-    pub(crate) max_ttl: Duration,
-    pub(crate) allow_long_max_ttl: bool,
-    pub(crate) acquire_timeout: Duration,
-    pub(crate) max_hold: Duration,
-    pub(crate) operation_timeout: Duration,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) drift: ClockDrift,
-    pub(crate) backoff: Backoff,
-    pub(crate) restart_guard: RestartGuard,
-    pub(crate) fencing_window: FencingWindow,
-    pub(crate) wake_ups: bool,
-    pub(crate) fair: bool,
-    pub(crate) keep_warm: Duration,
-    pub(crate) inspect_only: bool,
-    pub(crate) strict: bool,
-    pub(crate) key_prefix: String,
-    pub(crate) lock_delay: Duration,
-    /// Empty for none at all; `None` for that of the process.
-    pub(crate) label: Option<Arc<str>>,
-}
-
-/// The reasons are in the guide's table of options.
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            ttl: Duration::from_secs(10),
-            max_ttl: Duration::from_secs(30),
-            allow_long_max_ttl: false,
-            acquire_timeout: Duration::from_secs(10),
-            max_hold: Duration::from_secs(3600),
-            operation_timeout: Duration::from_millis(200),
-            connect_timeout: Duration::from_millis(500),
-            drift: ClockDrift::default(),
-            backoff: Backoff::default(),
-            restart_guard: RestartGuard::default(),
-            fencing_window: FencingWindow::default(),
-            wake_ups: true,
-            fair: false,
-            keep_warm: Duration::ZERO,
-            inspect_only: false,
-            strict: false,
-            key_prefix: String::new(),
-            lock_delay: Duration::ZERO,
-            label: None,
-        }
-    }
-}
 
 impl Options {
     /// Checks everything that can be known before a connection is made.

@@ -1,7 +1,7 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::{Acquire, Held, Terms};
-use crate::driver::{Acquirer, Ahead, Handle, LeaseState, LockRequest, Request, Won};
+use crate::driver::{Acquirer, Ahead, Handle, LockRequest, Request, Won};
 use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
@@ -10,7 +10,6 @@ use crate::resource::Resources;
 use crate::telemetry::Span;
 use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
-use quorumlock_core::shelf::WarmTerms;
 use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -150,18 +149,6 @@ impl Terms {
         }
         Waiting { driver, resource, request, began, kind, span, ahead, answer }
     }
-
-    /// Takes a lock that is idle in this process, without the driver.
-    fn take_idle(&self, key: &str, warm: &WarmTerms) -> Option<(Handle, Arc<LeaseState>)> {
-        let (driver, resource) = (self.redlock.driver(), self.resources.shown());
-        let hold = driver.take_idle(key, &resource, warm)?;
-        if WATCHED {
-            let span = Span::acquire(&resource, false, false);
-            span.reused();
-            driver.outlet().ended(&span, &resource, Duration::ZERO, Some(Ok(())));
-        }
-        Some((driver.clone(), hold))
-    }
 }
 
 impl Waiting {
@@ -216,9 +203,11 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
             if let Some(warm) = request.warm_terms() {
                 // A task that has its lock at once, again and again, lets others run all the same.
                 ready!(pin!(consume_budget()).poll(cx));
-                if let Some((driver, hold)) = terms.take_idle(request.keys.first(), &warm) {
+                let (driver, resource) = (terms.redlock.driver(), terms.resources.shown());
+                if let Some(hold) = driver.take_idle(request.keys.first(), &resource, &warm) {
+                    let guard = Guard::new(driver.clone(), hold, None, None);
                     self.state = State::Done;
-                    return Poll::Ready(Ok(Guard::new(driver, hold, None, None)));
+                    return Poll::Ready(Ok(guard));
                 }
             }
             self.state = State::Waiting(terms.ask(request, K::NAME));

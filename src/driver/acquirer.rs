@@ -1,16 +1,15 @@
 //! A caller that waits for a lock, and the answers that it gets.
 
-use super::holds::Holds;
+use super::Handle;
 use super::request::{Reply, Won};
-use super::{Ahead, Handle, LeaseState, ReleaseOnDrop};
 use crate::failure::{AcquireError, Blocked, Contended, Disagreement, NoQuorum, Overloaded};
-use crate::fencing::FencingToken;
 use crate::kind_name::KindName;
 use crate::report::{Answer, NodeReport, Obstacle};
 use crate::telemetry::Span;
-use quorumlock_core::coordinator::{AttemptId, Failure, FailureKind};
-use quorumlock_core::quorum::{Instant, Membership};
+use quorumlock_core::coordinator::{Failure, FailureKind};
+use quorumlock_core::quorum::Membership;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 pub(crate) struct Acquirer {
@@ -28,26 +27,6 @@ pub(crate) struct Acquirer {
 }
 
 impl Acquirer {
-    /// Returns whether the caller has gone. Its cancellation comes after that.
-    pub(super) fn has_gone(&self) -> bool {
-        self.reply.is_closed()
-    }
-
-    /// Sends the lock itself to its caller: if the caller does not pick it up, it is released.
-    pub(super) fn acquired(
-        self,
-        holds: &mut Holds,
-        (attempt, now, deadline): (AttemptId, Instant, Instant),
-        token: Option<FencingToken>,
-        slot: Option<u8>,
-    ) {
-        let hold = LeaseState::new(attempt, self.resource, self.kind, now, deadline);
-        let hold = Arc::new(hold);
-        holds.insert(hold.clone());
-        let lock = ReleaseOnDrop::new(self.driver, hold);
-        let _ = self.reply.send(Ok(Won { lock, token, slot }));
-    }
-
     /// `blocked`: those of several resources that are in the way, and their obstacles. `held`: the
     /// resources that this client held meanwhile.
     pub(super) fn failed(
@@ -90,13 +69,6 @@ impl Acquirer {
     pub(super) fn refused(self, error: AcquireError) {
         let _ = self.reply.send(Err(error.into()));
     }
-
-    /// Shows how many are ahead of it.
-    pub(super) fn moved(&self, ahead: Option<usize>) {
-        if let Some(shown) = &self.ahead {
-            shown.set(ahead);
-        }
-    }
 }
 
 /// Returns what masters said where there was no quorum. A master that was not waited for, or not even asked,
@@ -106,4 +78,18 @@ fn available(mut nodes: Vec<NodeReport>) -> Vec<NodeReport> {
         node.answer = Answer::Available;
     }
     nodes
+}
+
+/// How many are ahead of an acquire, for its caller to look at while it waits: one more than there are, and zero if that is not known. The driver sets it, and the caller reads it.
+#[derive(Clone, Default)]
+pub(crate) struct Ahead(Arc<AtomicUsize>);
+
+impl Ahead {
+    pub(super) fn set(&self, ahead: Option<usize>) {
+        self.0.store(ahead.map_or(0, |ahead| ahead.saturating_add(1)), Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> Option<usize> {
+        self.0.load(Ordering::Relaxed).checked_sub(1)
+    }
 }

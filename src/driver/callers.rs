@@ -9,66 +9,42 @@ use super::clock::Clock;
 use super::holds::Holds;
 use super::lease_state::IdleLocks;
 use super::readiness::{self, Unready};
-use super::request::{LockRequest, Reply, Request};
+use super::request::{LockRequest, Reply, Request, Won};
+use super::{Acquirer, LeaseState, ReleaseOnDrop};
 use crate::failure::{ConnectError, NoRandomness};
 use crate::fencing::FencingToken;
-use crate::options::Options;
 use crate::released::Released;
 use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{Coordinator, Event, Invariant, Release};
+use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
-use waiting::{Releaser, Waiting};
+use waiting::Releaser;
+pub(super) use waiting::Waiting;
 
 pub(crate) struct Callers {
-    clock: Clock,
-    connecting: Option<Reply<Result<(), ConnectError>>>,
+    pub(super) clock: Clock,
+    /// It is answered when every node has answered or failed.
+    pub(super) connecting: Option<Reply<Result<(), ConnectError>>>,
     /// An unfit master is an error.
-    strict: bool,
+    pub(super) strict: bool,
     /// The length of the prefix before the name of a resource in its key.
-    prefix: usize,
+    pub(super) prefix: usize,
     /// A caller has ever received the connection.
     pub(super) in_use: bool,
-    pub(crate) waiting: Waiting,
+    pub(super) waiting: Waiting,
     pub(super) unready: Vec<Unready>,
     /// The holds that are not over.
-    pub(crate) holds: Holds,
+    pub(super) holds: Holds,
     /// The locks that callers may take by themselves.
-    idle_locks: Arc<IdleLocks>,
-    closers: Vec<Reply<()>>,
+    pub(super) idle_locks: Arc<IdleLocks>,
+    pub(super) closers: Vec<Reply<()>>,
     pub(super) closing: bool,
     /// The invariant of the machine that no longer holds, although it must.
-    broken: Option<Invariant>,
-    pub(crate) telemetry: Telemetry,
+    pub(super) broken: Option<Invariant>,
+    pub(super) telemetry: Telemetry,
 }
 
 impl Callers {
-    /// Creates the record of all callers. `connecting` is answered when every node has answered or
-    /// failed.
-    pub(super) fn new(
-        clock: Clock,
-        connecting: Reply<Result<(), ConnectError>>,
-        options: &Options,
-        telemetry: Telemetry,
-        idle_locks: Arc<IdleLocks>,
-    ) -> Self {
-        Self {
-            clock,
-            connecting: Some(connecting),
-            strict: options.strict,
-            prefix: options.key_prefix.len(),
-            in_use: false,
-            waiting: Waiting::default(),
-            unready: Vec::new(),
-            holds: Holds::default(),
-            idle_locks,
-            closers: Vec::new(),
-            closing: false,
-            broken: None,
-            telemetry,
-        }
-    }
-
     /// Counts the callers and holds that are remembered.
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn entries(&self) -> usize {
@@ -88,7 +64,7 @@ impl Callers {
     pub(super) fn acquire(&mut self, machine: &mut Coordinator, now: Instant, asked: LockRequest) {
         self.learn_in_use();
         let LockRequest { request, terms, acquirer } = asked;
-        if !self.closing && !acquirer.has_gone() {
+        if !self.closing && !acquirer.reply.is_closed() {
             self.waiting.acquirers.insert(request, acquirer);
             machine.handle_acquire(now, request, terms);
         }
@@ -135,7 +111,7 @@ impl Callers {
 
     /// Learns of guards that had an idle lock when the machine recalled it.
     fn learn_in_use(&mut self) {
-        self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.insert(hold));
+        self.idle_locks.in_use().into_iter().for_each(|hold| self.holds.keep(hold));
     }
 
     /// Reports to callers what the machine has decided. Returns `true` if that has led to a question to
@@ -153,9 +129,13 @@ impl Callers {
                 }
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
-                        let token = ballot.map(FencingToken::of_win);
-                        let won = (attempt, now, deadline);
-                        acquirer.acquired(&mut self.holds, won, token, machine.slot(attempt));
+                        let Acquirer { driver, resource, kind, reply, .. } = acquirer;
+                        let hold = LeaseState::new(attempt, resource, kind, now, deadline);
+                        let (token, slot) =
+                            (ballot.map(FencingToken::of_win), machine.slot(attempt));
+                        // The lock itself: if its caller does not pick it up, it is released.
+                        let lock = ReleaseOnDrop::new(driver, self.holds.insert(hold));
+                        let _ = reply.send(Ok(Won { lock, token, slot }));
                     } else {
                         machine.handle_release(now, None, attempt, true);
                     }
@@ -200,9 +180,9 @@ impl Callers {
                     }
                 }
                 Event::Ahead { request, ahead } => {
-                    if let Some(acquirer) = self.waiting.acquirers.get(&request) {
-                        acquirer.moved(ahead);
-                    }
+                    let acquirer = self.waiting.acquirers.get(&request);
+                    let shown = acquirer.and_then(|acquirer| acquirer.ahead.as_ref());
+                    shown.inspect(|shown| shown.set(ahead));
                 }
                 Event::Heard { listener, .. } => {
                     if let Some(ear) = self.waiting.listeners.get(&listener) {
@@ -238,7 +218,18 @@ impl Callers {
                         machine.handle_release(now, None, adopted.attempt, true);
                     }
                 }
-                Event::Observed(observation) => self.observed(now, &observation),
+                Event::Observed(observation) => {
+                    let acquire = |request: RequestId| {
+                        let acquirer = self.waiting.acquirers.get(&request)?;
+                        Some((&acquirer.span, &*acquirer.resource))
+                    };
+                    let hold = |attempt: AttemptId| {
+                        let hold = self.holds.get(attempt)?;
+                        Some((&*hold.resource, hold.deadline().since(now)))
+                    };
+                    let resource_of = |key: &Arc<str>| self.resource(key);
+                    self.telemetry.outlet.observed(&observation, acquire, hold, resource_of);
+                }
             }
         }
         asks

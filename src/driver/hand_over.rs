@@ -90,12 +90,11 @@ impl Handle {
                 let took = now.since(began);
                 callers.telemetry.outlet.adopted(&resource, took, result.as_ref().err());
                 let adopted = result.map(|Adopted { attempt, deadline, is_last }| {
-                    let hold = Arc::new(LeaseState::new(attempt, resource, kind, now, deadline));
+                    let hold = LeaseState::new(attempt, resource, kind, now, deadline);
                     if is_last {
                         hold.extend(deadline, true);
                     }
-                    callers.holds.insert(hold.clone());
-                    ReleaseOnDrop::new(driver, hold)
+                    ReleaseOnDrop::new(driver, callers.holds.insert(hold))
                 });
                 let _ = reply.send(adopted);
             };

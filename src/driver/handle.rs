@@ -5,13 +5,13 @@ use super::inbox::Requests;
 use super::process::Process;
 use super::{Callers, IdleLocks, LeaseState, LockRequest, Own, Request};
 use crate::failure::{Closed, ShutdownError, Why};
-use crate::telemetry::Outlet;
-use quorumlock_core::coordinator::{Coordinator, Event, RequestId};
+use crate::telemetry::{Outlet, Span};
+use quorumlock_core::coordinator::{Coordinator, Event, RequestId, WATCHED};
 use quorumlock_core::quorum::Instant;
 use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 
 /// The outcome of the driver, and why it has ended, set once it has.
@@ -162,7 +162,15 @@ impl Handle {
         let lend = |lent: &_| Arc::new(LeaseState::lent(lent, resource.clone(), now));
         let hold = self.0.idle_locks.take(key, terms, now, lend)?;
         // Unless the client is being shut down at this moment.
-        hold.pick_up().then_some(hold)
+        if !hold.pick_up() {
+            return None;
+        }
+        if WATCHED {
+            let span = Span::acquire(resource, false, false);
+            span.reused();
+            self.outlet().ended(&span, resource, Duration::ZERO, Some(Ok(())));
+        }
+        Some(hold)
     }
 
     /// Lets the driver learn of the guard of `hold` before a request of it, if it has not heard of it.

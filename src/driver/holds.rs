@@ -17,7 +17,14 @@ impl Holds {
         self.by_kind.iter().sum()
     }
 
-    pub(super) fn insert(&mut self, hold: Arc<LeaseState>) {
+    /// Holds a lock that was won.
+    pub(super) fn insert(&mut self, hold: LeaseState) -> Arc<LeaseState> {
+        let hold = Arc::new(hold);
+        self.keep(hold.clone());
+        hold
+    }
+
+    pub(super) fn keep(&mut self, hold: Arc<LeaseState>) {
         let slot = hold.attempt.slot();
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
@@ -44,7 +51,7 @@ impl Holds {
         hold
     }
 
-    pub(super) const fn by_kind(&self) -> &ByKind {
+    pub(crate) const fn by_kind(&self) -> &ByKind {
         &self.by_kind
     }
 
@@ -64,7 +71,7 @@ impl Holds {
         match self.remove(from.attempt) {
             Some(held) => {
                 held.hand_on(now, &to);
-                self.insert(to);
+                self.keep(to);
             }
             None => from.end_too(now, &to),
         }

@@ -135,7 +135,11 @@ mod tests {
         let mut words: Vec<String> = others.collect();
         words.extend(inbox.acquires().map(
             |LockRequest { request: RequestId(number), acquirer, .. }| {
-                if acquirer.has_gone() { format!("{number} has gone") } else { number.to_string() }
+                if acquirer.reply.is_closed() {
+                    format!("{number} has gone")
+                } else {
+                    number.to_string()
+                }
             },
         ));
         words

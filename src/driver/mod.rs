@@ -4,7 +4,6 @@
 //! Everything else happens here: one FIFO per node by construction, and no lock.
 
 mod acquirer;
-mod ahead;
 mod callers;
 mod catching_up;
 pub(crate) mod clock;
@@ -23,9 +22,8 @@ mod release_on_drop;
 mod request;
 pub(crate) mod runtime;
 
-pub(crate) use acquirer::Acquirer;
-pub(crate) use ahead::Ahead;
-pub(crate) use callers::Callers;
+pub(crate) use acquirer::{Acquirer, Ahead};
+use callers::Callers;
 pub(crate) use handle::{Ended, Handle, WeakHandle};
 use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
@@ -37,7 +35,7 @@ use crate::address::{Address, Brought};
 use crate::failure::{ConnectError, ShutdownError, Why};
 use crate::lists::Resolved;
 use crate::options::Options;
-use crate::telemetry::{Outlet, Telemetry};
+use crate::telemetry::Telemetry;
 use catching_up::CatchingUp;
 use clock::Clock;
 use link::Link;
@@ -120,9 +118,23 @@ impl Driver {
         let (requests, inbox) = requests();
         let (reply, connected) = oneshot::channel();
         let (ended, names) = (Ended::default(), masters.iter().map(|master| &master.name));
-        let outlet = Outlet::new(names.clone());
-        let telemetry = Telemetry::new(outlet.clone(), names.cloned());
-        let callers = Callers::new(clock, reply, options, telemetry, idle_locks.clone());
+        let telemetry = Telemetry::new(names);
+        let outlet = telemetry.outlet.clone();
+        let callers = Callers {
+            clock,
+            connecting: Some(reply),
+            strict: options.strict,
+            prefix: options.key_prefix.len(),
+            in_use: false,
+            waiting: callers::Waiting::default(),
+            unready: Vec::new(),
+            holds: holds::Holds::default(),
+            idle_locks: idle_locks.clone(),
+            closers: Vec::new(),
+            closing: false,
+            broken: None,
+            telemetry,
+        };
         let driver = Self {
             process: Process::of_this(),
             machine,

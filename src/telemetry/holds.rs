@@ -3,11 +3,10 @@
 #[cfg(feature = "tracing")]
 use super::redacted::Votes;
 use super::table::Metric;
-use super::{ACQUIRE, HOLD, Outlet, ms};
-use crate::driver::{Acquirer, Callers};
+use super::{ACQUIRE, HOLD, Outlet, Span, ms};
 use crate::failure::LossReason;
-use quorumlock_core::coordinator::{AttemptId, FailureKind, NotAdopted, Observation};
-use quorumlock_core::quorum::{Instant, Progress};
+use quorumlock_core::coordinator::{AttemptId, FailureKind, NotAdopted, Observation, RequestId};
+use quorumlock_core::quorum::Progress;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,22 +17,23 @@ pub(crate) struct Held<'a> {
     pub(crate) held: Duration,
 }
 
-impl Callers {
-    /// Reports an observation of the machine. A lock is not found by its attempt if its guard was given up in the
-    /// meantime.
+impl Outlet {
+    /// Reports an observation of the machine. An acquire is found by its request. A lock, and the time until
+    /// its deadline, is found by its attempt, unless its guard was given up in the meantime. A lock without a guard
+    /// is found by its key.
     #[inline]
-    pub(crate) fn observed(&self, now: Instant, observation: &Observation) {
-        let (outlet, acquirers) = (&self.telemetry.outlet, &self.waiting.acquirers);
-        let hold = |attempt: &AttemptId| {
-            let hold = self.holds.get(*attempt)?;
-            Some((&*hold.resource, hold.deadline().since(now)))
-        };
+    pub(crate) fn observed<'a>(
+        &self,
+        observation: &Observation,
+        acquire: impl Fn(RequestId) -> Option<(&'a Span, &'a str)>,
+        hold: impl Fn(AttemptId) -> Option<(&'a str, Duration)>,
+        resource_of: impl FnOnce(&Arc<str>) -> Arc<str>,
+    ) {
         match observation {
             Observation::Attempt { request, number, result, took, votes } => {
-                let Some(Acquirer { span, resource, .. }) = acquirers.get(request) else { return };
-                let resource = &**resource;
+                let Some((span, resource)) = acquire(*request) else { return };
                 if result.is_ok() {
-                    outlet.time(Metric::AcquireDuration, "", *took);
+                    self.time(Metric::AcquireDuration, "", *took);
                 }
                 #[cfg(feature = "tracing")]
                 span.attempted(*number);
@@ -44,8 +44,7 @@ impl Callers {
                 );
             }
             Observation::Waits { request, waits_for, left, ahead } => {
-                let Some(Acquirer { span, resource, .. }) = acquirers.get(request) else { return };
-                let resource = &**resource;
+                let Some((span, resource)) = acquire(*request) else { return };
                 #[cfg(feature = "tracing")]
                 if span.waits(waits_for, left.is_some(), *ahead) {
                     event!(
@@ -54,19 +53,19 @@ impl Callers {
                 }
             }
             Observation::Reused { request } => {
-                acquirers.get(request).inspect(|acquirer| acquirer.span.reused());
+                acquire(*request).inspect(|(span, _)| span.reused());
             }
             Observation::LastExtension { attempt, left } => {
-                let (resource, _) = hold(attempt).unzip();
+                let (resource, _) = hold(*attempt).unzip();
                 event!(
                     WARN HOLD: resource, reason = "max_hold", left_ms = ms(*left),
                     "cannot be extended"
                 );
             }
             Observation::Extension { attempt, by_keeper, progress, took, votes } => {
-                let (resource, left) = hold(attempt).unzip();
+                let (resource, left) = hold(*attempt).unzip();
                 let (outcome, took_ms, left_ms) = (progress.as_str(), ms(*took), left.map(ms));
-                outlet.count(Metric::Extensions, outcome);
+                self.count(Metric::Extensions, outcome);
                 if let Progress::Extended(_) = progress {
                     event!(DEBUG HOLD: resource, by_keeper, outcome, took_ms, "extended");
                 } else {
@@ -77,19 +76,17 @@ impl Callers {
                 }
             }
             Observation::ToppedUp { attempt, node } => {
-                let (resource, _) = hold(attempt).unzip();
+                let (resource, _) = hold(*attempt).unzip();
                 event!(DEBUG HOLD: resource, node = &**node, "topped up");
             }
-            Observation::PausesWarm => outlet.count(Metric::WarmPauses, ""),
+            Observation::PausesWarm => self.count(Metric::WarmPauses, ""),
             Observation::IdleReleased { key, reason } => {
-                let resource = &*self.resource(key);
+                let resource = &*resource_of(key);
                 event!(DEBUG HOLD: resource, reason = reason.as_str(), "idle released");
             }
         }
     }
-}
 
-impl Outlet {
     /// Reports that a hold is over before its guard was given up.
     #[inline]
     pub(crate) fn lost(&self, hold: Held<'_>, reason: &LossReason) {

@@ -117,10 +117,9 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    pub(crate) fn new(outlet: Outlet, names: impl Iterator<Item = Arc<str>>) -> Self {
-        let watching = Watching::Nothing;
-        let nodes = names.map(Node::new).collect();
-        Self { outlet, nodes, margin: None, levels: [0; 9], watching }
+    pub(crate) fn new<'a>(names: impl Iterator<Item = &'a Arc<str>> + Clone) -> Self {
+        let (outlet, nodes) = (Outlet::new(names.clone()), names.cloned().map(Node::new).collect());
+        Self { outlet, nodes, margin: None, levels: [0; 9], watching: Watching::Nothing }
     }
 
     /// Begins a turn, before the machine is given anything in it.

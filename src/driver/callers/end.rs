@@ -44,7 +44,7 @@ impl Callers {
                 hold.end(now, LossReason::Closed);
                 machine.handle_release(now, None, hold.attempt, true);
             } else {
-                self.holds.insert(hold);
+                self.holds.keep(hold);
             }
         }
     }

@@ -17,29 +17,29 @@ use tokio::sync::Notify;
 /// The callers that wait for answers of the same type.
 type ByRequest<T> = BTreeMap<RequestId, T>;
 
-/// What answers a caller that has failed, once it is known what is under each key.
+/// The answer to a caller that has failed, from the obstacle under each key.
 type RefusedAnswer = Box<dyn FnOnce(&Callers, &Coordinator, Vec<Option<Obstacle>>) + Send>;
 
-/// What answers a caller that detaches a lock.
+/// The answer to a caller that detaches a lock.
 type DetachAnswer = Box<
     dyn FnOnce(&mut Callers, &Coordinator, Instant, Result<Box<DetachedLock>, NotExtended>) + Send,
 >;
 
-/// What answers a caller that adopts a lock.
+/// The answer to a caller that adopts a lock.
 type AdoptAnswer = Box<dyn FnOnce(&mut Callers, Instant, Result<Adopted, NotAdopted>) + Send>;
 
 /// The ways of answers to all callers. Dropped without an answer if the hold it is about is over, or the driver
 /// ends.
 #[derive(Default)]
-pub(crate) struct Waiting {
-    pub(crate) acquirers: ByRequest<Acquirer>,
+pub(in crate::driver) struct Waiting {
+    pub(super) acquirers: ByRequest<Acquirer>,
     /// They have failed, and what was in the way is being asked.
     pub(super) refused: ByRequest<RefusedAnswer>,
     pub(in crate::driver) extenders: ByRequest<Reply<Result<Instant, ExtendError>>>,
     pub(super) releasers: ByRequest<Releaser>,
     pub(in crate::driver) detachers: ByRequest<DetachAnswer>,
     pub(in crate::driver) adopters: ByRequest<AdoptAnswer>,
-    /// Those that have asked masters, whose answer is the event itself.
+    /// The callers of questions to the masters, whose answer is the event itself.
     pub(in crate::driver) asked: ByRequest<Reply<Event>>,
     /// Notified for as long as they listen.
     pub(in crate::driver) listeners: ByRequest<Arc<Notify>>,
