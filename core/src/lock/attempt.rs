@@ -5,13 +5,12 @@
 //! have a timeout of their own to answer. A node that is slow, down or far away decides nothing alone, and delays nothing
 //! by more than that moment.
 
-use super::round::Course;
 use super::staying::Staying;
 use super::warm::Idle;
 use super::{Around, Change, Locks, Round, RoundKind};
 use crate::master::PendingReply;
 use crate::quorum::{Instant, Keeper, Nanos, NodeSet, Tally};
-use crate::report::{Answer, LossReason, Refusal};
+use crate::report::{Answer, LossReason};
 use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId, Timer, Timers};
 use crate::wire::{self, Claim, Millis};
 use std::num::NonZeroU64;
@@ -71,6 +70,7 @@ pub(crate) struct Asking {
 }
 
 /// The node that is asked first. The other nodes are asked unless it refuses.
+#[derive(Clone, Copy)]
 pub(crate) struct HeldBack {
     pub(crate) first: usize,
     /// From then on, its refusal is no verdict: the wait is over, and all nodes are asked.
@@ -178,22 +178,6 @@ impl Locks {
             }
         }
         self.judge(at, id);
-    }
-}
-
-impl Round {
-    /// Judges the answer of the node that was asked first.
-    pub(super) fn judge_first(&self, now: Instant) -> Course {
-        match self.first_answer() {
-            None | Some((Answer::Outstanding, _)) => Course::GoesOn,
-            // At the end of a wait, that is not a verdict: all nodes are asked.
-            Some((Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }), ends_at))
-                if now < ends_at =>
-            {
-                Course::IsLost { too_late: false }
-            }
-            Some(_) => Course::AsksOthers,
-        }
     }
 }
 

@@ -266,12 +266,19 @@ impl Round {
         NodeSet::places(&self.answers, |(answer, _)| warming(answer))
     }
 
-    /// Returns the answer of the node that is asked first, while the others have not been asked, and when the
-    /// wait ends.
-    pub(crate) fn first_answer(&self) -> Option<(&Answer, Instant)> {
-        let held_back = self.held_back.as_ref()?;
-        let (answer, _) = self.answers.get(held_back.first)?;
-        Some((answer, held_back.ends_at))
+    /// Judges the answer of the node that is asked first, while the others have not been asked.
+    fn judge_first(&self, now: Instant) -> Course {
+        let Some(HeldBack { first, ends_at }) = self.held_back else { return Course::GoesOn };
+        match self.answers.get(first) {
+            None | Some((Answer::Outstanding, _)) => Course::GoesOn,
+            // At the end of a wait, that is not a verdict: all nodes are asked.
+            Some((Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }), _))
+                if now < ends_at =>
+            {
+                Course::IsLost { too_late: false }
+            }
+            Some(_) => Course::AsksOthers,
+        }
     }
 
     /// Returns the nodes that have replied to an extension, whatever they replied. All that was sent

@@ -116,7 +116,7 @@ impl Session {
             // A question that has not left yet cannot be answered.
             self.pipe.asked_at().or(self.confirmation.asked)
         } else {
-            self.absence.awaited_from(now, since, self.settings.connect_timeout)
+            self.awaited_from(now, since)
         };
         from.map(|from| from.after(self.settings.operation_timeout))
     }

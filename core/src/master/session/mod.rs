@@ -138,7 +138,7 @@ pub(crate) struct Session {
     renewal: Renewal,
     /// The prefix of the channels of all keys.
     pub(crate) channels: Arc<str>,
-    epoch: Epoch,
+    pub(crate) epoch: Epoch,
     state: State,
     fault: Option<Fault>,
     identity: Identity,
@@ -158,7 +158,9 @@ pub(crate) struct Session {
     confirmation: Confirmation,
     /// When the last question was asked that the server has answered, on any connection.
     heard_at: Option<Instant>,
-    absence: Absence,
+    dialed_at: Instant,
+    /// `None` until the first dial has ended.
+    absence: Option<Absence>,
     /// The server's report on clients with different settings; it outlives the connection.
     report: Option<Report>,
     /// This client's name in its notes.
@@ -205,7 +207,8 @@ impl Session {
             warming: false,
             confirmation: Confirmation::default(),
             heard_at: None,
-            absence: Absence::default(),
+            dialed_at: now,
+            absence: None,
             report: None,
             client,
             is_brief: true,
@@ -223,7 +226,7 @@ impl Session {
     /// Begins the next connection.
     pub(crate) fn dial(&mut self, now: Instant) -> Epoch {
         self.epoch.0 += 1;
-        self.absence.dials(now);
+        self.dialed_at = now;
         self.renewal.end();
         self.state = State::Dialing;
         self.epoch
@@ -252,7 +255,10 @@ impl Session {
         random: &mut dyn Random,
     ) -> Vec<Stranded> {
         let is_first = self.is_open() && self.failures == 0 && self.ledger.len() == 0;
-        self.absence.closes(now, self.is_open());
+        self.absence = Some(match self.is_open() {
+            true => Absence::Lost(now),
+            false => Absence::Missed(self.dialed_at),
+        });
         self.departure.seeks = false;
         if self.is_open() {
             self.predecessor = Some(std::mem::take(&mut self.identity));
@@ -289,10 +295,6 @@ impl Session {
     }
 
     // Asking.
-
-    pub(crate) const fn epoch(&self) -> Epoch {
-        self.epoch
-    }
 
     /// Returns whether an event of this connection still means anything. An event that arrives
     /// after a connection was given up is as stale as one of an older connection.
