@@ -84,7 +84,7 @@ def build(m):
              ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("send_set", "a client sends a SET or a top-up; nothing once its last extension has begun",
-             ["lock/attempt.rs:attempt", "lock/top_up.rs:top_up", "lock/purpose.rs:begin_change"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:top_up", "lock/purpose.rs:begin_change"],
              [m.rule("nothing after", "nothing is sent after the last extension",
                      And(Not(S.leaving(t0)), Not(S.value(t0))),
                      breaks=["send_set/sent before", "send_set/settled"])], to("late", t0, n0, True))
@@ -94,7 +94,7 @@ def build(m):
              to("has", n0, True), to("key", n0, token), to("ends", n0, d0), to("ack", r0, n0, True))
     m.action("set_uncounted",
              "a top-up, a SET of a connection that was replaced, a SET whose answer counts for nothing",
-             ["top_up.lua", "lock/top_up.rs:top_up"], [S.late(t0, n0), vacant, d0 >= S.now],
+             ["top_up.lua", "lock/extend.rs:top_up"], [S.late(t0, n0), vacant, d0 >= S.now],
              to("has", n0, True), to("key", n0, t0), to("ends", n0, d0))
     m.action("none_late", "all that was sent there has run, or its connection is dead",
              ["lock/detach.rs:settled", "master/session/mod.rs:may_yet_deliver"], [], to("late", t0, n0, False))

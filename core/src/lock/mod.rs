@@ -14,7 +14,6 @@ pub(crate) mod release;
 
 pub(crate) mod round;
 mod staying;
-mod top_up;
 pub(crate) mod warm;
 
 pub use adopt::{Adopted, NotAdopted};

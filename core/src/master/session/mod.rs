@@ -14,7 +14,6 @@ mod redial;
 mod releases;
 mod renewal;
 mod replies;
-mod room;
 #[cfg(any(test, feature = "testing"))]
 mod seen;
 mod server_facts;
@@ -24,11 +23,11 @@ mod waitlist;
 
 pub(crate) use identity::Identity;
 pub(crate) use pipe::PendingReply;
-#[cfg(test)]
-pub(crate) use room::{LARGEST_LEDGER, LARGEST_QUEUE};
 #[cfg(any(test, feature = "testing"))]
 pub use seen::Judged;
 pub use server_facts::{Persistence, Role, ServerFacts};
+#[cfg(test)]
+pub(crate) use standing::{LARGEST_LEDGER, LARGEST_QUEUE};
 
 use super::agreement::Report;
 use super::ledger::Ledger;
