@@ -97,7 +97,7 @@ def build(m):
              ["top_up.lua", "lock/extend.rs:top_up"], [S.late(t0, n0), vacant, d0 >= S.now],
              to("has", n0, True), to("key", n0, t0), to("ends", n0, d0))
     m.action("none_late", "all that was sent there has run, or its connection is dead",
-             ["lock/detach.rs:settled", "master/session/mod.rs:may_yet_deliver"], [], to("late", t0, n0, False))
+             ["lock/detach.rs:unsettled", "master/session/mod.rs:may_yet_deliver"], [], to("late", t0, n0, False))
     m.action("extend", "a master that votes prolongs a key of this token", ["extend.lua", "lock/extend.rs:answer"],
              [S.begun(r0), Not(first(r0)), S.has(n0), S.key(n0) == token, votes, d0 >= S.now + life(token),
               longer],

@@ -88,18 +88,15 @@ pub(crate) fn detachable(cx: &Cx, round: &Round, attempt: &Attempt) -> Option<Pr
     Some(settled.progress(attempt.hold()?.deadline, cx.now, cx.masters.settings.drift))
 }
 
-/// Returns the masters that may yet get a late SET, or were warming up.
+/// Returns the masters that may yet get a late SET, or were warming up: all but those that have replied, where no
+/// connection before this one can deliver a SET.
 fn unsettled(cx: &Cx, round: &Round, attempt: &Attempt) -> NodeSet {
-    let unsettled = attempt.touched.difference(settled(cx, attempt, round.replied()));
+    let delivers = |node: &usize| cx.masters.sessions[*node].may_yet_deliver(attempt.began);
+    let settled = round.replied().iter().filter(|node| !delivers(node)).collect();
+    let unsettled = attempt.touched.difference(settled);
     let warming = match &round.kind {
         RoundKind::Extend { extension, .. } => extension.warming(),
         _ => NodeSet::EMPTY,
     };
     unsettled.union(attempt.claim.unsettled).union(warming)
-}
-
-/// Returns those that `replied` where no connection before this one can deliver a SET.
-fn settled(cx: &Cx, attempt: &Attempt, replied: NodeSet) -> NodeSet {
-    let delivers = |node: &usize| cx.masters.sessions[*node].may_yet_deliver(attempt.began);
-    replied.difference(replied.iter().filter(delivers).collect())
 }

@@ -51,15 +51,10 @@ impl Session {
 
     /// Loads the scripts that a claim calls by their hashes, if it is the first on this connection that
     /// calls them.
-    #[inline]
     pub(crate) fn prepare(&mut self, claim: &Claim) {
-        let scripts = claim.scripts();
-        if !scripts.is_empty() {
-            self.load_all(scripts);
-        }
+        self.load_all(claim.scripts());
     }
 
-    #[cold]
     pub(super) fn load_all(&mut self, scripts: &[&'static str]) {
         for script in scripts {
             if !self.known.loaded.contains(script) {

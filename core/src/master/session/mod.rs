@@ -338,6 +338,6 @@ impl Session {
 
     /// Returns the number of rollbacks and releases that no integer has answered.
     pub(crate) fn debts(&self) -> usize {
-        self.ledger.len() + self.pipe.debts_due()
+        self.ledger.len() + self.pipe.debts_due
     }
 }

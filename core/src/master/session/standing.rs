@@ -166,7 +166,7 @@ impl Session {
 
     /// Checks whether a command that is neither a debt nor for a hold would be sent now.
     pub(crate) fn admits(&self, len: usize) -> Result<(), Refusal> {
-        let is_full = self.pipe.due_bytes() + len > LARGEST_QUEUE || self.debts() >= LARGEST_LEDGER;
+        let is_full = self.pipe.due_bytes + len > LARGEST_QUEUE || self.debts() >= LARGEST_LEDGER;
         match &self.fault {
             None if is_full => Err(Refusal::QueueFull),
             None => Ok(()),
@@ -177,8 +177,8 @@ impl Session {
     /// Returns whether so much is on its way to a master that answers: then it is this client that is too fast, and
     /// what would soon be refused waits.
     pub(crate) fn is_busy(&self, now: Instant) -> bool {
-        let is_full = self.pipe.due_bytes() >= LARGEST_QUEUE / 8 * 7
-            || self.pipe.debts_due() >= LARGEST_LEDGER;
+        let is_full =
+            self.pipe.due_bytes >= LARGEST_QUEUE / 8 * 7 || self.pipe.debts_due >= LARGEST_LEDGER;
         is_full && self.fault.is_none() && self.silent_for(now) < self.settings.operation_timeout
     }
 
@@ -190,7 +190,7 @@ impl Session {
     /// Returns whether a SET of `len` bytes would wait behind more than a master has to do that answers too late:
     /// if it is ever needed for a quorum, it need not make up for much.
     pub(super) fn is_behind(&self, now: Instant, len: usize) -> bool {
-        self.pipe.due_bytes() + len > QUEUE_OF_LAGGARD
+        self.pipe.due_bytes + len > QUEUE_OF_LAGGARD
             && self.lags_for(now) > self.settings.operation_timeout
     }
 }
