@@ -10,7 +10,7 @@ pub(super) fn run(data: &[u8]) {
     let mut now = Duration::from_secs(1_000_000);
     let mut machine = Machine::new(1, now);
     let clients = [machine.open(), machine.open()];
-    let mut answers = [Replies::default(), Replies::new()];
+    let mut answers = [Replies::default(), Replies::default()];
     let mut closed = [false; 2];
     while !data.is_empty() {
         let what = data.byte();
