@@ -117,7 +117,7 @@ impl Coordinator {
         for node in round.outstanding().iter() {
             round.record(node, Answer::Unknown(UnknownCause::TimedOut), at.cx.now);
         }
-        self.judge(id);
+        locks.judge(at, id);
     }
 
     /// Notes the answer of one node, and judges its round.
@@ -133,19 +133,13 @@ impl Coordinator {
             _ => None,
         };
         round.record(node, answer, self.at.cx.now);
-        self.judge(id);
+        self.locks.judge(&mut self.at, id);
+        self.go_on();
         if let Some(id) = topped_up
             && let Some(attempt) = self.locks.attempts.get_mut(id)
         {
             attempt.top_up(&mut self.at.cx, node);
         }
-    }
-
-    /// Judges a round by the answers so far.
-    #[inline]
-    fn judge(&mut self, id: RoundId) {
-        self.locks.judge(&mut self.at, id);
-        self.go_on();
     }
 
     /// Handles a server that has answered all it was asked, in the handshake or with a heartbeat.
@@ -265,15 +259,7 @@ impl Coordinator {
     }
 
     /// Takes the steps that acquires have asked for, in their order.
-    #[inline]
     pub(super) fn go_on(&mut self) {
-        if self.at.waiters.has_steps() {
-            self.take_steps();
-        }
-    }
-
-    #[inline(never)]
-    fn take_steps(&mut self) {
         let mut behind = 0;
         while let Some((step, left)) = self.at.waiters.next_step(behind) {
             behind = left;

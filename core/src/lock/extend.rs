@@ -1,7 +1,7 @@
 //! The extension: one round for a hold, and what its outcome means for each purpose. A master that lacks the key of a hold
 //! is asked to set it: the top-up.
 
-use super::detach::detachable;
+use super::hand_over::detachable;
 use super::round::Course;
 use super::{Around, Attempt, Hold, Locks, NotAdopted, Purpose, Round, RoundKind};
 #[cfg(any(test, feature = "testing"))]
