@@ -78,7 +78,7 @@ impl Coordinator {
                 if let Reply::Array(parts) = &reply
                     && let Some(clock_us) = at.cx.masters.learn_fence(parts)
                 {
-                    at.waiters.learn_clock(&mut at.cx, *request, node, clock_us);
+                    at.waiters.learn_clock(&at.cx, *request, node, clock_us);
                 }
                 acquire::answer(&reply)
             }
@@ -274,8 +274,7 @@ impl Coordinator {
                 if !at.waiters.may_begin(&mut at.cx, request) {
                     return;
                 }
-                let Some((acquire, asking, contention)) = at.waiters.ask(&mut at.cx, request)
-                else {
+                let Some((acquire, asking, contention)) = at.waiters.ask(&at.cx, request) else {
                     return;
                 };
                 match locks.attempt(&mut at.cx, request, acquire, asking) {
