@@ -203,7 +203,7 @@ impl Attempt {
         let look = looks.then(|| wire::look(self.claim.keys.first()));
         for node in asked.iter() {
             let session = &mut cx.masters.sessions[node];
-            session.prepare(&self.claim);
+            session.load_all(self.claim.scripts());
             // Sent before the vote: once a refusal decides, its duration must be known.
             if let Some(look) = &look {
                 session.push(PendingReply::Remaining(request, id, self.id), look);

@@ -61,7 +61,7 @@ impl Locks {
             }
             match session.takes_for_hold(life, at.cx.now, barred.as_ref()) {
                 Ok(()) => {
-                    session.prepare(claim);
+                    session.load_all(claim.scripts());
                     session.push(session.vote(at.cx.now, round_id), command);
                 }
                 // The node may hold the key nevertheless: this counts as unknown.
@@ -296,7 +296,7 @@ impl Attempt {
         let set = self.claim.top_up(&mut cx.masters.packer, self.life_at(cx.now));
         let session = &mut cx.masters.sessions[node];
         if session.takes_for_hold(life, cx.now, barred.as_ref()).is_ok() {
-            session.prepare(&self.claim);
+            session.load_all(self.claim.scripts());
             self.touched.insert(node);
             session.push(PendingReply::TopUp { attempt: self.id, may_repeat }, set);
             let (attempt, node) = (self.id, &session.name);
