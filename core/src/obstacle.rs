@@ -88,10 +88,8 @@ impl Obstacle {
     /// Returns the label of the holder, if there is one and masters have named it.
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
-        match self {
-            Self::Holder(label) => label.as_deref(),
-            _ => None,
-        }
+        let Self::Holder(label) = self else { return None };
+        label.as_deref()
     }
 }
 

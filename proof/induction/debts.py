@@ -46,7 +46,7 @@ def build(m):
     m.action("expire", "a key expires, or is deleted", ["world"], [S.has(n0)], to("has", n0, False))
     m.action("send", "a client sends a command that may set or prolong a key",
              ["lock/attempt.rs:attempt", "routing/first_node.rs", "lock/extend.rs:send_extension",
-              "lock/top_up.rs:top_up"],
+              "lock/extend.rs:top_up"],
              [S.open(n0), m.rule("nothing after", "nothing is sent for a token that was given up", Not(S.over(t0)),
                                  breaks=["send/certain", "send/owed"])],
              to("again", t0, n0, S.touched(t0, n0)), to("current", t0, n0, True), to("touched", t0, n0, True))

@@ -59,7 +59,7 @@ def build(m):
     m.assume("spans", "a key outlives the trust, and so does the guard",
              ForAll([t], And(0 < trust(t), trust(t) <= life(t), trust(t) <= guard)))
 
-    m.reads("lock/detach.rs", "unsettled.union(attempt.claim.unsettled).union(warming)")
+    m.reads("lock/hand_over.rs", "unsettled.union(attempt.claim.unsettled).union(warming)")
     m.reads("quorum/lease.rs", "let held = self.held.difference(self.warming).difference(never);")
 
     m.starts(ForAll([r], Not(S.begun(r))), ForAll([r, n], Not(S.ack(r, n))),
@@ -84,7 +84,7 @@ def build(m):
              ["lock/attempt.rs:attempt", "lock/extend.rs:send_extension"],
              [Not(S.begun(r0)), ForAll([n], Not(S.ack(r0, n)))], to("begun", r0, True), to("start", r0, S.now))
     m.action("send_set", "a client sends a SET or a top-up; nothing once its last extension has begun",
-             ["lock/attempt.rs:attempt", "lock/top_up.rs:top_up", "lock/purpose.rs:begin_change"],
+             ["lock/attempt.rs:attempt", "lock/extend.rs:top_up", "lock/purpose.rs:begin_change"],
              [m.rule("nothing after", "nothing is sent after the last extension",
                      And(Not(S.leaving(t0)), Not(S.value(t0))),
                      breaks=["send_set/sent before", "send_set/settled"])], to("late", t0, n0, True))
@@ -94,10 +94,10 @@ def build(m):
              to("has", n0, True), to("key", n0, token), to("ends", n0, d0), to("ack", r0, n0, True))
     m.action("set_uncounted",
              "a top-up, a SET of a connection that was replaced, a SET whose answer counts for nothing",
-             ["top_up.lua", "lock/top_up.rs:top_up"], [S.late(t0, n0), vacant, d0 >= S.now],
+             ["top_up.lua", "lock/extend.rs:top_up"], [S.late(t0, n0), vacant, d0 >= S.now],
              to("has", n0, True), to("key", n0, t0), to("ends", n0, d0))
     m.action("none_late", "all that was sent there has run, or its connection is dead",
-             ["lock/detach.rs:settled", "master/session/mod.rs:may_yet_deliver"], [], to("late", t0, n0, False))
+             ["lock/hand_over.rs:unsettled", "master/session/mod.rs:may_yet_deliver"], [], to("late", t0, n0, False))
     m.action("extend", "a master that votes prolongs a key of this token", ["extend.lua", "lock/extend.rs:answer"],
              [S.begun(r0), Not(first(r0)), S.has(n0), S.key(n0) == token, votes, d0 >= S.now + life(token),
               longer],
@@ -134,7 +134,7 @@ def build(m):
     m.rule("warming is named", "a value names the masters that have the token and warm up at the last extension", True,
            breaks=["detach/old"])
     m.action("detach", "a quorum of the masters that the value does not name has confirmed the last extension",
-             ["lock/detach.rs:detachable", "lock/detach.rs:unsettled"],
+             ["lock/hand_over.rs:detachable", "lock/hand_over.rs:unsettled"],
              [*holds, S.leaving(token), S.start(r0) == S.left_at(token), quorum, trusted,
               ForAll([n], Implies(member(q0, n), Not(names(n))))],
              to("value", token, True), *rests_on_it, to("named", lambda x, z: If(x == token, names(z), S.named(x, z))))
@@ -144,11 +144,11 @@ def build(m):
               m.rule("named never count", "a master that the value names does not count for the adoption", not_named,
                      breaks=["adopt/followed", "goal/G16"])]
     m.action("adopt", "another client counts a quorum of the other masters that holds the token",
-             ["lock/adopt.rs:adopt", "quorum/lease.rs:adopted"],
+             ["lock/hand_over.rs:adopt", "quorum/lease.rs:adopted"],
              [*adopts, trusted, *meets(([u], S.first_won_by(u)))],
              to("value", token, False), to("leaving", token, False), to("held", token, True), *rests_on_it)
     m.action("give_up", "a client gives a token up: a release, a rollback, a value that is dropped",
-             ["lock/release.rs:begin_release", "lock/adopt.rs:give_detached_back"], [], to("over", t0, True))
+             ["lock/release.rs:begin_release", "lock/hand_over.rs:give_detached_back"], [], to("over", t0, True))
     m.action("release", "a master compares and deletes, at any time after that", ["release.lua", "release_all.lua"],
              [S.has(n0), S.key(n0) == t0, S.over(t0)], to("has", n0, False))
 

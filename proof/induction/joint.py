@@ -136,11 +136,11 @@ def build(m):
              to("fence", n0, If(fenced(token), end(r0), S.fence(n0))),
              to("fenced_at", n0, If(fenced(token), S.shows(n0), S.fenced_at(n0))))
     m.action("set_uncounted", "a top-up, or a SET whose answer counts for nothing",
-             ["acquire.lua", "top_up.lua", "lock/top_up.rs:top_up"],
+             ["acquire.lua", "top_up.lua", "lock/extend.rs:top_up"],
              [S.begun(r0), vacant, d0 >= S.now], to("has", n0, True), to("key", n0, token), to("ends", n0, d0))
     m.action("raise_fence",
              "a top-up, a release or a rollback raises a fence, to a number that is not beyond the window",
-             ["acquire.lua", "release_all.lua", "lock/top_up.rs:topped_up"],
+             ["acquire.lua", "release_all.lua", "lock/extend.rs:topped_up"],
              [m.rule("fences rise", "a fence only rises", d0 > S.fence(n0),
                      breaks=["raise_fence/fence"]), d0 <= S.shows(n0) + ahead], to("fence", n0, d0),
              to("fenced_at", n0, S.shows(n0)))

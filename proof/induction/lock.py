@@ -81,7 +81,7 @@ def build(m):
              [S.begun(r0), first(r0), vacant, votes, d0 >= S.now + life(token)],
              to("has", n0, True), to("key", n0, token), to("ends", n0, d0), to("ack", r0, n0, True))
     m.action("set_uncounted", "a top-up, or a SET whose answer counts for nothing",
-             ["top_up.lua", "lock/top_up.rs:top_up"],
+             ["top_up.lua", "lock/extend.rs:top_up"],
              [S.begun(r0), vacant, d0 >= S.now], to("has", n0, True), to("key", n0, token), to("ends", n0, d0))
     prolongs = [S.has(n0), m.rule("own key", "an extension prolongs the key of its own token", S.key(n0) == token,
                                   breaks=["extend/stays", "extend/pair"])]

@@ -92,7 +92,7 @@ def build(m):
              to("ack", r0, n0, True))
     m.action("set_uncounted",
              "a top-up, or a SET whose answer counts for nothing; on each connection before the release",
-             ["top_up.lua", "lock/top_up.rs:top_up", "lock/staying.rs:life_at"],
+             ["top_up.lua", "lock/extend.rs:top_up", "lock/staying.rs:life_at"],
              [not_behind(t0), vacant, d0 >= S.now],
              to("has", n0, True), to("key", n0, t0), to("done", n0, False), to("ends", n0, d0))
     m.action("extend", "a master that votes prolongs a key of this token by the life of an extension",

@@ -96,7 +96,7 @@ def build(m):
             ("write", "a master that votes executes the SET of a writer, now or ever so late",
              ["acquire.lua", "lock/acquire.rs:answer"], True),
             ("write_uncounted", "a top-up of a writer, or a SET whose answer counts for nothing",
-             ["lock/top_up.rs:top_up"], False)]:
+             ["lock/extend.rs:top_up"], False)]:
         m.action(name, words, code,
                  [S.begun(r0), Not(born(token)), Not(S.has(n0)), sees_mark, d0 >= S.now,
                   *([first(r0), Not(reads(r0)), votes, lives] if counts else [])],

@@ -76,7 +76,7 @@ def build(m):
     m.reads("lock/extend.rs", "Reply::Int(1) => Answer::Held,")
     m.reads("quorum/lease.rs", "if !self.reported().contains(node) {")
     m.reads("quorum/lease.rs", "if held_until.is_some_and(|until| now >= until) || !self.membership.can_spare(gone) {")
-    m.reads("lock/top_up.rs", "session.push(PendingReply::TopUp { attempt: self.id, may_repeat }, set);")
+    m.reads("lock/extend.rs", "session.push(PendingReply::TopUp { attempt: self.id, may_repeat }, set);")
     m.reads("wait.lua", "local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS]")
     m.reads("call.lua", "local lock, list, due, prefix, slot, called = KEYS[1], KEYS[2], KEYS[3]")
     for script in ("wait.lua", "call.lua"):
@@ -140,10 +140,10 @@ def build(m):
              to("ack", r0, n0, True))
     m.action("set_uncounted",
              "a top-up, a SET whose answer counts for nothing, or one that an error has ended half-way",
-             ["acquire.lua", "top_up.lua", "lock/top_up.rs:top_up"], [d0 >= S.now],
+             ["acquire.lua", "top_up.lua", "lock/extend.rs:top_up"], [d0 >= S.now],
              *sets(lambda x, k: And(x == n0, wants(t0, k), part(k), overwrites(k)), t0))
     m.action("raise_fence", "a top-up, a release or a rollback raises a fence, to no number beyond the window",
-             ["acquire.lua", "release_all.lua", "lock/top_up.rs:topped_up"],
+             ["acquire.lua", "release_all.lua", "lock/extend.rs:topped_up"],
              [m.rule("fences rise", "a fence only rises", d0 > S.fence(n0, k0), breaks=["raise_fence/fence"]),
               d0 <= S.shows(n0) + ahead], to("fence", n0, k0, d0), to("fenced_at", n0, k0, S.shows(n0)))
     m.action("extend", "a master that votes prolongs all keys of a token, none of whose lives is shortened",

@@ -77,7 +77,7 @@ impl Coordinator {
                 // A refusal may report a fence and a clock, too.
                 if let Reply::Array(parts) = &reply {
                     if let Some(clock_us) = at.cx.masters.learn_fence(parts) {
-                        at.waiters.learn_clock(&mut at.cx, *request, node, clock_us);
+                        at.waiters.learn_clock(&at.cx, *request, node, clock_us);
                     }
                     at.waiters.learn_refusing(*request, parts);
                 }
@@ -118,7 +118,7 @@ impl Coordinator {
         for node in round.outstanding().iter() {
             round.record(node, Answer::Unknown(UnknownCause::TimedOut), at.cx.now);
         }
-        self.judge(id);
+        locks.judge(at, id);
     }
 
     /// Notes the answer of one node, and judges its round.
@@ -134,19 +134,13 @@ impl Coordinator {
             _ => None,
         };
         round.record(node, answer, self.at.cx.now);
-        self.judge(id);
+        self.locks.judge(&mut self.at, id);
+        self.go_on();
         if let Some(id) = topped_up
             && let Some(attempt) = self.locks.attempts.get_mut(id)
         {
             attempt.top_up(&mut self.at.cx, node);
         }
-    }
-
-    /// Judges a round by the answers so far.
-    #[inline]
-    fn judge(&mut self, id: RoundId) {
-        self.locks.judge(&mut self.at, id);
-        self.go_on();
     }
 
     /// Handles a server that has answered all it was asked, in the handshake or with a heartbeat.
@@ -266,15 +260,7 @@ impl Coordinator {
     }
 
     /// Takes the steps that acquires have asked for, in their order.
-    #[inline]
     pub(super) fn go_on(&mut self) {
-        if self.at.waiters.has_steps() {
-            self.take_steps();
-        }
-    }
-
-    #[inline(never)]
-    fn take_steps(&mut self) {
         let mut behind = 0;
         while let Some((step, left)) = self.at.waiters.next_step(behind) {
             behind = left;
@@ -289,8 +275,7 @@ impl Coordinator {
                 if !at.waiters.may_begin(&mut at.cx, request) {
                     return;
                 }
-                let Some((acquire, asking, contention)) = at.waiters.ask(&mut at.cx, request)
-                else {
+                let Some((acquire, asking, contention)) = at.waiters.ask(&at.cx, request) else {
                     return;
                 };
                 match locks.attempt(&mut at.cx, request, acquire, asking) {

@@ -198,7 +198,7 @@ impl Coordinator {
     #[inline]
     pub fn transmit(&self, node: usize) -> (Epoch, &[u8]) {
         let session = &self.at.cx.masters.sessions[node];
-        (session.epoch(), session.pipe.transmit())
+        (session.epoch, session.pipe.transmit())
     }
 
     /// Returns when [`Coordinator::handle_timeout`] is next due.

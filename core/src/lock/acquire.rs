@@ -26,10 +26,8 @@ impl Locks {
             if let Some(attempt) = attempt {
                 attempt.roll_back(&mut at.cx, round.refused());
             }
-            at.waiters.refused(
-                &mut at.cx,
-                Refused { request, attempt: attempt_id, round, ballot, too_late },
-            );
+            let refused = Refused { request, attempt: attempt_id, round, ballot, too_late };
+            at.waiters.refused(&mut at.cx, refused);
         }
     }
 

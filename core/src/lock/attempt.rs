@@ -5,13 +5,12 @@
 //! have a timeout of their own to answer. A node that is slow, down or far away decides nothing alone, and delays nothing
 //! by more than that moment.
 
-use super::round::Course;
 use super::staying::Staying;
 use super::warm::Idle;
 use super::{Around, Change, Locks, Round, RoundKind};
 use crate::master::PendingReply;
 use crate::quorum::{Instant, Keeper, Nanos, NodeSet, Tally};
-use crate::report::{Answer, LossReason, Refusal};
+use crate::report::{Answer, LossReason};
 use crate::shared::{AcquireRequest, AttemptId, Cx, RequestId, RoundId, Timer, Timers};
 use crate::wire::{self, Claim, Millis};
 use std::num::NonZeroU64;
@@ -71,6 +70,7 @@ pub(crate) struct Asking {
 }
 
 /// The node that is asked first. The other nodes are asked unless it refuses.
+#[derive(Clone, Copy)]
 pub(crate) struct HeldBack {
     pub(crate) first: usize,
     /// From then on, its refusal is no verdict: the wait is over, and all nodes are asked.
@@ -96,7 +96,6 @@ impl Locks {
         let (life, warm) = (acquire.life(), acquire.warm());
         let AcquireRequest { keys, fences, ttl, lock_delay, label, at_least, .. } = acquire;
         let staying = Staying::of(at_least.as_deref().copied(), ttl.saturating_add(lock_delay));
-        let barred = cx.masters.barred(cx.now, life.span());
         let is_warm = warm > Nanos::ZERO;
         let ballot = fences.map(|fences| Box::new(cx.masters.propose(cx.now, fences, is_warm)));
         let Asking { remaining, first, ends_at } = asking;
@@ -110,36 +109,19 @@ impl Locks {
         let kind = RoundKind::Acquire { request, attempt: id, tally };
         let timeout = cx.masters.settings.round_timeout(ttl.span());
         let mut round = Round::new(cx, kind, timeout, &mut self.rooms);
-        let set = attempt.claim.acquire(&mut cx.masters.packer);
-
-        let mut takers = NodeSet::EMPTY;
-        for (node, session) in cx.masters.sessions.iter().enumerate() {
-            match session.takes(set.len(), cx.now, barred.as_ref()) {
-                Ok(()) => takers.insert(node),
-                Err(reason) => round.record(node, Answer::Refused(reason), cx.now),
+        let membership = cx.masters.settings.membership;
+        let patience = cx.masters.settings.patience(ttl.span());
+        attempt.ask(cx, request, round_id, &mut round, remaining, |round, takers| {
+            // A SET that could not win is not sent.
+            if !membership.is_quorum(takers) {
+                return NodeSet::EMPTY;
             }
-        }
-        // A SET that could not win is not sent.
-        if cx.masters.settings.membership.is_quorum(takers) {
-            let mut asked = takers;
-            if let Some(first) = first.filter(|first| takers.contains(*first)) {
-                asked = [first].into_iter().collect();
-                round.held_back = Some(HeldBack { first, ends_at });
-                round.timeout_at = round.started.after(cx.masters.settings.patience(ttl.span()));
-            }
-            // A script's refusal reports the remaining life by itself.
-            let looks = attempt.claim.looks() && remaining;
-            let look = looks.then(|| wire::look(attempt.claim.keys.first()));
-            for node in asked.iter() {
-                let session = &mut cx.masters.sessions[node];
-                session.prepare(&attempt.claim);
-                // Sent before the vote: once a refusal decides, its duration must be known.
-                if let Some(look) = &look {
-                    session.push(PendingReply::Remaining(request, round_id, id), look);
-                }
-                session.push(session.vote(cx.now, round_id), set);
-            }
-            attempt.touched = asked;
+            let Some(first) = first.filter(|first| takers.contains(*first)) else { return takers };
+            round.held_back = Some(HeldBack { first, ends_at });
+            round.timeout_at = round.started.after(patience);
+            [first].into_iter().collect()
+        });
+        if attempt.touched != NodeSet::EMPTY {
             round.is_counted = true;
             cx.masters.window.begin();
         }
@@ -154,46 +136,16 @@ impl Locks {
         let Some(round) = self.rounds.get_mut(id) else { return };
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
         let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
-        let Some(held_back) = round.held_back.take() else { return };
-        let barred = at.cx.masters.barred(at.cx.now, attempt.claim.life.span());
-        let looks = attempt.claim.looks() && at.waiters.asks_remaining(&at.cx, request);
-        let look = looks.then(|| wire::look(attempt.claim.keys.first()));
+        if round.held_back.take().is_none() {
+            return;
+        }
         at.cx.timers.cancel(round.timeout_at, Timer::Round(id));
-        round.timeout_at =
-            at.cx.now.after(at.cx.masters.settings.round_timeout(attempt.ttl.span()));
+        let timeout = at.cx.masters.settings.round_timeout(attempt.ttl.span());
+        round.timeout_at = at.cx.now.after(timeout);
         at.cx.timers.set(round.timeout_at, Timer::Round(id));
-        let set = attempt.claim.acquire(&mut at.cx.masters.packer);
-        for node in round.outstanding().iter().filter(|node| *node != held_back.first) {
-            let session = &mut at.cx.masters.sessions[node];
-            match session.takes(set.len(), at.cx.now, barred.as_ref()) {
-                Ok(()) => {
-                    session.prepare(&attempt.claim);
-                    if let Some(look) = &look {
-                        session.push(PendingReply::Remaining(request, id, attempt_id), look);
-                    }
-                    session.push(session.vote(at.cx.now, id), set);
-                    attempt.touched.insert(node);
-                }
-                Err(reason) => round.record(node, Answer::Refused(reason), at.cx.now),
-            }
-        }
+        let remaining = at.waiters.asks_remaining(&at.cx, request);
+        attempt.ask(&mut at.cx, request, id, round, remaining, |_, takers| takers);
         self.judge(at, id);
-    }
-}
-
-impl Round {
-    /// Judges the answer of the node that was asked first.
-    pub(super) fn judge_first(&self, now: Instant) -> Course {
-        match self.first_answer() {
-            None | Some((Answer::Outstanding, _)) => Course::GoesOn,
-            // At the end of a wait, that is not a verdict: all nodes are asked.
-            Some((Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }), ends_at))
-                if now < ends_at =>
-            {
-                Course::IsLost { too_late: false }
-            }
-            Some(_) => Course::AsksOthers,
-        }
     }
 }
 
@@ -227,19 +179,49 @@ impl Attempt {
         }
     }
 
+    /// Sends its SET to those that are `chosen` among the nodes that take it and have neither answered nor been asked.
+    /// With `remaining`, they are asked for what refuses it, too.
+    fn ask(
+        &mut self,
+        cx: &mut Cx,
+        request: RequestId,
+        id: RoundId,
+        round: &mut Round,
+        remaining: bool,
+        chosen: impl FnOnce(&mut Round, NodeSet) -> NodeSet,
+    ) {
+        let barred = cx.masters.barred(cx.now, self.claim.life.span());
+        let set = self.claim.acquire(&mut cx.masters.packer);
+        for node in round.outstanding().difference(self.touched).iter() {
+            let takes = cx.masters.sessions[node].takes(set.len(), cx.now, barred.as_ref());
+            takes.unwrap_or_else(|why| round.record(node, Answer::Refused(why), cx.now));
+        }
+        let takers = round.outstanding().difference(self.touched);
+        let asked = chosen(round, takers);
+        // A script's refusal reports the remaining life by itself.
+        let looks = self.claim.looks() && remaining;
+        let look = looks.then(|| wire::look(self.claim.keys.first()));
+        for node in asked.iter() {
+            let session = &mut cx.masters.sessions[node];
+            session.load_all(self.claim.scripts());
+            // Sent before the vote: once a refusal decides, its duration must be known.
+            if let Some(look) = &look {
+                session.push(PendingReply::Remaining(request, id, self.id), look);
+            }
+            session.push(session.vote(cx.now, id), set);
+        }
+        self.touched = self.touched.union(asked);
+    }
+
     /// Returns the hold, as long as it may still be relied on.
     pub(crate) const fn held(&self) -> Option<&Hold> {
-        match &self.stage {
-            Stage::Held(hold) => Some(hold),
-            _ => None,
-        }
+        let Stage::Held(hold) = &self.stage else { return None };
+        Some(hold)
     }
 
     pub(crate) const fn held_mut(&mut self) -> Option<&mut Hold> {
-        match &mut self.stage {
-            Stage::Held(hold) => Some(hold),
-            _ => None,
-        }
+        let Stage::Held(hold) = &mut self.stage else { return None };
+        Some(hold)
     }
 
     /// Cancels the timers of a hold that is over, or that another guard is to have.
@@ -255,10 +237,8 @@ impl Attempt {
 
     /// Returns what ended the hold, if there was one.
     pub(crate) const fn loss(&self) -> Option<&LossReason> {
-        match &self.stage {
-            Stage::Lost(reason) => Some(reason),
-            _ => None,
-        }
+        let Stage::Lost(reason) = &self.stage else { return None };
+        Some(reason)
     }
 
     /// Returns whether others are kept out for a while after the lock is lost.

@@ -2,23 +2,20 @@
 //! masters for them.
 
 pub(crate) mod acquire;
-mod adopt;
 pub(crate) mod attempt;
-mod detach;
 pub(crate) mod downgrade;
 pub(crate) mod extend;
 mod force_release;
+mod hand_over;
 mod keeper;
 pub(crate) mod purpose;
 pub(crate) mod release;
 
 pub(crate) mod round;
 mod staying;
-mod top_up;
 pub(crate) mod warm;
 
-pub use adopt::{Adopted, NotAdopted};
-pub use detach::{DetachedFences, DetachedLock};
+pub use hand_over::{Adopted, DetachedFences, DetachedLock, NotAdopted};
 
 pub(crate) use attempt::{Asking, Attempt, Begun, Hold, Stage};
 pub(crate) use purpose::{Change, Purpose};

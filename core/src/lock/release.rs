@@ -173,9 +173,7 @@ impl Attempt {
         for node in touched.iter() {
             let mut debt = Debt::new(deletion.clone());
             (debt.tells, debt.by_hash) = (tellers.keys_of(node, &keys), *by_hash);
-            if refused.contains(node) {
-                debt.says = Says::Nothing;
-            }
+            debt.says = if refused.contains(node) { Says::Nothing } else { Says::Held };
             cx.masters.sessions[node].send_deletion(cx.now, debt, &mut cx.masters.packer);
         }
     }

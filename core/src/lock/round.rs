@@ -173,8 +173,8 @@ impl Round {
         // A round is won before its time is over.
         let is_any_late = !is_won && self.answers.iter().any(|(answer, _)| is_late(answer));
         let has_answered = |answer: &Answer| answer.is_of_the_master() && !is_late(answer);
-        let answered = || NodeSet::places(&self.answers, |(answer, _)| has_answered(answer));
-        let is_quorum = is_won || cx.masters.settings.membership.is_quorum(answered());
+        let is_quorum =
+            is_won || cx.masters.settings.membership.is_quorum(self.nodes(has_answered));
         let window = &mut cx.masters.window;
         #[cfg(any(test, feature = "testing"))]
         let before = *window;
@@ -231,10 +231,14 @@ impl Round {
         }
     }
 
+    /// Returns the nodes whose answers are `wanted`.
+    fn nodes(&self, wanted: impl Fn(&Answer) -> bool) -> NodeSet {
+        NodeSet::places(&self.answers, |(answer, _)| wanted(answer))
+    }
+
     /// Returns the nodes that have refused since another has a key there.
     pub(crate) fn refused(&self) -> NodeSet {
-        let held = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Held { .. }));
-        NodeSet::places(&self.answers, |(answer, _)| held(answer))
+        self.nodes(|answer| matches!(answer, Answer::Refused(Refusal::Held { .. })))
     }
 
     /// Returns the holder that most of the nodes have named that have refused us.
@@ -256,28 +260,33 @@ impl Round {
     /// Returns whether a node has refused a ballot that is too far from its clock.
     pub(crate) fn speaks_of_clocks(&self) -> bool {
         let clock = |answer: &Answer| matches!(answer, Answer::Refused(Refusal::Clock { .. }));
-        self.answers.iter().any(|(answer, _)| clock(answer))
+        self.nodes(clock) != NodeSet::EMPTY
     }
 
     /// Returns the nodes that were warming up when the round began.
     pub(crate) fn warming(&self) -> NodeSet {
-        let warming =
-            |answer: &Answer| matches!(answer, Answer::Refused(Refusal::WarmingUp { .. }));
-        NodeSet::places(&self.answers, |(answer, _)| warming(answer))
+        self.nodes(|answer| matches!(answer, Answer::Refused(Refusal::WarmingUp { .. })))
     }
 
-    /// Returns the answer of the node that is asked first, while the others have not been asked, and when the
-    /// wait ends.
-    pub(crate) fn first_answer(&self) -> Option<(&Answer, Instant)> {
-        let held_back = self.held_back.as_ref()?;
-        let (answer, _) = self.answers.get(held_back.first)?;
-        Some((answer, held_back.ends_at))
+    /// Judges the answer of the node that is asked first, while the others have not been asked.
+    fn judge_first(&self, now: Instant) -> Course {
+        let Some(HeldBack { first, ends_at }) = self.held_back else { return Course::GoesOn };
+        match self.answers.get(first) {
+            None | Some((Answer::Outstanding, _)) => Course::GoesOn,
+            // At the end of a wait, that is not a verdict: all nodes are asked.
+            Some((Answer::Refused(Refusal::Held { .. } | Refusal::Wanted { .. }), _))
+                if now < ends_at =>
+            {
+                Course::IsLost { too_late: false }
+            }
+            Some(_) => Course::AsksOthers,
+        }
     }
 
     /// Returns the nodes that have replied to an extension, whatever they replied. All that was sent
     /// to them before, on the same connection, has been executed.
     pub(crate) fn replied(&self) -> NodeSet {
-        NodeSet::places(&self.answers, |(answer, _)| match answer {
+        self.nodes(|answer| match answer {
             Answer::Held | Answer::Vacant | Answer::Taken => true,
             Answer::Unknown(cause) => {
                 matches!(cause, UnknownCause::Server(_) | UnknownCause::WarmingUp)

@@ -209,10 +209,8 @@ impl Attempt {
 
     /// Returns the hold that no guard has.
     pub(crate) const fn idle(&self) -> Option<&Idle> {
-        match &self.stage {
-            Stage::Idle(idle) => Some(idle),
-            _ => None,
-        }
+        let Stage::Idle(idle) = &self.stage else { return None };
+        Some(idle)
     }
 
     /// Returns the deadline of the hold for an acquire that may have it: to the masters, and to a client that inspects

@@ -21,6 +21,9 @@ use std::time::Duration;
 /// The name of a client that has none.
 const NO_NAME: &str = "-";
 
+/// The settings that are compared as numbers, as they are noted at a master.
+const NUMBERS: [&str; 3] = ["max_ttl", "window back", "window ahead"];
+
 /// The settings of a client that all clients of the same masters must share.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SharedSettings {
@@ -246,13 +249,7 @@ impl SharedSettings {
             let left = until.saturating_sub(now);
             return lives.then(|| Difference::new("lists", theirs, left, self));
         }
-        let [max_ttl, back, ahead] = self.texts().map(|number| number.to_string());
-        let ours = match field {
-            "max_ttl" => max_ttl,
-            "window back" => back,
-            "window ahead" => ahead,
-            _ => return None,
-        };
-        (ours != value).then(|| Difference::new(field, value, left, self))
+        let (_, ours) = NUMBERS.iter().zip(self.texts()).find(|(name, _)| **name == field)?;
+        (ours.to_string() != value).then(|| Difference::new(field, value, left, self))
     }
 }

@@ -69,9 +69,9 @@ impl Masters {
         if !self.settings.agreement.keeps(super::Rule::Barrier) {
             return false;
         }
-        let opens_at = self.awaited_until(now, now, life, false);
-        let held_up = opens_at.map(|opens_at| HeldUp { round, life, since: now, opens_at });
-        self.barrier.held_up.extend(held_up);
+        let held_up = HeldUp { round, life, since: now, opens_at: now };
+        let opens_at = self.awaited_until(now, &held_up, false);
+        self.barrier.held_up.extend(opens_at.map(|opens_at| HeldUp { opens_at, ..held_up }));
         opens_at.is_some()
     }
 
@@ -91,24 +91,18 @@ impl Masters {
         }
     }
 
-    /// Returns until when the masters that have not answered are waited for, if there are any.
+    /// Returns until when a round waits for the masters that have not answered, if there are any.
     /// Those that are open are asked. Once all is read, a master that has had the time to answer
     /// counts as silent.
-    fn awaited_until(
-        &mut self,
-        now: Instant,
-        since: Instant,
-        life: Duration,
-        is_read: bool,
-    ) -> Option<Instant> {
+    fn awaited_until(&mut self, now: Instant, held_up: &HeldUp, is_read: bool) -> Option<Instant> {
         // Masters that keep another client away are asked more often. Otherwise they are not
         // shields.
         let (theirs, quarantine) = self.to_be_kept_away();
-        let shield_life = agreement::shield_life(life, quarantine, self.settings.drift);
+        let shield_life = agreement::shield_life(held_up.life, quarantine, self.settings.drift);
         let mut latest = None;
         for (node, session) in self.sessions.iter_mut().enumerate() {
             let age = if theirs.contains(node) { shield_life } else { LONGEST_SILENCE };
-            let until = session.awaited_until(now, since, age);
+            let until = session.awaited_until(now, held_up.since, age);
             latest = latest.max(until.filter(|until| !is_read || *until > now));
         }
         latest
@@ -122,7 +116,7 @@ impl Masters {
             return through;
         }
         for held_up in std::mem::take(&mut self.barrier.held_up) {
-            match self.awaited_until(now, held_up.since, held_up.life, is_read) {
+            match self.awaited_until(now, &held_up, is_read) {
                 Some(opens_at) => self.barrier.held_up.push(HeldUp { opens_at, ..held_up }),
                 None => through.push(held_up.round),
             }

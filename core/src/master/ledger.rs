@@ -98,7 +98,8 @@ impl Debt {
 #[derive(Default)]
 pub(crate) struct Ledger {
     owed: VecDeque<Debt>,
-    retry_at: Option<Instant>,
+    /// When there is something to send again, while the connection is open.
+    pub(crate) retry_at: Option<Instant>,
 }
 
 impl Ledger {
@@ -109,11 +110,6 @@ impl Ledger {
     /// Returns the longest life of a key that is being deleted.
     pub(crate) fn longest_life(&self) -> Duration {
         self.owed.iter().map(|debt| debt.deletion.ttl()).max().unwrap_or_default()
-    }
-
-    /// Returns when there is something to send again, while the connection is open.
-    pub(crate) const fn retry_at(&self) -> Option<Instant> {
-        self.retry_at
     }
 
     /// Returns all debts.

@@ -13,7 +13,6 @@ pub mod restart_guard;
 pub(crate) mod session;
 #[cfg(any(test, feature = "testing"))]
 mod taken_back;
-mod tokens;
 mod voting;
 
 pub use agreement::{Agreement, Introduction, SharedSettings};
@@ -32,7 +31,7 @@ use crate::master::departure::Departure;
 use crate::pace::Window;
 use crate::quorum::{Ballots, Instant, Membership, NodeSet};
 use crate::shared::{Action, Random, Settings};
-use crate::wire::{Login, Mailbox, Packer};
+use crate::wire::{Login, Mailbox, Packer, Token};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,6 +98,27 @@ impl Masters {
         }
     }
 
+    /// Draws a token, which was never used before and never is again; `None` if there are no random bits.
+    pub(crate) fn token(&mut self) -> Option<Token> {
+        let random = self.random.bits()?;
+        let mailbox = *self.mailbox.get_or_insert(Mailbox::new(random));
+        Some(Token::drawn(mailbox, random))
+    }
+
+    /// Returns the mailbox of this process, if it has one by now.
+    pub const fn known_mailbox(&self) -> Option<Mailbox> {
+        self.mailbox
+    }
+
+    /// Returns the mailbox of this process, in which all of its tokens begin; `None` if there are no random
+    /// bits.
+    pub(crate) fn mailbox(&mut self) -> Option<Mailbox> {
+        if self.mailbox.is_none() {
+            self.mailbox = Some(Mailbox::new(self.random.bits()?));
+        }
+        self.mailbox
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.sessions.iter().map(|session| &session.name)
     }
@@ -161,7 +181,7 @@ impl Masters {
             let epoch = sessions[node].dial(now);
             actions.push_back(Action::Dial { node, epoch });
         } else if matches!(wake, Wake::Renew) {
-            actions.push_back(Action::Renew { node, epoch: sessions[node].epoch() });
+            actions.push_back(Action::Renew { node, epoch: sessions[node].epoch });
         }
         wake
     }
@@ -181,7 +201,7 @@ impl Masters {
         let is_spare = self.settings.membership.is_quorum(others);
         let session = &mut self.sessions[node];
         if session.has_connection() {
-            self.actions.push_back(Action::Close { node, epoch: session.epoch() });
+            self.actions.push_back(Action::Close { node, epoch: session.epoch });
         }
         let stranded = session.close(now, fault, is_spare, &mut *self.random);
         if !is_spare {

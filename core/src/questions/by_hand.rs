@@ -31,8 +31,6 @@ impl Locks {
 
 /// Returns how many processes have read a message.
 const fn heard(reply: &Reply) -> u64 {
-    match reply {
-        Reply::Int(heard) => heard.unsigned_abs(),
-        _ => 0,
-    }
+    let Reply::Int(heard) = reply else { return 0 };
+    heard.unsigned_abs()
 }

@@ -2,5 +2,3 @@
 //! not rest on it.
 
 pub(crate) mod first_node;
-pub(crate) mod laggards;
-mod messages;

@@ -77,10 +77,8 @@ impl Keys {
 
     /// Returns the slots of which any one will do.
     pub(crate) fn slots(&self) -> Option<&Arc<Slots>> {
-        match self.more() {
-            More::AnyOf(slots) => Some(slots),
-            _ => None,
-        }
+        let More::AnyOf(slots) = self.more() else { return None };
+        Some(slots)
     }
 
     /// Returns the number of the slot that this key is.
@@ -90,10 +88,8 @@ impl Keys {
 
     /// Returns the channel of the semaphore of which this key is a slot, and its number, as announced there.
     pub(crate) fn as_slot(&self) -> Option<(&Arc<str>, &str)> {
-        match self.more() {
-            More::Announced { channel, message } => Some((channel, message)),
-            _ => None,
-        }
+        let More::Announced { channel, message } = self.more() else { return None };
+        Some((channel, message))
     }
 
     /// Returns each key by itself, with what belongs to it.
@@ -105,18 +101,14 @@ impl Keys {
 
     /// Returns the keys beside this one, if a reader locks it.
     pub fn as_reader(&self) -> Option<&ReadWrite> {
-        match self.more() {
-            More::Read(beside) => Some(beside),
-            _ => None,
-        }
+        let More::Read(beside) = self.more() else { return None };
+        Some(beside)
     }
 
     /// Returns the keys beside this one, if a writer locks it that has readers beside it.
     pub(crate) fn as_writer(&self) -> Option<&ReadWrite> {
-        match self.more() {
-            More::Write(beside) => Some(beside),
-            _ => None,
-        }
+        let More::Write(beside) = self.more() else { return None };
+        Some(beside)
     }
 
     /// Returns what a writer locks as a reader would lock it.

@@ -24,10 +24,8 @@ pub enum Reply {
 
 impl Reply {
     pub fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(bytes) => std::str::from_utf8(bytes).ok(),
-            _ => None,
-        }
+        let Self::Text(bytes) = self else { return None };
+        std::str::from_utf8(bytes).ok()
     }
 
     /// Returns one field of a map, if it is a text.
@@ -37,18 +35,14 @@ impl Reply {
 
     /// Returns the kind of a push: `message`, `subscribe`. Nothing else is a push.
     pub fn push_kind(&self) -> Option<&str> {
-        match self {
-            Self::Push(parts) => parts.first()?.text(),
-            _ => None,
-        }
+        let Self::Push(parts) = self else { return None };
+        parts.first()?.text()
     }
 
     /// Returns an error of the server; anything else is not an error.
     pub const fn error(&self) -> Option<&Arc<str>> {
-        match self {
-            Self::Error(error) => Some(error),
-            _ => None,
-        }
+        let Self::Error(error) = self else { return None };
+        Some(error)
     }
 
     /// Returns whether the server does not know the script: nothing was done.
@@ -81,10 +75,8 @@ impl Reply {
 
     /// Returns the connection's own id, from the answer to HELLO.
     pub fn hello_id(&self) -> Option<i64> {
-        match self.value("id") {
-            Some(Self::Int(id)) => Some(*id),
-            _ => None,
-        }
+        let Some(Self::Int(id)) = self.value("id") else { return None };
+        Some(*id)
     }
 
     fn value(&self, wanted: &str) -> Option<&Self> {

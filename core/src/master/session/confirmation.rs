@@ -7,7 +7,7 @@ use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{Instant, agreement};
 use crate::report::Refusal;
-use crate::routing::laggards::Trips;
+use crate::routing::first_node::Trips;
 use crate::shared::RoundId;
 use crate::wire::Reply;
 use std::time::Duration;
@@ -116,7 +116,7 @@ impl Session {
             // A question that has not left yet cannot be answered.
             self.pipe.asked_at().or(self.confirmation.asked)
         } else {
-            self.absence.awaited_from(now, since, self.settings.connect_timeout)
+            self.awaited_from(now, since)
         };
         from.map(|from| from.after(self.settings.operation_timeout))
     }

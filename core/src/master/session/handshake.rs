@@ -5,7 +5,7 @@ use super::releases::Known;
 use super::{Identity, State};
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::Instant;
-use crate::wire::{self, Claim, Native, Reply};
+use crate::wire::{self, Native, Reply};
 
 /// The sections read from a server: its process and age, its role, whether it evicts keys.
 const SECTIONS: [&str; 3] = ["server", "replication", "memory"];
@@ -49,18 +49,8 @@ impl Session {
         self.known.loaded.clear();
     }
 
-    /// Loads the scripts that a claim calls by their hashes, if it is the first on this connection that
-    /// calls them.
-    #[inline]
-    pub(crate) fn prepare(&mut self, claim: &Claim) {
-        let scripts = claim.scripts();
-        if !scripts.is_empty() {
-            self.load_all(scripts);
-        }
-    }
-
-    #[cold]
-    pub(super) fn load_all(&mut self, scripts: &[&'static str]) {
+    /// Loads scripts that are called by their hashes, unless they were loaded on this connection before.
+    pub(crate) fn load_all(&mut self, scripts: &[&'static str]) {
         for script in scripts {
             if !self.known.loaded.contains(script) {
                 self.known.loaded.push(script);

@@ -25,9 +25,7 @@ impl Identity {
     /// Learns from one section of INFO, which was read at `now`.
     pub(super) fn learn(&mut self, now: Instant, info: &Reply) {
         self.facts.learn_info(info);
-        if let Some(uptime) = self.facts.uptime.take() {
-            self.uptime = Some((now, uptime));
-        }
+        self.uptime = self.facts.uptime.take().map(|uptime| (now, uptime)).or(self.uptime);
     }
 
     /// Returns whether an INFO reply comes from another server process.

@@ -14,7 +14,6 @@ mod redial;
 mod releases;
 mod renewal;
 mod replies;
-mod room;
 #[cfg(any(test, feature = "testing"))]
 mod seen;
 mod server_facts;
@@ -24,11 +23,11 @@ mod waitlist;
 
 pub(crate) use identity::Identity;
 pub(crate) use pipe::PendingReply;
-#[cfg(test)]
-pub(crate) use room::{LARGEST_LEDGER, LARGEST_QUEUE};
 #[cfg(any(test, feature = "testing"))]
 pub use seen::Judged;
 pub use server_facts::{Persistence, Role, ServerFacts};
+#[cfg(test)]
+pub(crate) use standing::{LARGEST_LEDGER, LARGEST_QUEUE};
 
 use super::agreement::Report;
 use super::ledger::Ledger;
@@ -138,7 +137,7 @@ pub(crate) struct Session {
     renewal: Renewal,
     /// The prefix of the channels of all keys.
     pub(crate) channels: Arc<str>,
-    epoch: Epoch,
+    pub(crate) epoch: Epoch,
     state: State,
     fault: Option<Fault>,
     identity: Identity,
@@ -158,7 +157,9 @@ pub(crate) struct Session {
     confirmation: Confirmation,
     /// When the last question was asked that the server has answered, on any connection.
     heard_at: Option<Instant>,
-    absence: Absence,
+    dialed_at: Instant,
+    /// `None` until the first dial has ended.
+    absence: Option<Absence>,
     /// The server's report on clients with different settings; it outlives the connection.
     report: Option<Report>,
     /// This client's name in its notes.
@@ -205,7 +206,8 @@ impl Session {
             warming: false,
             confirmation: Confirmation::default(),
             heard_at: None,
-            absence: Absence::default(),
+            dialed_at: now,
+            absence: None,
             report: None,
             client,
             is_brief: true,
@@ -223,7 +225,7 @@ impl Session {
     /// Begins the next connection.
     pub(crate) fn dial(&mut self, now: Instant) -> Epoch {
         self.epoch.0 += 1;
-        self.absence.dials(now);
+        self.dialed_at = now;
         self.renewal.end();
         self.state = State::Dialing;
         self.epoch
@@ -252,7 +254,10 @@ impl Session {
         random: &mut dyn Random,
     ) -> Vec<Stranded> {
         let is_first = self.is_open() && self.failures == 0 && self.ledger.len() == 0;
-        self.absence.closes(now, self.is_open());
+        self.absence = Some(match self.is_open() {
+            true => Absence::Lost(now),
+            false => Absence::Missed(self.dialed_at),
+        });
         self.departure.seeks = false;
         if self.is_open() {
             self.predecessor = Some(std::mem::take(&mut self.identity));
@@ -289,10 +294,6 @@ impl Session {
     }
 
     // Asking.
-
-    pub(crate) const fn epoch(&self) -> Epoch {
-        self.epoch
-    }
 
     /// Returns whether an event of this connection still means anything. An event that arrives
     /// after a connection was given up is as stale as one of an older connection.
@@ -337,6 +338,6 @@ impl Session {
 
     /// Returns the number of rollbacks and releases that no integer has answered.
     pub(crate) fn debts(&self) -> usize {
-        self.ledger.len() + self.pipe.debts_due()
+        self.ledger.len() + self.pipe.debts_due
     }
 }

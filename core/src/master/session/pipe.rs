@@ -88,8 +88,10 @@ pub(crate) struct Pipe {
     queued: u64,
     written: u64,
     due: VecDeque<Due>,
-    due_bytes: usize,
-    debts_due: usize,
+    /// The bytes of all commands without an answer.
+    pub(super) due_bytes: usize,
+    /// The number of rollbacks and releases without an answer.
+    pub(super) debts_due: usize,
     answered_at: Instant,
     replies: Replies,
 }
@@ -175,16 +177,6 @@ impl Pipe {
     /// Returns since when the server has owed its next answer; `None` if it owes none.
     pub(super) fn owed_since(&self) -> Option<Instant> {
         self.due.front()?.written_at
-    }
-
-    /// Returns the bytes of all commands without an answer.
-    pub(super) const fn due_bytes(&self) -> usize {
-        self.due_bytes
-    }
-
-    /// Returns the number of rollbacks and releases without an answer.
-    pub(super) const fn debts_due(&self) -> usize {
-        self.debts_due
     }
 
     /// Returns the longest life of a key whose deletion has no answer.

@@ -46,17 +46,16 @@ impl Session {
                 Incoming::Nothing
             }
             PendingReply::TopUp { attempt, may_repeat: true } => Incoming::ToppedUp(attempt, reply),
+            PendingReply::Subscribe(key) if matches!(reply, Reply::Push(_)) => {
+                Incoming::Subscribed(key)
+            }
             // A denied right to load costs only the command that needs the script: it gets
-            // NOSCRIPT.
+            // NOSCRIPT. One to subscribe leaves it unconfirmed: waiters go on polling.
             PendingReply::Uncounted
             | PendingReply::TopUp { .. }
             | PendingReply::Load
+            | PendingReply::Subscribe(_)
             | PendingReply::Unsubscribe => Incoming::Nothing,
-            // A denied right leaves it unconfirmed: waiters go on polling.
-            PendingReply::Subscribe(key) => match reply {
-                Reply::Push { .. } => Incoming::Subscribed(key),
-                _ => Incoming::Nothing,
-            },
             PendingReply::Hello => self.hello_answered(&reply),
             PendingReply::Auth => self.auth_answered(now, &reply),
             PendingReply::Select => match reply.error() {

@@ -19,7 +19,7 @@ impl Session {
             State::Open { heartbeat_at } => {
                 let votes = self.warming.then_some(self.votes_from);
                 // Each session is asked at each turn of the driver: chained iterators cost more.
-                let others = [self.ledger.retry_at(), self.silent_until(), votes, self.renewal.due];
+                let others = [self.ledger.retry_at, self.silent_until(), votes, self.renewal.due];
                 others.into_iter().flatten().fold(heartbeat_at, Instant::min)
             }
         };
@@ -62,7 +62,7 @@ impl Session {
                     let heartbeat_at = now.after(jittered(self.pace(), random));
                     self.state = State::Open { heartbeat_at };
                 }
-                if self.ledger.retry_at().is_some_and(|at| now >= at) {
+                if self.ledger.retry_at.is_some_and(|at| now >= at) {
                     self.pay(now, packer);
                 }
                 if self.warming && now >= self.votes_from {

@@ -1,4 +1,4 @@
-//! A lock that goes to another process: `core/src/lock/detach.rs` and `adopt.rs`.
+//! A lock that goes to another process: `core/src/lock/hand_over.rs`.
 //!
 //! The first client extends once more, and waits for every answer that comes. In order, an answer
 //! settles what that client has sent to the node: no SET of it arrives there any more. Nodes without an
