@@ -2,3 +2,5 @@
 //! not rest on it.
 
 pub(crate) mod first_node;
+pub(crate) mod laggards;
+mod messages;

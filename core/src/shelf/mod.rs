@@ -12,15 +12,17 @@
 #[cfg(test)]
 mod tests;
 mod turn;
+mod unpaid;
+
+pub(crate) use unpaid::Unpaid;
 
 use crate::quorum::{Instant, Nanos};
-use crate::shared::{AttemptId, Label, Lately};
+use crate::shared::{AttemptId, Label};
 use crate::wire::Millis;
 use std::collections::BTreeMap;
 use std::sync;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use turn::{Turn, Turns};
 
 /// What two acquires of one key have in common if one may have the hold of the other.
@@ -184,40 +186,6 @@ impl<L: Clone + Send + Sync> Shelves for Shelf<L> {
     fn recall(&self, key: &str) -> Option<Recalled> {
         let lent = lock(&self.holds).remove(key)?;
         self.found(&lent)
-    }
-}
-
-/// How many guards must have had a hold without the masters for it to pay.
-const FEWEST: u32 = 2;
-
-/// How long a lock is not kept warm after a hold that has not paid. Far longer than two processes need to alternate,
-/// so that what it costs to find out is little.
-const PAUSE: Duration = Duration::from_secs(10);
-
-/// The locks that are not kept warm for a while, since that has not paid.
-///
-/// A process that asks for an idle hold has it two round trips later than one that finds the lock free: its
-/// message and the release come first. The process that kept it warm has saved one round trip for each guard that
-/// had it without the masters. With fewer than two of them, both together would have been faster without. Two
-/// processes that alternate would pay that each time.
-pub(crate) struct Unpaid(Lately);
-
-impl Default for Unpaid {
-    fn default() -> Self {
-        Self(Lately::new(PAUSE))
-    }
-}
-
-impl Unpaid {
-    /// Notes that another process has asked for an idle hold of `key`, which `guards` had without the masters.
-    /// Returns whether the lock is not kept warm for a while.
-    pub(crate) fn asked(&mut self, now: Instant, key: &Arc<str>, guards: u32) -> bool {
-        guards < FEWEST && self.0.note(now, key, ())
-    }
-
-    /// Returns whether the lock is not kept warm now.
-    pub(crate) fn has(&self, now: Instant, key: &str) -> bool {
-        self.0.get(now, key).is_some()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which guard has what from the shelf, and until when.
 
 use super::*;
+use std::time::Duration;
 
 #[derive(Clone, Debug)]
 struct Guard(Arc<Lent<Self>>);
@@ -65,13 +66,4 @@ fn a_hold_that_its_guard_has_claimed_does_not_come_back() {
     assert!(take(&shelf, &terms, at(1)).is_none());
     let recalled = shelf.recall("r").unwrap();
     assert_eq!(recalled, Recalled { idle_until: None, taken: 1 });
-}
-
-#[test]
-fn a_lock_pauses_for_ten_seconds_unless_two_guards_had_it() {
-    let (mut unpaid, key) = (Unpaid::default(), Arc::from("r"));
-    assert!(!unpaid.asked(at(0), &key, 2) && !unpaid.has(at(0), "r"));
-    assert!(unpaid.asked(at(0), &key, 1));
-    assert!(unpaid.has(at(9_000), "r") && !unpaid.has(at(9_000), "s"));
-    assert!(!unpaid.has(at(10_000), "r"));
 }

@@ -7,7 +7,7 @@ use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{Instant, agreement};
 use crate::report::Refusal;
-use crate::routing::first_node::Trips;
+use crate::routing::laggards::Trips;
 use crate::shared::RoundId;
 use crate::wire::Reply;
 use std::time::Duration;
