@@ -80,7 +80,8 @@ fn available(mut nodes: Vec<NodeReport>) -> Vec<NodeReport> {
     nodes
 }
 
-/// How many are ahead of an acquire, for its caller to look at while it waits: one more than there are, and zero if that is not known. The driver sets it, and the caller reads it.
+/// How many are ahead of an acquire, for its caller to look at while it waits: one more than there are, and zero if
+/// that is not known. The driver sets it, and the caller reads it.
 #[derive(Clone, Default)]
 pub(crate) struct Ahead(Arc<AtomicUsize>);
 
