@@ -22,6 +22,7 @@
 //! # Ok(()) }
 //! ```
 
+mod early;
 mod finding;
 mod judge;
 mod permission;
@@ -37,11 +38,10 @@ pub use quorumlock_core::report::Difference;
 pub use result::{ClockOffset, NodePreflight, Preflight};
 
 use crate::address::Address;
-use crate::builder::RedlockBuilder;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
-use crate::failure::{PreflightError, WrongContext};
+use crate::failure::WrongContext;
 use crate::lists::Resolved;
 use crate::options::Options;
 use crate::own_thread;
@@ -55,44 +55,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-impl RedlockBuilder {
-    /// Asks every master whether it is fit for this lock, all at once, over connections of its own.
-    /// This covers what [`connect`](Self::connect) would refuse, and what it would not notice.
-    /// Masters that are down or unfit are findings of the [`Preflight`], not errors.
-    ///
-    /// It tries what the crate does later, on keys of its own, and deletes them again. All of these
-    /// keys begin with `quorumlock:preflight` behind the prefix. Each answer may take three
-    /// operation timeouts. With [`inspect_only`](Self::inspect_only) it sets no key, and does not try the
-    /// rights that locks need.
-    ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let builder = quorumlock::Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
-    /// let preflight = builder.preflight().await?;
-    /// println!("{preflight}");
-    /// let redlock = builder.connect().await?;
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`PreflightError`]: a setting (or an address) that cannot work, no tokio runtime to run on, with
-    /// time and I/O, or no [thread](Self::own_thread); the call sent nothing.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
-    /// in 2 s.
-    pub async fn preflight(&self) -> Result<Preflight, PreflightError> {
-        self.options.check()?;
-        Ok(run(self.own_thread, &self.masters()?, &self.options, self.clock).await?)
-    }
-}
-
 impl Redlock {
     /// Asks every master whether it is fit for this lock, as
-    /// [`RedlockBuilder::preflight`](crate::RedlockBuilder::preflight) does before there is a connection. It uses connections of its own, also after a
-    /// [`shutdown`](Self::shutdown). Locks that are held or waited for are not touched.
+    /// [`RedlockBuilder::preflight`](crate::RedlockBuilder::preflight) does before there is a connection. It uses
+    /// connections of its own, also after a [`shutdown`](Self::shutdown). Locks that are held or waited for are not
+    /// touched.
     ///
     /// ```no_run
     /// # async fn example(redlock: quorumlock::Redlock) -> Result<(), quorumlock::WrongContext> {

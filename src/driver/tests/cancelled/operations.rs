@@ -343,19 +343,19 @@ pub(super) const ALL: &[Operation] = &[
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.inspect(KEY).await) })
     }),
-    operation!("inspect/ask::ask", "ask", Neither, |stage| {
+    operation!("inspect/give_back::ask", "ask", Neither, |stage| {
         let inspection = stage.redlock.inspect(KEY).await.unwrap();
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.ask(&inspection).await) })
     }),
-    operation!("inspect::force_release", "force_release", Holds, |stage| {
+    operation!("inspect/give_back::force_release", "force_release", Holds, |stage| {
         let guard = hold(&stage.other).await;
         let inspection = stage.redlock.inspect(KEY).await.unwrap();
         assert!(inspection.holder().is_some());
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.force_release(&inspection).await) }).keeping(guard)
     }),
-    operation!("inspect/readers::force_release_reader", "force_release_reader", Holds, |stage| {
+    operation!("inspect/give_back::force_release_reader", "force_release_reader", Holds, |stage| {
         let guard = read(&stage.other).await;
         let inspection = stage.redlock.inspect(KEY).await.unwrap();
         let reader = inspection.holder().unwrap().readers()[0].clone();
