@@ -260,7 +260,15 @@ impl Coordinator {
     }
 
     /// Takes the steps that acquires have asked for, in their order.
+    #[inline]
     pub(super) fn go_on(&mut self) {
+        if self.at.waiters.has_steps() {
+            self.take_steps();
+        }
+    }
+
+    #[inline(never)]
+    fn take_steps(&mut self) {
         let mut behind = 0;
         while let Some((step, left)) = self.at.waiters.next_step(behind) {
             behind = left;

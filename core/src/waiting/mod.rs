@@ -119,6 +119,11 @@ impl Waiters {
         self.steps.push(step);
     }
 
+    #[inline]
+    pub(crate) const fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
     /// Returns the next step. Those that a step leads to come before those that were behind it: `known` is
     /// the number of the latter.
     #[inline]

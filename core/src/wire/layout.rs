@@ -56,12 +56,12 @@ impl Claim {
 
     /// Returns the keys that are passed to a script: those of the claim, then their fences, or those beside
     /// the key of a reader.
-    fn named(&self, act: Act) -> Vec<&Arc<str>> {
-        let fences = self.ballot.iter().filter(|_| matches!(act, Act::Acquire | Act::Release));
+    fn named(&self, act: Act) -> impl Iterator<Item = &Arc<str>> {
+        let fences = self.ballot.iter().filter(move |_| matches!(act, Act::Acquire | Act::Release));
         let beside = self.keys.as_reader().filter(|_| act != Act::Shorten);
         let hint = beside.filter(|_| act == Act::Acquire).map(|beside| &beside.hint);
         let keys = self.keys.iter().chain(fences.flat_map(|ballot| ballot.fences.iter()));
-        keys.chain(beside.map(|beside| &beside.readers)).chain(hint).collect()
+        keys.chain(beside.map(|beside| &beside.readers)).chain(hint)
     }
 
     /// Packs the call of a script, which is passed the keys, the value under them, and `numbers`. It announces
@@ -70,20 +70,20 @@ impl Claim {
         &self,
         packer: &'a mut Packer,
         (act, way): (Act, Way),
-        numbers: &[u64],
+        numbers: impl Iterator<Item = u64> + Clone,
         channels: Option<&str>,
     ) -> &'a [u8] {
         let Packer { room, release_room, hashes, label, .. } = packer;
         let room = if act == Act::Release { release_room } else { room };
-        let (script, keys) = (self.script(act), self.named(act));
-        let arguments = 4 + keys.len() + numbers.len() + usize::from(channels.is_some());
+        let (script, keys) = (self.script(act), self.named(act).count());
+        let arguments = 4 + keys + numbers.clone().count() + usize::from(channels.is_some());
         let command = match way {
             Way::Hash => Command::new(room, arguments).arg("EVALSHA").arg(hashes.of(script)),
             _ => Command::new(room, arguments).arg("EVAL").arg(script),
         };
-        let command = command.number(keys.len() as u64).keys(keys.into_iter());
+        let command = command.number(keys as u64).keys(self.named(act));
         let command = self.sign(command, label.as_deref());
-        let command = numbers.iter().copied().fold(command, Command::number);
+        let command = numbers.fold(command, Command::number);
         channels.into_iter().fold(command, Command::arg).done()
     }
 
@@ -110,12 +110,11 @@ impl Claim {
     /// first number of its block, if it has more than one. A top-up names the end alone: the fence is where a
     /// number of the block has been granted.
     fn set_by_script<'a>(&self, packer: &'a mut Packer, life: Millis, was_won: bool) -> &'a [u8] {
-        let mut numbers = vec![life.0, was_won.into()];
-        if let Some(ballot) = &self.ballot {
-            numbers.extend(ballot.proposal());
-            numbers.extend((!was_won && ballot.has_next()).then_some(ballot.number));
-        }
-        self.call(packer, (Act::Acquire, Way::Hash), &numbers, None)
+        let proposal = self.ballot.iter().flat_map(|ballot| ballot.proposal());
+        let block = self.ballot.as_ref().filter(|ballot| !was_won && ballot.has_next());
+        let numbers = [life.0, was_won.into()].into_iter().chain(proposal);
+        let numbers = numbers.chain(block.map(|ballot| ballot.number));
+        self.call(packer, (Act::Acquire, Way::Hash), numbers, None)
     }
 
     /// Returns whether an acquire is a plain `SET`, whose answer nil says that it has set nothing.
@@ -135,20 +134,22 @@ impl Claim {
     /// release of the lock sets nothing. A single key takes over what is only kept for a waiter.
     pub fn top_up<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
         match self.layout() {
-            Layout::Plain => self.call(packer, (Act::Acquire, Way::Full), &[life.0], None),
+            Layout::Plain => {
+                self.call(packer, (Act::Acquire, Way::Full), [life.0].into_iter(), None)
+            }
             Layout::Several | Layout::Reader => self.set_by_script(packer, life, true),
         }
     }
 
     /// Packs an extension, after which the keys live for `life`, or for as long as before.
     pub fn extend<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
-        self.call(packer, (Act::Extend, Way::Hash), &[life.0], None)
+        self.call(packer, (Act::Extend, Way::Hash), [life.0].into_iter(), None)
     }
 
     /// Packs the end of work that has ended well: from now on the keys live for `life`, marked, or are
     /// deleted if that is nothing.
     pub fn shorten<'a>(&self, packer: &'a mut Packer, life: Millis) -> &'a [u8] {
-        self.call(packer, (Act::Shorten, Way::Shorten), &[life.0], None)
+        self.call(packer, (Act::Shorten, Way::Shorten), [life.0].into_iter(), None)
     }
 
     /// Returns the script that releases this claim.
@@ -181,8 +182,8 @@ impl Claim {
             let [greatest, _, ahead, kept] = ballot.proposal();
             [greatest, ahead, kept]
         });
-        let (numbers, channels) = (fence.collect::<Vec<_>>(), channels.filter(|_| announces));
-        (self.call(packer, (Act::Release, way), &numbers, channels), announces)
+        let channels = channels.filter(|_| announces);
+        (self.call(packer, (Act::Release, way), fence, channels), announces)
     }
 
     /// Packs a release for which nothing is announced.
