@@ -53,7 +53,7 @@ def build(m):
         without=guard > 0, breaks=["restart/stays"]))
 
     m.reads("acquire.lua", "ours[i] = holder == ARGV[1]")
-    m.reads("acquire.lua", "if life then return {0, life, fence, clock} end")
+    m.reads("acquire.lua", "if life then return {0, life, fence, clock, longest} end")
     m.reads("extend.lua", "if redis.call('PTTL', key) < tonumber(ARGV[2]) then redis.call('PEXPIRE', key, ARGV[2]) end")
     m.reads("release.lua", "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end")
     m.reads("lock/release.rs", "if !attempt.is_delayed() {")
