@@ -19,7 +19,8 @@ use std::sync::Arc;
 /// ```no_run
 /// # async fn example() -> Result<(), quorumlock::ConnectError> {
 /// use quorumlock::Redlock;
-/// ///
+/// use std::time::Duration;
+///
 /// let redlock = Redlock::builder()
 ///     .nodes([
 ///         "redis://10.0.0.1",
