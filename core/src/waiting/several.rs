@@ -19,10 +19,14 @@ impl Waiters {
 
     /// Has an acquire that was refused wait in the list of the key that most masters have named.
     pub(super) fn go_where_refused(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) {
+        // A single key has one list.
+        if keys.len() == 1 {
+            return;
+        }
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let left = contention.list(keys).clone();
         let was_called = contention.is_called();
-        if keys.len() > 1 && contention.waits_where_refused() {
+        if contention.waits_where_refused() {
             if let Some(mut entry) = contention.place.entry.take() {
                 entry.leave(cx, &left);
             }
