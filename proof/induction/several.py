@@ -77,10 +77,8 @@ def build(m):
     m.reads("quorum/lease.rs", "if !self.reported().contains(node) {")
     m.reads("quorum/lease.rs", "if held_until.is_some_and(|until| now >= until) || !self.membership.can_spare(gone) {")
     m.reads("lock/extend.rs", "session.push(PendingReply::TopUp { attempt: self.id, may_repeat }, set);")
-    m.reads("wait.lua", "local list, due, waiter, stamp = KEYS[#KEYS - 1], KEYS[#KEYS]")
-    m.reads("call.lua", "local lock, list, due, prefix, slot, called = KEYS[1], KEYS[2], KEYS[3]")
-    for script in ("wait.lua", "call.lua"):
-        m.writes(script, "list", "due")
+    m.reads("waitlist.lua", "local list, due, waiter, lives = KEYS[#KEYS - 1], KEYS[#KEYS]")
+    m.writes("waitlist.lua", "list", "due")
 
     m.starts(ForAll([r], And(Not(S.begun(r)), Not(S.won(r)))), ForAll([t], Not(S.held(t))),
              ForAll([r, n], And(Not(S.ack(r, n)), Not(S.missing(r, n)))), ForAll([n], S.boot(n) <= S.now),

@@ -9,8 +9,7 @@ use redis::Connection;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
-const WAIT: &str = include_str!("../../core/src/wire/scripts/wait.lua");
-const CALL: &str = include_str!("../../core/src/wire/scripts/call.lua");
+const WAITLIST: &str = include_str!("../../core/src/wire/scripts/waitlist.lua");
 
 /// Nothing expires while a test runs.
 const LONG: &str = "600000";
@@ -108,21 +107,21 @@ impl Master {
     fn seeks(&mut self, waiter_number: u64, stamp: &str, quiet: &str) -> Answer {
         let name = waiter(waiter_number);
         let keys = ["r0", "r1", "slots", "slots due"];
-        let seek = ["EVAL", WAIT, "4"];
-        let arguments = [&name, stamp, quiet, LONG, "4", LONG, CAP, "free:", "0", "r"];
+        let seek = ["EVAL", WAITLIST, "4"];
+        let arguments = ["wait", "free:", "r", &name, stamp, quiet, LONG, "4", LONG, CAP, "0"];
         self.ask(&[&seek[..], &keys, &arguments].concat())
     }
 
     fn calls_for(&mut self, slot: &str) -> Answer {
         let key = format!("r{slot}");
-        let call = ["EVAL", CALL, "3", &key, "slots", "slots due", "free:", LONG];
-        self.ask(&[&call[..], &["", slot, "r"]].concat())
+        let call = ["EVAL", WAITLIST, "3", &key, "slots", "slots due"];
+        self.ask(&[&call[..], &["call", "free:", "r", LONG, "", slot]].concat())
     }
 
     fn waits(&mut self, waiter_number: u64, stamp: &str, quiet: &str) -> Answer {
         let name = waiter(waiter_number);
-        let wait = ["EVAL", WAIT, "3", "r", "list", "due"];
-        let arguments = [&name, stamp, quiet, LONG, "4", LONG, CAP, "free:", "0"];
+        let wait = ["EVAL", WAITLIST, "3", "r", "list", "due"];
+        let arguments = ["wait", "free:", "", &name, stamp, quiet, LONG, "4", LONG, CAP, "0"];
         self.ask(&[&wait[..], &arguments].concat())
     }
 
@@ -132,7 +131,8 @@ impl Master {
 
     /// Calls, whatever the key says here, or not.
     fn calls_as(&mut self, anyway: &str) -> Answer {
-        self.ask(&["EVAL", CALL, "3", "r", "list", "due", "free:", LONG, anyway])
+        let call = ["EVAL", WAITLIST, "3", "r", "list", "due"];
+        self.ask(&[&call[..], &["call", "free:", "", LONG, anyway, ""]].concat())
     }
 
     /// Does a step that `rng` draws. What two masters with clocks of their own answer alike is returned.

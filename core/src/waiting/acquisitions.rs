@@ -17,13 +17,6 @@ pub(crate) struct Acquisitions {
     spare: Vec<Box<Contention>>,
 }
 
-/// An acquire that has taken its places, and makes no attempt after `until`.
-pub(crate) struct Contending<'a> {
-    pub(crate) request: &'a AcquireRequest,
-    pub(crate) until: Instant,
-    pub(crate) contention: &'a mut Contention,
-}
-
 impl Acquisitions {
     pub(crate) fn insert(&mut self, request: RequestId, acquisition: Acquisition) {
         let place = self.table.reserve();
@@ -47,11 +40,13 @@ impl Acquisitions {
         self.get_mut(request)?.contention.as_deref_mut()
     }
 
-    /// Returns an acquire that has taken its places.
-    pub(crate) fn contending(&mut self, request: RequestId) -> Option<Contending<'_>> {
-        let Acquisition { request, began, contention } = self.get_mut(request)?;
-        let until = request.until(*began);
-        Some(Contending { request, until, contention: contention.as_deref_mut()? })
+    /// Returns what an acquire asks for that has taken its places, and its contention.
+    pub(crate) fn contending(
+        &mut self,
+        request: RequestId,
+    ) -> Option<(&AcquireRequest, &mut Contention)> {
+        let Acquisition { request, contention, .. } = self.get_mut(request)?;
+        Some((request, contention.as_deref_mut()?))
     }
 
     /// Starts the contention of an acquire that has taken its places.

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The state of an acquire that has taken its places in this process.
 pub(crate) struct Contention {
     /// No attempt begins after this.
-    until: Instant,
+    pub(super) until: Instant,
     /// The number of attempts begun.
     pub(crate) attempts: u32,
     pub(crate) phase: Phase,
@@ -309,37 +309,14 @@ impl Contention {
         matches!(self.since_notice, Some(..=MOST_NOTIFIED_EARLY))
     }
 
-    /// Shortens the pause after another node has reported how long it will be. If the next attempt
-    /// is now earlier, returns its old time and its new time.
-    pub(crate) fn shorten(&mut self, settings: &Settings) -> Option<(Instant, Instant)> {
-        let Phase::Waiting { since, .. } = self.phase else { return None };
-        // The pause of a waiter in a list is by its place.
-        if self.place.entry.is_some() {
-            return None;
-        }
-        self.pause_from(since, settings)
-    }
-
-    /// Does the same after messages have stopped: one may have been missed.
-    pub(crate) fn miss_messages(
-        &mut self,
-        now: Instant,
-        settings: &Settings,
-    ) -> Option<(Instant, Instant)> {
+    /// Notes that messages have stopped: one may have been missed.
+    pub(super) const fn miss_messages(&mut self, now: Instant) {
         (self.listening, self.heard) = (false, now);
-        self.pause_from(now, settings)
     }
 
-    fn pause_from(&mut self, since: Instant, settings: &Settings) -> Option<(Instant, Instant)> {
+    /// Returns when a pause ends that has begun then, by what is known now.
+    pub(super) fn pause_from(&mut self, since: Instant, settings: &Settings) -> Option<Instant> {
         let Phase::Waiting { random: Some(random), .. } = self.phase else { return None };
-        let sooner = since.after(self.delay(since, settings, random));
-        self.sooner(sooner)
-    }
-
-    /// Moves the next attempt to this time, if that is earlier: returns its old time and its new one.
-    pub(super) fn sooner(&mut self, at: Instant) -> Option<(Instant, Instant)> {
-        let Phase::Waiting { again_at, .. } = &mut self.phase else { return None };
-        let old = std::mem::replace(again_at, at.min(*again_at));
-        (*again_at < old).then_some((old, *again_at))
+        Some(since.after(self.delay(since, settings, random)))
     }
 }

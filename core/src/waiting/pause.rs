@@ -18,23 +18,35 @@ impl Waiters {
     ) {
         let Some(life) = reported.life else { return };
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        if matches!(contention.phase, Phase::Waiting { failed, .. } if failed == attempt) {
+        if let Phase::Waiting { failed, since, .. } = contention.phase
+            && failed == attempt
+        {
             contention.learn(node, life);
-            if let Some(sooner) = contention.shorten(&cx.masters.settings) {
-                self.try_sooner(cx, request, sooner);
+            // The pause of a waiter in a list is by its place.
+            if contention.place.entry.is_none()
+                && let Some(at) = contention.pause_from(since, &cx.masters.settings)
+            {
+                self.pause_at_most(cx, request, at);
             }
         }
     }
 
-    /// Moves the next attempt of an acquire from its old time to its new one.
-    pub(crate) fn try_sooner(
-        &self,
-        cx: &mut Cx,
-        request: RequestId,
-        (old, new): (Instant, Instant),
-    ) {
-        cx.timers.cancel(old, Timer::Attempt(request));
-        cx.timers.set(new, Timer::Attempt(request));
+    /// Ends the pause of an acquire then, whenever it was to end before.
+    pub(super) fn pause_until(&mut self, cx: &mut Cx, request: RequestId, at: Instant) {
+        if let Some(contention) = self.acquisitions.contention_mut(request)
+            && let Phase::Waiting { again_at, .. } = &mut contention.phase
+        {
+            cx.timers.cancel(std::mem::replace(again_at, at), Timer::Attempt(request));
+            cx.timers.set(at, Timer::Attempt(request));
+        }
+    }
+
+    /// Ends the pause of an acquire then, unless it ends earlier.
+    pub(super) fn pause_at_most(&mut self, cx: &mut Cx, request: RequestId, at: Instant) {
+        let phase = self.acquisitions.contention(request).map(|contention| &contention.phase);
+        if matches!(phase, Some(Phase::Waiting { again_at, .. }) if at < *again_at) {
+            self.pause_until(cx, request, at);
+        }
     }
 
     /// Shows observers what an acquire waits for after an attempt that it has lost.

@@ -39,7 +39,7 @@ pub(super) const LACKS_AFTER: u32 = 2;
 /// So many waiters in front ask as often as if there were no list. The pause of any other grows by the cap of theirs for
 /// each such number ahead, up to so many caps, and to this.
 ///
-/// A waiter is due after twice its longest pause, or 16 caps, and a second (`wait.lua`). One that has not asked by then is
+/// A waiter is due after twice its longest pause, or 16 caps, and a second (`waitlist.lua`). One that has not asked by then is
 /// in front of none, whatever the key says there, and whether or not its mailbox is read. So a lock that is free at a
 /// quorum is won by one of those that wait and reach it. From when it is free, or the last of `n` dead or stopped ones in
 /// front of the first of them has asked, that takes, besides a few round trips,

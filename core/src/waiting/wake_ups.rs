@@ -202,9 +202,7 @@ impl Waiters {
                 if !within.is_zero() && matches!(contention.phase, Phase::Waiting { .. }) =>
             {
                 contention.notice(cx.now, &cx.masters.settings);
-                if let Some(sooner) = contention.sooner(at) {
-                    self.try_sooner(cx, request, sooner);
-                }
+                self.pause_at_most(cx, request, at);
             }
             _ => self.wake(cx, request),
         }
@@ -258,12 +256,10 @@ impl Waiters {
             }
         }
         for request in contenders.into_iter().flatten() {
-            let contention = self.acquisitions.contention_mut(request);
-            let settings = &cx.masters.settings;
-            let sooner =
-                contention.and_then(|contention| contention.miss_messages(cx.now, settings));
-            if let Some(sooner) = sooner {
-                self.try_sooner(cx, request, sooner);
+            let Some(contention) = self.acquisitions.contention_mut(request) else { continue };
+            contention.miss_messages(cx.now);
+            if let Some(at) = contention.pause_from(cx.now, &cx.masters.settings) {
+                self.pause_at_most(cx, request, at);
             }
         }
     }

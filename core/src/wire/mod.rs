@@ -17,7 +17,7 @@ pub use replies::Replies;
 pub use reply::{Reply, info_field, is_denied, is_denied_within_a_script, is_unknown};
 pub use resp::pack;
 pub use token::{Mailbox, Token};
-pub use waitlist::{CALL, WAIT};
+pub use waitlist::WAITLIST;
 
 use crate::questions::Beside;
 use crate::shared::Waitlist;

@@ -10,11 +10,8 @@ use crate::shared::{Keys, Slots, Waitlist};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The script by which a waiter asks for its key, or for any slot of a semaphore: see there.
-pub const WAIT: &str = include_str!("scripts/wait.lua").trim_ascii_end();
-
-/// The script by which a release calls the next waiter: see there.
-pub const CALL: &str = include_str!("scripts/call.lua").trim_ascii_end();
+/// The script by which a waiter asks for its key, or for any slot of a semaphore, and a release calls the next waiter.
+pub const WAITLIST: &str = include_str!("scripts/waitlist.lua").trim_ascii_end();
 
 /// What is published on the channel of a key when a waiter was called: all others wait on.
 pub(crate) const CALLED: &str = "called";
@@ -215,22 +212,16 @@ impl Packer {
         channels: &str,
         (quiet, cap): (Duration, Duration),
     ) -> &[u8] {
-        let keys = wanted.names.len() + 2;
-        let parts = 12 + keys + usize::from(wanted.channel.is_some());
-        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(self.hashes.of(WAIT));
-        let command = command.number(keys as u64).keys(wanted.names.iter());
-        let command = command.arg(&*list.places).arg(&*list.due).token(waiter, None);
+        let channel = wanted.channel.unwrap_or_default();
+        let command = self.list(wanted.names, list, 11).arg("wait").arg(channels).arg(channel);
+        let command = command.token(waiter, None);
         let command = match stamp {
             Some(stamp) => command.number(stamp),
             None => command.arg(""),
         };
         let command = command.number(millis(quiet)).number(millis(LIST_LIVES));
         let command = command.number(MOST_LISTED).number(millis(KNOWN_FOR));
-        let command = command.number(millis(cap)).arg(channels).number(micros(age));
-        match wanted.channel {
-            Some(channel) => command.arg(channel).done(),
-            None => command.done(),
-        }
+        command.number(millis(cap)).number(micros(age)).done()
     }
 
     /// Packs the call of the next waiter for a key that was released: whatever that key `says` at this master, if
@@ -241,16 +232,20 @@ impl Packer {
         channels: &str,
         says: Says,
     ) -> &[u8] {
-        let slot = key.as_slot();
-        let parts = if slot.is_some() { 11 } else { 9 };
-        let command = Command::new(&mut self.room, parts).arg("EVALSHA").arg(self.hashes.of(CALL));
-        let command = command.number(3).arg(&**key.first()).arg(&*list.places).arg(&*list.due);
-        let command = command.arg(channels).number(millis(LONGEST_QUIET));
-        let command = command.arg(if says == Says::Nothing { "1" } else { "" });
-        match slot {
-            Some((channel, slot)) => command.arg(slot).arg(&**channel).done(),
-            None => command.done(),
-        }
+        let (channel, slot) = key.as_slot().map_or(("", ""), |(channel, slot)| (&**channel, slot));
+        let names = std::slice::from_ref(key.first());
+        let command = self.list(names, list, 6).arg("call").arg(channels).arg(channel);
+        let anyway = if says == Says::Nothing { "1" } else { "" };
+        command.number(millis(LONGEST_QUIET)).arg(anyway).arg(slot).done()
+    }
+
+    /// Begins a command in a list: `more` arguments follow the keys.
+    fn list(&mut self, names: &[Arc<str>], list: &Waitlist, more: usize) -> Command<'_> {
+        let (keys, room) = (names.len() + 2, &mut self.room);
+        let command =
+            Command::new(room, 3 + keys + more).arg("EVALSHA").arg(self.hashes.of(WAITLIST));
+        let command = command.number(keys as u64).keys(names.iter());
+        command.arg(&*list.places).arg(&*list.due)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use quorumlock_core::coordinator::wire::{
     ACQUIRE, ACQUIRE_READ, EXTEND, EXTEND_READ, LOOK, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN,
-    TOP_UP, WAIT,
+    TOP_UP, WAITLIST,
 };
 use std::sync::LazyLock;
 
@@ -91,11 +91,16 @@ impl Deed {
         }
     }
 
-    /// Returns whether a waiter asks in a list.
-    pub(super) fn asks_list(words: &[Vec<u8>]) -> bool {
+    /// Returns the waiter that asks in a list.
+    pub(super) fn waiter(words: &[Vec<u8>]) -> Option<String> {
         static HASH: LazyLock<String> =
-            LazyLock::new(|| redis::Script::new(WAIT).get_hash().to_owned());
-        calls(words, WAIT, &HASH)
+            LazyLock::new(|| redis::Script::new(WAITLIST).get_hash().to_owned());
+        match split(words).1 {
+            [verb, _, _, waiter, ..] if calls(words, WAITLIST, &HASH) && verb == b"wait" => {
+                Some(text(waiter))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the number of words before its arguments.

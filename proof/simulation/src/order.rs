@@ -70,13 +70,14 @@ impl World {
         let of_key = answer.strip_prefix(b"*6\r\n:1\r\n:0\r\n$").map(|goes| (goes, at));
         let of_slot = answer.strip_prefix(b"*7\r\n:1\r\n:0\r\n$");
         let goes = of_key.or(of_slot.map(|goes| (goes, (at.0, CHANNEL))));
-        let Some((goes, at)) = goes.filter(|_| Deed::asks_list(words) && self.judges_order())
+        let Some(((goes, at), waiter)) =
+            goes.filter(|_| self.judges_order()).zip(Deed::waiter(words))
         else {
             return;
         };
         let stamp =
             String::from_utf8_lossy(goes).split("\r\n").nth(1).and_then(|at| at.parse().ok());
-        self.judge_goes(at, &token(words), stamp, Vec::new());
+        self.judge_goes(at, &waiter, stamp, Vec::new());
     }
 
     fn judge_goes(

@@ -19,7 +19,7 @@ impl World {
         let line = &self.lines[id.0];
         let (client, node) = (line.client, line.node);
         let may_hurry = self.is_calm || self.setup.jam.is_some();
-        if !may_hurry && (deed == Deed::Acquire || Deed::asks_list(words)) {
+        if !may_hurry && (deed == Deed::Acquire || Deed::waiter(words).is_some()) {
             let longest_pause = self.setup.longest_pause;
             let open = self.clients[client].open();
             self.invariants.paced.writes((client, node), self.agenda.now, (open, longest_pause))?;

@@ -9,7 +9,7 @@ for i = 1, locks do
   for _, name in ipairs(late) do overdue[name] = true end
   local count, processes = 0, {}
   for _, name in ipairs(redis.call('ZRANGE', KEYS[i], 0, -1)) do
-    -- What is no waiter is behind all of them: see wait.lua.
+    -- What is no waiter is behind all of them: see waitlist.lua.
     if not overdue[name] and not string.find(name, '^[>!]') then
       count = count + 1
       if count <= 100 then processes[count] = string.sub(name, 1, 16) end

@@ -8,8 +8,8 @@ use crate::wire::Login;
 use std::time::Duration;
 
 const ASKS: &str = "n1-2 < -
-     n3 < SCRIPT LOAD wait
-     n3 < EVALSHA wait 3 r list:r list-due:r #1 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
+     n3 < SCRIPT LOAD waitlist
+     n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #1 '' 20 120000 16384 60000 250 0
      n3 > text wait";
 
 const WINS: &str = "n3 > listed 1 0 7 0
@@ -19,11 +19,10 @@ const WINS: &str = "n3 > listed 1 0 7 0
 
 const RELEASES: &str = "release 2 of 1
      n1-3 < EVAL release 1 r #2
-     n3 < SCRIPT LOAD call
-     n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+     n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
      n1-3 > 1
      = released 2
-     n3 > text call";
+     ";
 
 /// Request 1 has asked, and has no answer yet.
 fn asks(acquire: &str) -> Stage {
@@ -67,7 +66,7 @@ fn comes_back(cap: u32, called: u32) -> Stage {
     stage
 }
 
-const ASKS_AGAIN: &str = "n3 < EVALSHA wait 3 r list:r list-due:r #3 '' ..";
+const ASKS_AGAIN: &str = "n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #3 '' ..";
 
 /// It would lose its place to all that come meanwhile.
 #[test]
@@ -90,7 +89,7 @@ fn it_waits_where_others_are_before_it_and_tries_when_it_is_called() {
         "n3 > listed 0 9000 7 3 aa 5
          = 3 ahead of 1
          +126ms
-         n3 < EVALSHA wait 3 r list:r list-due:r #1 7 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #1 7 ..
          n1-2 < -
          n3 > listed 0 9000 7 1 aa 5
          = 1 ahead of 1
@@ -214,12 +213,10 @@ fn the_tasks_of_a_process_do_not_pass_it_on() {
          n1-3 < -
          release 3 of 1
          n1-3 < EVAL release 1 r #2
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
-         n3 < EVALSHA wait 3 r list:r list-due:r #3 '' ..
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #3 '' ..
          n1-3 > 1
          = released 3
-         n3 > text call
          n3 > called 1 1 4
          n3 > listed 2 20 9 4 '' 5/aa
          = 4 ahead of 2
@@ -264,7 +261,7 @@ fn one_that_too_few_masters_could_serve_asks_once_they_can() {
          n3 < -
          +50ms
          n1 opens
-         n3 < SCRIPT LOAD wait
+         n3 < SCRIPT LOAD waitlist
          n3 < EVALSHA wait ..
          n2 < DIAL",
     );

@@ -11,8 +11,8 @@ fn asks(acquire: &str) -> Stage {
     stage.steps(&format!(
         "acquire 1 {acquire}
          n1-2 < -
-         n3 < SCRIPT LOAD wait
-         n3 < {WAIT} #1 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < SCRIPT LOAD waitlist
+         n3 < {WAIT} quorumlock:free:0: r #1 '' 20 120000 16384 60000 250 0
          n3 > text wait"
     ));
     stage
@@ -42,7 +42,7 @@ fn holds() -> Stage {
 fn it_waits_behind_others_and_tries_the_slot_for_which_it_is_called() {
     behind(6).play(&format!(
         "+375ms
-         n3 < {WAIT} #1 7 ..
+         n3 < {WAIT} quorumlock:free:0: r #1 7 ..
          n1-2 < -
          n3 > listed 0 9000 7 1 - 5/ 1
          = 1 ahead of 1
@@ -70,13 +70,12 @@ fn a_single_attempt_or_a_wait_that_ends_behind_others_tries_nothing() {
 #[test]
 fn the_next_task_of_a_process_takes_a_place_of_its_own() {
     holds().play(&format!(
-        "n3 < {WAIT} #3 '' ..
+        "n3 < {WAIT} quorumlock:free:0: r #3 '' ..
          n3 > listed 0 9000 9 4 - 5/ 1
          = 4 ahead of 2
          drop 1
          n1-3 < EVAL release 1 r2 #2
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: 1000 '' 2 r
+         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: r 1000 '' 2
          n1-3 > 1
          n1-2 < -"
     ));
@@ -88,9 +87,8 @@ fn a_call_for_the_place_of_one_that_has_gone_goes_on() {
         "acquire 2 3of:r fair wait 30s
          cancel 1
          n3 < ZREM list:r #1
-         n3 < {WAIT} #2 '' ..
+         n3 < {WAIT} quorumlock:free:0: r #2 '' ..
          n3 > says {MAILBOX} slot 00000000000000000000000000000002 2 r
-         n3 < SCRIPT LOAD call
          n3 < EVALSHA call 3 r2 list:r list-due:r ..
          n1-3 < -"
     ));
@@ -103,7 +101,7 @@ fn after_a_lost_connection_it_enters_another_list_with_its_age() {
         "+50ms
          n3 breaks
          +1ms
-         n2 < SCRIPT LOAD wait
-         n2 < {WAIT} #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 50000 r"
+         n2 < SCRIPT LOAD waitlist
+         n2 < {WAIT} quorumlock:free:0: r #2 '' 20 120000 16384 60000 250 50000"
     ));
 }

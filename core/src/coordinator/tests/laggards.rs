@@ -27,12 +27,12 @@ fn wins(stage: &mut Stage, node: u8) {
          n1-2 > nil
          n3 < EVAL release 1 r #1
          n{node} < SUBSCRIBE quorumlock:free:0:r
-         n{node} < SCRIPT LOAD wait
+         n{node} < SCRIPT LOAD waitlist
          n{node} < EVALSHA wait ..
          n3 > nil
          n3 > 0
          n{node} > subscribed r
-         n{node} > text wait
+         n{node} > text waitlist
          n{node} > listed 1 0 9 0
          n1-3 < EVAL look 1 r
          n1-3 < SET r #3 NX PX 10000
@@ -46,24 +46,22 @@ fn wins(stage: &mut Stage, node: u8) {
     ));
 }
 
-/// The nodes call for request 1, and find no waiter.
-fn call(stage: &mut Stage, nodes: &[u8]) {
-    for node in nodes {
-        stage.steps(&format!("n{node} < SCRIPT LOAD call \n n{node} < EVALSHA call .."));
-    }
-    stage.steps("n1-3 > 1");
-    for node in nodes {
-        stage.steps(&format!("n{node} > text call \n n{node} > called 0 0 0"));
-    }
-}
 
 #[test]
 fn waiters_stand_at_another_master_than_a_laggard_and_releases_call_at_both() {
     let mut stage = listing();
     beats(&mut stage, Duration::from_millis(20));
     wins(&mut stage, 2);
-    call(&mut stage, &[2, 3]);
-    stage.play("");
+    // It calls at both, and finds no waiter.
+    stage.play(
+        "n2 < EVALSHA call ..
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA call ..
+         n1-3 > 1
+         n2 > called 0 0 0
+         n3 > text waitlist
+         n3 > called 0 0 0",
+    );
 }
 
 #[test]
@@ -72,8 +70,7 @@ fn a_master_that_was_slow_once_is_no_laggard() {
     beats(&mut stage, Duration::ZERO);
     stage.steps("+20ms");
     wins(&mut stage, 3);
-    call(&mut stage, &[3]);
-    stage.play("");
+    stage.play("n3 < EVALSHA call .. \n n1-3 > 1 \n n3 > called 0 0 0");
 }
 
 /// Once an answer of a master was measured, a waiter in front waits for so many of its round trips before it asks all.

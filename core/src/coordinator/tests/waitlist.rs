@@ -22,8 +22,8 @@ pub(super) const REFUSED: &str = "acquire 1 r wait 30s
      n1-2 > nil
      n3 < EVAL release 1 r #1
      n3 < SUBSCRIBE quorumlock:free:0:r
-     n3 < SCRIPT LOAD wait
-     n3 < EVALSHA wait 3 r list:r list-due:r #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
+     n3 < SCRIPT LOAD waitlist
+     n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 '' 20 120000 16384 60000 250 0
      n3 > nil
      n3 > 0
      n3 > subscribed r
@@ -70,10 +70,8 @@ fn called() -> Stage {
 /// Request 1 releases, for the first time by a call, which finds no waiter.
 pub(super) const LAST: &str = "drop 1
      n1-3 < EVAL release ..
-     n3 < SCRIPT LOAD call
      n3 < EVALSHA call ..
      n1-3 > 1
-     n3 > text call
      n3 > called 0 0 0";
 
 /// The same releases, and has called a waiter.
@@ -82,11 +80,10 @@ pub(super) fn has_called() -> Stage {
     stage.steps(
         "release 2 of 1
          n1-3 < EVAL release 1 r #3
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
          n1-3 > 1
          = released 2
-         n3 > text call",
+         ",
     );
     stage
 }
@@ -98,7 +95,7 @@ fn the_further_back_a_waiter_stands_the_more_seldom_it_asks() {
         stage.play(&format!(
             "+{pause}
              n1-2 < -
-             n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+             n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
              cancel 1
              n3 < ZREM list:r #2
              n3 > listed 0 9000 7 3 aa 5
@@ -129,7 +126,7 @@ fn no_pause_ends_much_later_than_the_key() {
              n1-3 < -
              +1us
              n1-2 < -
-             n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0",
+             n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0",
             pause - 1
         ));
     }
@@ -153,10 +150,8 @@ fn what_passes_on_within_a_process_is_asked_for_in_no_list() {
          = acquired 3 ..
          drop 3
          n1-3 < EVAL release ..
-         n3 < SCRIPT LOAD call
          n3 < EVALSHA call ..
          n1-3 > 1
-         n3 > text call
          n3 > called 0 0 0",
     );
 }
@@ -168,7 +163,7 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
         "n3 > called 1 1 4
          acquire 3 r wait 30s
          n1-2 < -
-         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 '' 20 120000 16384 60000 250 0
          n3 > listed 1 0 9 0
          n1-3 < SET r #5 NX PX 10000
          n1-3 > ok
@@ -179,10 +174,10 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
          = acquired 4 ..
          drop 4
          n1-3 < EVAL release 1 s #6
-         n1 < SCRIPT LOAD call
+         n1 < SCRIPT LOAD waitlist
          n1 < EVALSHA call ..
          n1-3 > 1
-         n1 > text call
+         n1 > text waitlist
          n1 > called 0 0 0
          drop 3
          n1-3 < EVAL release 1 r #5
@@ -244,9 +239,9 @@ fn a_release_calls_after_an_ask_and_until_a_call_finds_no_client() {
     // The next waiter is called at once, and the one after it by the next release.
     stage.steps(&format!(
         "n3 > says {MAILBOX} ask r
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
-         n3 > text call
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
+         n3 > text waitlist
          n3 > called 0 1 0                   // a client listens, and stands in no list"
     ));
     stage.steps(&has_and_drops(2, ""));
@@ -264,15 +259,15 @@ fn a_master_that_denies_calls_notifies_and_one_that_has_forgotten_the_script_cal
     );
     has_called().play(
         "n3 > -NOSCRIPT no
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
-         n3 > text call
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
+         n3 > text waitlist
          n3 > called 0 0 0",
     );
     has_called().play(
         "n3 > -NOSCRIPT no
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
          n3 > -NOPERM no
          n3 > -NOSCRIPT no
          n3 < PUBLISH quorumlock:free:0:r ''
@@ -285,19 +280,19 @@ fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
     let mut stage = first();
     stage.play(&format!(
         "n3 > freed r
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n3 > freed r                        // while the question is under way
          n3 > listed 0 9000 7 0 aa 5
          n3 > freed r
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n3 > listed 2 20 7 0 bb 6
          +22500us                            // some later than others
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n3 > listed 0 9000 7 0 bb 6
          n3 > says r called                  // which waits for a moment
          n1-3 < -
          +20ms
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n3 > listed 1 0 7 0 bb 6
          n1-3 < EVAL look 1 r
          n1-3 < SET r #3 NX PX 10000
@@ -319,15 +314,15 @@ fn a_waiter_that_watches_a_call_asks_after_it_and_once_the_holder_has_died() {
          n3 > says {MAILBOX} watch 00000000000000000000000000000003 r
          n1-3 < -
          +20ms
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 ..
          n3 > listed 0 600 7 79 00000000000000aa 5
          = 79 ahead of 1
          +602500us
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 ..
          n3 > listed 0 9000 7 78 00000000000000aa 5
          = 78 ahead of 1
          +3656250us
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 ..
          n3 > listed 0 9000 7 77 00000000000000aa 5
          = 77 ahead of 1
          cancel 1

@@ -10,7 +10,7 @@ fn one_that_has_tried_in_vain_keeps_its_place() {
         "n3 > nil
          n1 > nil
          n2 < EVAL release 1 r #3
-         n3 < EVALSHA wait 3 r list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n2 > nil
          n2 > 0
          n3 > listed 0 9000 7 0 aa 5
@@ -55,7 +55,7 @@ fn one_that_others_refuse_before_the_master_of_the_list_answers_asks_again_soon(
              n3 > 1"
         )
     };
-    let asks = "n3 < EVALSHA wait 3 r list:r list-due:r #2 7 ..";
+    let asks = "n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 ..";
     for token in 3..9 {
         stage.steps(&refused(token, "n1-3 < -"));
         stage.steps(&format!("+1ms \n {asks} \n n3 > listed 1 0 7 0"));
@@ -89,10 +89,8 @@ fn the_call_of_a_waiter_that_is_gone_calls_the_next() {
         "cancel 1
          n3 < ZREM list:r #2
          n3 > says {MAILBOX} free 00000000000000000000000000000003 r
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
          n3 > 0
-         n3 > text call
          n3 > called 0 0 0"
     ));
 }
@@ -113,11 +111,9 @@ fn a_master_that_denies_the_list_has_waiters_poll() {
              n3 < SET r #4 NX PX 10000
              cancel 1
              n3 < EVAL release ..
-             n3 < SCRIPT LOAD call
              n3 < EVALSHA call ..
              n3 > nil
              n3 > 0
-             n3 > text call
              n3 > called 0 1 0"
         ));
     }
@@ -129,7 +125,7 @@ fn a_script_that_was_forgotten_is_loaded_once_more() {
     stage.play(&format!(
         "{REFUSED}
          n3 > -NOSCRIPT no
-         n3 < SCRIPT LOAD wait
+         n3 < SCRIPT LOAD waitlist
          n3 < EVALSHA wait ..
          n3 > -NOPERM no
          n3 > -NOSCRIPT no
@@ -208,7 +204,7 @@ fn a_waiter_without_an_answer_asks_all_masters() {
     stage.play(
         "n3 > called 1 1 4
          acquire 3 r wait 30s
-         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' ..
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 '' ..
          +200ms
          n1-3 < SET r #5 NX PX 10000
          n1-2 > ok
@@ -255,11 +251,9 @@ fn no_key_that_is_stuck_at_the_first_node_keeps_those_in_front_out() {
          n3 > 1
          drop 1
          n1-3 < EVAL release ..
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 1  // whatever the key says there
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 1 ''  // whatever the key says there
          n1-2 > 1
          n3 > 0
-         n3 > text call
          n3 > called 0 0 0",
     );
 }
@@ -270,20 +264,20 @@ fn waiters_follow_the_list_to_another_master_and_back() {
     stage.steps("+3ms \n n3 breaks");
     // At once, and as one that has waited since it first asked: 3 ms.
     stage.play(
-        "n2 < SCRIPT LOAD wait
-         n2 < EVALSHA wait 3 r list:r list-due:r #3 '' 20 120000 16384 60000 250 quorumlock:free:0: 3000
-         n2 > text wait
+        "n2 < SCRIPT LOAD waitlist
+         n2 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #3 '' 20 120000 16384 60000 250 3000
+         n2 > text waitlist
          n2 > listed 0 9000 7 5 aa 5
          = 5 ahead of 1
          +125ms
          n3 greets
          n3 < CLIENT KILL ID 1
          n3 > 1
-         n3 < SCRIPT LOAD wait
-         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' 20 ..
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 '' 20 ..
          n2 < ZREM list:r #3
          n2 > 1
-         n3 > text wait
+         n3 > text waitlist
          n3 > listed 0 9000 7 5 aa 5
          cancel 1
          n3 < ZREM list:r #4

@@ -9,7 +9,7 @@ fn one_that_finds_the_key_free_there_and_held_elsewhere_pauses() {
     stage.steps(
         "n3 > called 1 1 4
          acquire 3 r wait 30s
-         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 '' 20 120000 16384 60000 250 0
          n3 > listed 1 0 9 0
          n1-3 < SET r #5 NX PX 10000",
     );
@@ -38,14 +38,14 @@ fn one_that_finds_the_key_free_there_and_held_elsewhere_pauses() {
         "n3 < SUBSCRIBE quorumlock:free:0:r
          n1-3 < -
          n3 > subscribed r
-         n3 < EVALSHA wait 3 r list:r list-due:r #4 9 1000 120000 16384 60000 250 quorumlock:free:0: 0
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 9 1000 120000 16384 60000 250 0
          n3 > listed 2 400 9 0
          n3 < ZREM list:r #4
          = 0 ahead of 3
          n3 > 1
          +400ms
          +5ms
-         n3 < EVALSHA wait 3 r list:r list-due:r #4 9 1000 ..
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 9 1000 ..
          n3 > listed 0 9000 9 0 aa 5
          cancel 3
          n3 < UNSUBSCRIBE quorumlock:free:0:r

@@ -10,8 +10,8 @@ const REFUSED: &str = "jitter most
      n1-3 < SET r1 #1 NX PX 10000
      n1-3 > nil
      n3 < EVAL release 1 r1 #1
-     n3 < SCRIPT LOAD wait
-     n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+     n3 < SCRIPT LOAD waitlist
+     n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 '' 20 120000 16384 60000 250 0
      n3 > 0
      n3 > text wait";
 
@@ -47,7 +47,7 @@ fn one_far_back_asks_seldom_and_leaves_its_place() {
          n1-3 < -
          +1ms
          n1-2 < -
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0
          cancel 1
          n3 < ZREM list:r #2
          n3 > listed 0 9000 7 3 - 5/ 1
@@ -62,10 +62,8 @@ fn one_that_is_called_asks_all_for_that_slot_and_its_release_calls_the_next() {
          = acquired 1 ..
          drop 1
          n1-3 < EVAL release 1 r2 #3
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: 1000 '' 2 r
+         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: r 1000 '' 2
          n1-3 > 1
-         n3 > text call
          n3 > called 1 1 4",
     );
 }
@@ -76,7 +74,7 @@ fn what_is_known_to_be_waited_for_is_asked_for_in_its_list_first() {
     stage.steps("n1-3 > ok \n = acquired 1 ..");
     stage.play(
         "acquire 2 3of:r wait 10s
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #4 '' 20 120000 16384 60000 250 0
          n3 > listed 1 0 7 0 - 5/ 0
          n1-3 < SET r0 #5 NX PX 10000
          n1-3 > ok
@@ -96,7 +94,7 @@ fn a_call_in_vain_keeps_its_place() {
     called().play(
         "n1-3 > nil
          n3 < EVAL release 1 r2 #3
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0
          n3 > 0
          n3 > listed 0 700 7 0 - 5/ 1
          n1-3 < -",
@@ -135,20 +133,20 @@ fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
              n3 > 1"
         )
     };
-    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r");
+    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0");
     stage.steps(&found_free(0, 3));
-    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r");
+    stage.steps("n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0");
     stage.steps(&found_free(1, 4));
     stage.steps(
-        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0
          n3 > listed 2 18 7 0 - 5/ 0
          +18ms
          +5ms
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r",
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0",
     );
     stage.steps(&found_free(0, 5));
     stage.play(
-        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 250 quorumlock:free:0: 0 r
+        "n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 1000 120000 16384 60000 250 0
          n3 > listed 2 976 7 0 - 5/ 1
          n3 < ZREM list:r #2
          n3 > 1
@@ -164,7 +162,7 @@ fn one_that_finds_slots_free_there_and_held_elsewhere_asks_seldom() {
          n3 > -2
          n3 > -2
          n3 > 8000
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 1000 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 1000 120000 16384 60000 250 0
          n3 > listed 2 995 7 0 - 5/ 1
          n3 < ZREM list:r #2                       // a question would call it to no effect
          n3 > 1
@@ -183,8 +181,7 @@ fn a_call_that_finds_no_waiter_here_goes_on_to_the_next() {
         "n3 > says {MAILBOX} slot 00000000000000000000000000000003 2 r
          n1-3 < SET r2 #3 NX PX 10000
          n3 > says {MAILBOX} slot 00000000000000000000000000000003 0 r
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r0 list:r list-due:r quorumlock:free:0: 1000 '' 0 r"
+         n3 < EVALSHA call 3 r0 list:r list-due:r quorumlock:free:0: r 1000 '' 0"
     ));
     let mut stage = behind(8);
     // None seeks a permit here any more: the last of the list watches the call.
@@ -203,10 +200,10 @@ fn a_waiter_that_watches_a_call_asks_after_it() {
     stage.steps(&format!(
         "n3 > says {MAILBOX} watch 00000000000000000000000000000003 r
          +20ms
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0
          n3 > listed 2 7 7 8 - 5/ 1
          +12ms
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0 r"
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 7 20 120000 16384 60000 250 0"
     ));
 }
 
@@ -232,8 +229,8 @@ fn after_a_lost_connection_it_asks_in_the_list_of_another_master() {
         "n3 breaks
          +250ms
          n3 < DIAL
-         n2 < SCRIPT LOAD wait
-         n2 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #3 '' 20 120000 16384 60000 250 quorumlock:free:0: 250000 r",
+         n2 < SCRIPT LOAD waitlist
+         n2 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #3 '' 20 120000 16384 60000 250 250000",
     );
 }
 
@@ -247,7 +244,7 @@ fn after_four_permits_in_a_row_within_the_process_the_next_elsewhere_is_called()
          acquire 3 3of:r wait 10s
          acquire 4 3of:r wait 10s
          acquire 5 3of:r wait 10s
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #4 '' 20 120000 16384 60000 250 0
          n3 > listed 0 9000 9 3 - 5/ 1",
     );
     for (holder, next) in [(1, 2), (2, 3), (3, 4)] {
@@ -263,10 +260,9 @@ fn after_four_permits_in_a_row_within_the_process_the_next_elsewhere_is_called()
     stage.play(
         "drop 4
          n3 < ZREM list:r #4                       // behind those that this permit is for
-         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 0 r
+         n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #4 '' 20 120000 16384 60000 250 0
          n1-3 < EVAL release 1 r2 ..
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: 1000 '' 2 r
+         n3 < EVALSHA call 3 r2 list:r list-due:r quorumlock:free:0: r 1000 '' 2
          n1-3 < -",
     );
 }

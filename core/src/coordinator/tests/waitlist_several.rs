@@ -12,12 +12,12 @@ fn behind_one() -> Stage {
          n1-2 > refuses 0 9000 0 0 1
          n1-3 < EVAL release_all 2 r s #1
          n1 < SUBSCRIBE quorumlock:free:0:s
-         n1 < SCRIPT LOAD wait
-         n1 < EVALSHA wait 3 s list:s list-due:s #2 '' 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n1 < SCRIPT LOAD waitlist
+         n1 < EVALSHA wait 3 s list:s list-due:s quorumlock:free:0: '' #2 '' 20 120000 16384 60000 250 0
          n3 > refuses 0 9000 0 0 1
          n1-3 > 0
          n1 > subscribed s
-         n1 > text wait
+         n1 > text waitlist
          n1 > listed 0 9000 7 1 aa 5
          = 1 ahead of 1
          n1 < UNSUBSCRIBE quorumlock:free:0:s
@@ -53,15 +53,13 @@ fn an_acquire_that_is_called_has_all_of_them_and_its_release_calls_in_each_list(
          = acquired 1 ..
          release 2 of 1
          n1-3 < EVAL release_all ..
-         n1 < SCRIPT LOAD call
-         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: 1000 ''
-         n3 < SCRIPT LOAD call
-         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: 1000 ''
+         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: '' 1000 '' ''
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA call 3 r list:r list-due:r quorumlock:free:0: '' 1000 '' ''
          n1-3 > 1
          = released 2
-         n1 > text call
          n1 > called 0 0 0
-         n3 > text call
+         n3 > text waitlist
          n3 > called 0 0 0",
     );
 }
@@ -72,19 +70,17 @@ fn a_call_passes_on_where_another_resource_refuses() {
     tries().play(&format!(
         "n1-2 > refuses 0 5000 0 0 0
          n1-3 < EVAL release_all ..
-         n1 < SCRIPT LOAD call
-         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: 1000 ''
-         n3 < SCRIPT LOAD wait
-         n3 < EVALSHA wait 3 r list:r list-due:r #4 '' 20 120000 16384 60000 250 quorumlock:free:0: 100000
+         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: '' 1000 '' ''
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 '' 20 120000 16384 60000 250 100000
          n3 > refuses 0 5000 0 0 0
          n1-3 > 0
-         n1 > text call
          n1 > called 0 0 0
-         n3 > text wait
+         n3 > text waitlist
          n3 > listed 0 5000 7 1 aa 5
          = 1 ahead of 1
          n1 > says {MAILBOX} free 00000000000000000000000000000003 s
-         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: 1000 ''
+         n1 < EVALSHA call 3 s list:s list-due:s quorumlock:free:0: '' 1000 '' ''
          n1 > called 0 0 0
          cancel 1
          n3 < ZREM list:r #4
@@ -97,7 +93,7 @@ fn a_call_that_comes_early_changes_no_list() {
     tries().play(
         "n1-2 > refuses 0 5000 0 0 1
          n1-3 < EVAL release_all ..
-         n1 < EVALSHA wait 3 s list:s list-due:s #2 7 20 120000 16384 60000 250 quorumlock:free:0: 0
+         n1 < EVALSHA wait 3 s list:s list-due:s quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n3 > refuses 0 5000 0 0 1
          n1-3 > 0
          n1 > listed 0 5000 7 1 aa 5

@@ -38,8 +38,7 @@ impl Tokens {
             ("acquire_read", wire::ACQUIRE_READ),
             ("extend_read", wire::EXTEND_READ),
             ("release_read", wire::RELEASE_READ),
-            ("wait", wire::WAIT),
-            ("call", wire::CALL),
+            ("waitlist", wire::WAITLIST),
             ("top_up", wire::TOP_UP),
             ("shorten", wire::SHORTEN),
             ("shorten_hint", wire::SHORTEN_HINT),
@@ -85,7 +84,12 @@ pub(super) fn command(sent: &Reply, tokens: &mut Tokens) -> String {
         text if is_token(text) => tokens.name(text),
         text => text.to_owned(),
     });
-    let words = words.collect::<Vec<_>>();
+    let mut words = words.collect::<Vec<_>>();
+    if words.first().is_some_and(|verb| verb == "EVALSHA") && words[1] == "waitlist" {
+        // By its verb, which is behind the keys.
+        let keys: usize = words[2].parse().expect("a number of keys");
+        words[1] = words.remove(3 + keys);
+    }
     match words.as_slice() {
         [evalsha, script, rest @ ..]
             if !ways

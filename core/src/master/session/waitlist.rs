@@ -3,7 +3,7 @@
 use crate::master::{Incoming, PendingReply, Session};
 use crate::shared::{Keys, RequestId};
 use crate::wire::waitlist::{Asks, Called, Says, Wanted, leave_waitlist};
-use crate::wire::{CALL, Packer, Reply, Token, WAIT};
+use crate::wire::{Packer, Reply, Token, WAITLIST};
 use std::time::Duration;
 
 impl Session {
@@ -22,7 +22,7 @@ impl Session {
         let command = packer.wait((wanted, &list), asks, &self.channels, spans);
         let is_admitted = self.admits(command.len()).is_ok();
         if is_admitted {
-            self.load_all(&[WAIT]);
+            self.load_all(&[WAITLIST]);
             self.push(PendingReply::Wait(request, asks.waiter), command);
         }
         is_admitted
@@ -43,7 +43,7 @@ impl Session {
         let Some((channel, message)) = key.messages().next() else { return };
         match self.settings.waitlist(channel).filter(|_| !self.known.denies_calls) {
             Some(list) => {
-                self.load_all(&[CALL]);
+                self.load_all(&[WAITLIST]);
                 let command = packer.call((&key, &list), &self.channels, says);
                 self.push(PendingReply::Call { key, says, is_repeated }, command);
             }

@@ -66,8 +66,7 @@ impl Waiters {
         // The answer to a question under way says more, and its timer is for the silence of a master.
         if entry.asked_at.is_none() {
             let at = cx.now.after(entry.quiet());
-            let sooner = contention.sooner(at);
-            sooner.into_iter().for_each(|sooner| self.try_sooner(cx, request, sooner));
+            self.pause_at_most(cx, request, at);
         }
         true
     }

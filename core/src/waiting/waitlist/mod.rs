@@ -1,9 +1,9 @@
 //! Waitlists: an acquire that was refused waits in a list at the key's first node, and a release calls the first
 //! waiter there. So a hand-over costs the same, however many wait.
 //!
-//! 1. An acquire that was refused asks `wait.lua`, which enters it, and says how many are ahead. The further back
+//! 1. An acquire that was refused asks `waitlist.lua`, which enters it, and says how many are ahead. The further back
 //!    it stands, the more seldom it asks again.
-//! 2. A release by a client that knows of waiters, or has held the key for long, calls the first of them (`call.lua`), in
+//! 2. A release by a client that knows of waiters, or has held the key for long, calls the first of them, in
 //!    the mailbox of its process. For a moment, no other waiter tries. A question that finds the key free calls the first,
 //!    too. A waiter tells the holder that it waits (`asking.rs`).
 //! 3. The waiter that is called asks all masters, as any acquire does.
@@ -18,7 +18,6 @@ mod fair;
 mod place;
 
 use super::Waiters;
-use super::acquisitions::Contending;
 use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
@@ -95,14 +94,12 @@ impl Waiters {
 
     /// Asks in the list instead of the attempt that is due. Returns `false` if the attempt is due.
     pub(super) fn asks_from_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let Some(Contending { request: acquire, until, contention }) =
-            self.acquisitions.contending(request)
-        else {
+        let Some((acquire, contention)) = self.acquisitions.contending(request) else {
             return false;
         };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
         let is_due = cx.now >= contention.asked_all.after(seldom);
-        let is_over = contention.place.is_over(cx.now, until, acquire.is_fair);
+        let is_over = contention.place.is_over(cx.now, contention.until, acquire.is_fair);
         let asks = match &contention.place.entry {
             Some(entry) => {
                 let asks_all = (is_due && entry.is_in_front() || entry.tries_at_all())
@@ -132,25 +129,20 @@ impl Waiters {
 
     /// Asks whether a waiter may try, or where it stands. Returns `false` if nothing is asked.
     pub(super) fn ask_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let Some(Contending { request: acquire, until, contention }) =
-            self.acquisitions.contending(request)
-        else {
+        let Some((acquire, contention)) = self.acquisitions.contending(request) else {
             return false;
         };
         let question = Question {
             request,
             wanted: contention.list(&acquire.keys).into(),
             is_fair: acquire.is_fair,
-            until,
+            until: contention.until,
             timeout: cx.masters.settings.round_timeout(acquire.ttl.span()),
         };
-        let ends_at = contention.place.ask(cx, &question);
-        if let (Some(ends_at), Phase::Waiting { again_at, .. }) = (ends_at, &mut contention.phase) {
-            // For an answer that does not come.
-            let old = std::mem::replace(again_at, ends_at);
-            self.try_sooner(cx, request, (old, ends_at));
-        }
-        ends_at.is_some()
+        let Some(ends_at) = contention.place.ask(cx, &question) else { return false };
+        // For an answer that does not come.
+        self.pause_until(cx, request, ends_at);
+        true
     }
 
     /// Handles the answer to a waiter.
@@ -214,11 +206,7 @@ impl Waiters {
         let Some(contention) = self.acquisitions.contention(request) else { return };
         let (list, awaited) = (contention.list(keys).clone(), contention.awaited(keys));
         let hears = self.hears(cx, &list);
-        let Some(Contending { request: acquire, until, contention }) =
-            self.acquisitions.contending(request)
-        else {
-            return;
-        };
+        let Some((acquire, contention)) = self.acquisitions.contending(request) else { return };
         let (is_fair, ttl) = (acquire.is_fair, acquire.life().span());
         contention.not_its_turn();
         let ahead = contention.place.entry.as_ref().and_then(|entry| entry.ahead);
@@ -235,11 +223,8 @@ impl Waiters {
             return;
         };
         contention.note_place(cx, keys, found);
-        if let Phase::Waiting { again_at, .. } = &mut contention.phase {
-            let at = cx.now.after(pause).min(until);
-            let old = std::mem::replace(again_at, at);
-            self.try_sooner(cx, request, (old, at));
-        }
+        let at = cx.now.after(pause).min(contention.until);
+        self.pause_until(cx, request, at);
         if seen != ahead {
             cx.events.push(Event::Ahead { request, ahead });
         }

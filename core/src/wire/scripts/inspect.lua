@@ -9,7 +9,7 @@ local readers, listed, time = {}, -1, redis.pcall('TIME')
 local size, last = redis.pcall('ZCARD', KEYS[3]), redis.pcall('ZRANGE', KEYS[3], -2, -1)
 if type(size) == 'number' and not last.err then
   listed = size
-  -- What is no waiter is behind all of them: see wait.lua.
+  -- What is no waiter is behind all of them: see waitlist.lua.
   for _, name in ipairs(last) do listed = listed - (string.find(name, '^[>!]') and 1 or 0) end
 end
 if time.err then return {holder, left or -2, readers, listed} end

@@ -1,7 +1,7 @@
 //! Scripts that do something else than they say.
 
 use super::Flaw;
-use quorumlock_core::coordinator::wire::{ACQUIRE_READ, CALL, EXTEND_READ, RELEASE_READ, WAIT};
+use quorumlock_core::coordinator::wire::{ACQUIRE_READ, EXTEND_READ, RELEASE_READ, WAITLIST};
 
 impl Flaw {
     /// Returns a script that is called by its hash, a part of it, and what stands there with the flaw.
@@ -24,15 +24,17 @@ impl Flaw {
                 "if redis.call('GET', hint)",
             ),
             Self::MarklessCount => (ACQUIRE_READ, "holder and '(' .. now or '+inf'", "'(' .. now"),
-            Self::AnyGoes => (WAIT, "while is_free and life", "while false and life"),
+            Self::AnyGoes => (WAITLIST, "and life == 0 and call(slot)", "and false"),
             Self::NewcomerFirst => (
-                WAIT,
-                "new = new - ARGV[9]",
+                WAITLIST,
+                "new = new - ARGV[11]",
                 "new = math.min(us, redis.call('ZRANGE', list, 0, 0, 'WITHSCORES')[2] or us) - 1",
             ),
-            Self::CallsTheSecond => (CALL, "write(verb, freed, 0)", "write(verb, freed, 1)"),
-            Self::OverdueStay => (WAIT, "in ipairs(late) do", "in ipairs({}) do"),
-            Self::StampsAreTheClock => (WAIT, "new = math.max(us, at + 1)", "new = us"),
+            Self::CallsTheSecond => {
+                (WAITLIST, "write(what, about, 0)", "write(what, about, waits and 0 or 1)")
+            }
+            Self::OverdueStay => (WAITLIST, "in ipairs(late) do", "in ipairs({}) do"),
+            Self::StampsAreTheClock => (WAITLIST, "new = math.max(us, at + 1)", "new = us"),
             _ => return None,
         })
     }

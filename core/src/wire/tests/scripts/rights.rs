@@ -4,7 +4,7 @@
 use super::*;
 use crate::wire::{
     ACQUIRE_READ, AGREE, EXTEND, EXTEND_READ, RELEASE, RELEASE_ALL, RELEASE_READ, SHORTEN, TOP_UP,
-    WAIT, WITHDRAW,
+    WAITLIST, WITHDRAW,
 };
 
 const MARK: &str = "quorumlock:shared";
@@ -132,18 +132,18 @@ fn cases() -> Vec<Case> {
     }
     for before in [&[][..], &[HELD], LISTED, LISTED_AND_DUE, LISTED_AND_HELD] {
         for waits in [
-            &["waiter", "", "20", "9000", "9", "60000", "250", "free:", "0"],
-            &["waiter", "7", "20", "9000", "9", "60000", "250", "free:", "0"],
+            &["wait", "free:", "", "waiter", "", "20", "9000", "9", "60000", "250", "0"],
+            &["wait", "free:", "", "waiter", "7", "20", "9000", "9", "60000", "250", "0"],
         ] {
-            all.push(case(WAIT, &["r", LIST, DUE], waits, before));
+            all.push(case(WAITLIST, &["r", LIST, DUE], waits, before));
         }
     }
     for before in [&[][..], &[HELD], &[HELD, HELD_TOO], LISTED, LISTED_AND_DUE, LISTED_AND_HELD] {
         for seeks in [
-            &["waiter", "", "20", "9000", "9", "60000", "250", "free:", "0", "all"],
-            &["waiter", "7", "20", "9000", "9", "60000", "250", "free:", "0", "all"],
+            &["wait", "free:", "all", "waiter", "", "20", "9000", "9", "60000", "250", "0"],
+            &["wait", "free:", "all", "waiter", "7", "20", "9000", "9", "60000", "250", "0"],
         ] {
-            all.push(case(WAIT, &["r", "s", LIST, DUE], seeks, before));
+            all.push(case(WAITLIST, &["r", "s", LIST, DUE], seeks, before));
         }
     }
     const ASKS: &[&str] = &["45000", "30000", "2000", "2000", "me", "run", "before", "n1 n2 n3"];
@@ -237,7 +237,7 @@ fn without_a_right_a_script_does_all_or_nothing_and_leaves_nothing_forever() {
         let nothing = run(&Case { script: "return 0", ..case }, None).1;
         let mut errors = 0;
         // Without that, any waiter may try: `where_calls_are_denied_any_waiter_may_try`.
-        let changes = |right: &&str| !(case.script == WAIT && *right == "publish");
+        let changes = |right: &&str| !(case.script == WAITLIST && *right == "publish");
         for right in COMMANDS.into_iter().filter(changes) {
             let (answer, after) = run(&case, Some(right));
             let Case { script, before, args, .. } = &case;

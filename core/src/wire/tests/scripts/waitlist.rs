@@ -8,7 +8,7 @@ mod slots;
 
 use crate::shared::{Keys, Waitlist};
 use crate::wire::waitlist::{Asks, Called, Found, Listed, Says, Wanted, leave_waitlist};
-use crate::wire::{CALL, Packer, Replies, Reply, Token, WAIT, load, pack};
+use crate::wire::{Packer, Replies, Reply, Token, WAITLIST, load, pack};
 use quorumlock_embedded::{ClientId, Machine, Output};
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,9 +58,7 @@ impl Stage {
         let readers = readers.collect();
         while machine.poll_output().is_some() {}
         let mut stage = Self { machine, client, now, packer: Packer::new(None), readers };
-        for script in [WAIT, CALL] {
-            assert!(matches!(stage.asks(&load(script)).0, Reply::Text(_)));
-        }
+        assert!(matches!(stage.asks(&load(WAITLIST)).0, Reply::Text(_)));
         stage
     }
 
