@@ -120,7 +120,7 @@ impl Settings {
 /// Returns the weight of a node for a key: highest random weight (Thaler and Ravishankar, 1998).
 /// Every client ranks the nodes for a key in the same order, and a node that goes down moves only
 /// its own keys. The finaliser of MurmurHash3 scatters similar names and similar keys.
-const fn weight(node: u64, key: u64) -> u64 {
+pub(crate) const fn weight(node: u64, key: u64) -> u64 {
     let hash = node ^ key;
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

@@ -1,7 +1,7 @@
 //! The contention of an acquire: what it has tried and learned, and when it tries again.
 
 use super::unheard::Unheard;
-use super::waitlist::Place;
+use super::waitlist::{Place, Trial};
 use crate::lock::Begun;
 use crate::obstacle::Obstacle;
 use crate::pace::{Backoff, backoff};
@@ -130,7 +130,7 @@ impl Contention {
         settings: &Settings,
     ) -> bool {
         let may_be_last = now.after(timeout) >= self.until;
-        if self.has_message() {
+        if self.trial() == Some(Trial::Called) {
             return may_be_last;
         }
         let asks = !self.listening || self.pauses_long(now, settings) || may_be_last;
@@ -165,8 +165,7 @@ impl Contention {
         // A release that was announced may be under way for longer.
         let is_announced =
             self.since_notice.is_some_and(|times| times < MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
-        let is_in_vain =
-            standing != Standing::Open && !is_announced && self.finds_key_lacking(reports);
+        let is_in_vain = standing != Standing::Open && !is_announced && self.finds_lacking(reports);
         if is_in_vain && !self.lacks_key() {
             self.found_free();
         }
@@ -242,8 +241,12 @@ impl Contention {
         }
         let early = self.was_notified_early(is_split || self.is_early_for(&failure.reports));
         let lacks_key = early.is_none() && self.lacks_key();
-        if lacks_key || self.is_unanswered(&failure.reports) {
-            self.ask_next();
+        let is_unanswered = self.answer_of_list(&failure.reports) == Some(&Answer::Outstanding);
+        if let Some(entry) = &mut self.place.entry
+            && (lacks_key || is_unanswered)
+        {
+            // It asks next, instead of an attempt: the answer says whether the key is free where the list is.
+            entry.trial = None;
         }
         let pause = random.map(|random| match early {
             // The resource has become free in the meantime.

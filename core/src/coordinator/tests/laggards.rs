@@ -46,7 +46,6 @@ fn wins(stage: &mut Stage, node: u8) {
     ));
 }
 
-
 #[test]
 fn waiters_stand_at_another_master_than_a_laggard_and_releases_call_at_both() {
     let mut stage = listing();

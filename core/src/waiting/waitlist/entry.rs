@@ -48,7 +48,7 @@ pub(crate) struct Entry {
     /// It may stand in the list.
     pub(in crate::waiting) stands: bool,
     /// Why it tries, if it does.
-    pub(super) trial: Option<Trial>,
+    pub(in crate::waiting) trial: Option<Trial>,
     /// It watches a call: its next pause ends with the life of the key.
     pub(in crate::waiting) watches: bool,
     /// A question was repeated, since the master had forgotten the script.
@@ -241,7 +241,8 @@ impl Entry {
 }
 
 impl Contention {
-    fn trial(&self) -> Option<Trial> {
+    /// Returns why it tries, if it does as the list says.
+    pub(in crate::waiting) fn trial(&self) -> Option<Trial> {
         self.place.entry.as_ref()?.trial
     }
 
@@ -268,13 +269,8 @@ impl Contention {
         matches!(answer, Some(Answer::Granted | Answer::Outstanding))
     }
 
-    /// Returns whether others refused before the master of the list answered.
-    pub(in crate::waiting) fn is_unanswered(&self, reports: &[NodeReport]) -> bool {
-        self.answer_of_list(reports) == Some(&Answer::Outstanding)
-    }
-
     /// Notes whether a lost attempt has found that a hold lacks its key at the master of the list.
-    pub(in crate::waiting) fn finds_key_lacking(&mut self, reports: &[NodeReport]) -> bool {
+    pub(in crate::waiting) fn finds_lacking(&mut self, reports: &[NodeReport]) -> bool {
         self.place.entry.as_mut().is_some_and(|entry| entry.finds_lacking(entry.trial, reports))
     }
 
@@ -283,20 +279,11 @@ impl Contention {
         self.place.entry.as_ref().is_some_and(|entry| entry.lacks_key())
     }
 
-    /// Lets the waiter ask next, instead of an attempt: the answer says whether the key is free where the list is.
-    pub(in crate::waiting) fn ask_next(&mut self) {
-        if let Some(entry) = &mut self.place.entry {
-            entry.trial = None;
-        }
-    }
-
-    fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
+    pub(in crate::waiting) fn answer_of_list<'a>(
+        &self,
+        reports: &'a [NodeReport],
+    ) -> Option<&'a Answer> {
         self.place.entry.as_ref()?.answer_of_list(reports)
-    }
-
-    /// Returns whether a message has called it: others know that the key is free.
-    pub(crate) fn has_message(&self) -> bool {
-        self.trial() == Some(Trial::Called)
     }
 
     /// Returns the pause until the next question, after this answer.
