@@ -362,7 +362,7 @@ impl<K: Kind> Lease<K> {
     #[cfg(feature = "tokio-util")]
     #[must_use]
     pub fn cancellation_token(&self) -> tokio_util::sync::CancellationToken {
-        self.driver.token(&self.hold)
+        self.hold.token(self.driver.is_here())
     }
 }
 

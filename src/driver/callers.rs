@@ -1,25 +1,73 @@
 //! The callers that wait for answers, and the locks that are held.
 
-mod end;
 mod extended;
 mod refused;
-mod waiting;
 
 use super::clock::Clock;
 use super::holds::Holds;
 use super::lease_state::IdleLocks;
-use super::readiness::{self, Unready};
-use super::request::{LockRequest, Reply, Request, Won};
-use super::{Acquirer, LeaseState, ReleaseOnDrop};
-use crate::failure::{ConnectError, NoRandomness};
+use super::request::{Acquirer, LockRequest, ReleaseResult, Reply, Request, Won};
+use super::{Handle, LeaseState, ReleaseOnDrop};
+use crate::failure::{ConnectError, ExtendError, LossReason, NoRandomness, NotReady, Why};
 use crate::fencing::FencingToken;
 use crate::released::Released;
+use crate::report::Obstacle;
 use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
+use quorumlock_core::coordinator::{
+    Adopted, AttemptId, Coordinator, DetachedLock, Event, Invariant, NotAdopted, NotExtended,
+    Release, RequestId,
+};
 use quorumlock_core::quorum::Instant;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use waiting::Releaser;
-pub(super) use waiting::Waiting;
+use tokio::sync::{Notify, oneshot};
+
+/// The callers that wait for answers of the same type.
+type ByRequest<T> = BTreeMap<RequestId, T>;
+
+/// The answer to a caller that has failed, from the obstacle under each key.
+type RefusedAnswer = Box<dyn FnOnce(&Callers, &Coordinator, Vec<Option<Obstacle>>) + Send>;
+
+/// The answer to a caller that detaches a lock.
+type DetachAnswer = Box<
+    dyn FnOnce(&mut Callers, &Coordinator, Instant, Result<Box<DetachedLock>, NotExtended>) + Send,
+>;
+
+/// The answer to a caller that adopts a lock.
+type AdoptAnswer = Box<dyn FnOnce(&mut Callers, Instant, Result<Adopted, NotAdopted>) + Send>;
+
+/// The ways of answers to all callers. Dropped without an answer if the hold it is about is over, or the driver
+/// ends.
+#[derive(Default)]
+pub(super) struct Waiting {
+    acquirers: ByRequest<Acquirer>,
+    /// They have failed, and what was in the way is being asked.
+    refused: ByRequest<RefusedAnswer>,
+    pub(super) extenders: ByRequest<Reply<Result<Instant, ExtendError>>>,
+    releasers: ByRequest<Releaser>,
+    pub(super) detachers: ByRequest<DetachAnswer>,
+    pub(super) adopters: ByRequest<AdoptAnswer>,
+    /// The callers of questions to the masters, whose answer is the event itself.
+    pub(super) asked: ByRequest<Reply<Event>>,
+    /// Notified for as long as they listen.
+    pub(super) listeners: ByRequest<Arc<Notify>>,
+}
+
+/// A caller that has given a guard up, and waits for the outcome.
+struct Releaser {
+    reply: Reply<ReleaseResult>,
+    /// `None` if its loss has been reported before.
+    hold: Option<Arc<LeaseState>>,
+    /// When that was.
+    given_up: Instant,
+}
+
+/// A caller that waits until a quorum may vote.
+pub(super) struct Unready {
+    pub(super) since: Instant,
+    pub(super) until: Instant,
+    pub(super) reply: Reply<Result<(), NotReady>>,
+}
 
 pub(crate) struct Callers {
     pub(super) clock: Clock,
@@ -49,15 +97,6 @@ impl Callers {
     #[cfg(all(test, feature = "embedded"))]
     pub(super) fn entries(&self) -> usize {
         self.waiting.len() + self.unready.len() + self.holds.len() + self.closers.len()
-    }
-
-    pub(super) fn holding(&self) -> bool {
-        self.holds.len() > 0
-    }
-
-    /// Returns when the time is over of the next caller that waits until a quorum may vote.
-    pub(super) fn end_at(&self) -> Option<Instant> {
-        self.unready.iter().map(|waiter| waiter.until).min()
     }
 
     /// Passes an acquire on to the machine, unless its caller has gone. The caller reads a dropped reply as `Closed`.
@@ -122,11 +161,7 @@ impl Callers {
         while let Some(event) = machine.poll_event() {
             let now = *heard_at.get_or_insert_with(|| self.clock.now());
             match event {
-                Event::Connected => {
-                    if !self.connected(now, machine) {
-                        machine.handle_withdraw(now);
-                    }
-                }
+                Event::Connected => self.connected(now, machine),
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
                         let Acquirer { driver, resource, kind, reply, .. } = acquirer;
@@ -239,20 +274,109 @@ impl Callers {
     #[inline]
     pub(super) fn end_turn(&mut self, machine: &Coordinator) {
         if !self.unready.is_empty() {
-            readiness::look(&mut self.unready, machine, self.clock.now());
+            self.answer_unready(machine, self.clock.now());
         }
         let lent = self.idle_locks.lent();
         self.telemetry.end_turn(machine, self.holds.by_kind(), lent, || self.clock.now());
     }
 
-    /// Answers the `connect`. Returns `false` if the client must withdraw: there is evidence of a
-    /// mistake, or no caller waits for it any more.
-    fn connected(&mut self, now: Instant, machine: &Coordinator) -> bool {
-        let Some(reply) = self.connecting.take() else { return true };
+    /// Answers the callers that need not wait until a quorum may vote any longer, and forgets callers that gave up.
+    fn answer_unready(&mut self, machine: &Coordinator, now: Instant) {
+        self.unready.retain(|waiter| !waiter.reply.is_closed());
+        let can_vote = machine.masters().can_vote(now);
+        for waiter in self.unready.extract_if(.., |waiter| can_vote || waiter.until <= now) {
+            let late = || NotReady {
+                waited: now.since(waiter.since),
+                status: machine.masters().status(now),
+            };
+            let _ = waiter.reply.send(if can_vote { Ok(()) } else { Err(late()) });
+        }
+    }
+
+    /// Answers the `connect`. The client withdraws if there is evidence of a mistake, or if no caller waits for it any
+    /// more.
+    fn connected(&mut self, now: Instant, machine: &mut Coordinator) {
+        let Some(reply) = self.connecting.take() else { return };
         let admission = machine.masters().admission(now, self.strict);
         let refusal = ConnectError::refusal(admission, machine.masters(), now);
         let result = refusal.map_or(Ok(()), Err);
         let connected = result.is_ok();
-        reply.send(result).is_ok() && connected
+        if reply.send(result).is_err() || !connected {
+            machine.handle_withdraw(now);
+        }
+    }
+}
+
+impl Waiting {
+    #[cfg(all(test, feature = "embedded"))]
+    fn len(&self) -> usize {
+        let held = self.extenders.len() + self.releasers.len() + self.detachers.len();
+        let wanted = self.acquirers.len() + self.refused.len() + self.adopters.len();
+        held + wanted + self.asked.len() + self.listeners.len()
+    }
+
+    /// Drops the callers that get no answer once the client is closed. All listeners look for themselves
+    /// from now on: they find that the driver ends.
+    fn close(&mut self) {
+        self.acquirers.clear();
+        self.refused.clear();
+        self.adopters.clear();
+        std::mem::take(&mut self.listeners).into_values().for_each(|ear| ear.notify_one());
+    }
+}
+
+impl Handle {
+    /// Closes the client, and completes when the driver has ended.
+    pub(crate) async fn close(&self) {
+        let (reply, ended) = oneshot::channel::<()>();
+        self.run(|callers, machine, now| {
+            // Dropped, not answered: by the driver when it ends.
+            callers.closers.push(reply);
+            callers.close(machine, now);
+        });
+        let _ = ended.await;
+    }
+}
+
+impl Callers {
+    fn close(&mut self, machine: &mut Coordinator, now: Instant) {
+        self.closing = true;
+        self.unready.clear();
+        self.waiting.close();
+        self.take_back(machine, now);
+        machine.handle_shutdown(now);
+        // A caller may have taken an idle lock.
+        self.learn_in_use();
+        self.take_back(machine, now);
+    }
+
+    /// Returns why the driver ends.
+    pub(super) fn why(&self) -> Why {
+        self.broken.map_or(Why::Ended, |broken| Why::Broken(broken.as_str()))
+    }
+
+    /// Releases guards on their way to callers that have not looked yet, as `Closed` promises.
+    fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
+        for hold in self.holds.drain() {
+            if hold.take_back() {
+                hold.end(now, LossReason::Closed);
+                machine.handle_release(now, None, hold.attempt, true);
+            } else {
+                self.holds.keep(hold);
+            }
+        }
+    }
+
+    /// Ends all holds. The driver ends, and nothing looks after them any more.
+    pub(super) fn end_holds(&mut self, now: Instant) {
+        self.waiting.close();
+        self.idle_locks.clear();
+        self.learn_in_use();
+        let reason =
+            self.broken.map_or(LossReason::Closed, |broken| LossReason::Broken(broken.as_str()));
+        for hold in self.holds.drain() {
+            self.telemetry.outlet.lost(hold.held(now), &reason);
+            hold.end(now, reason.clone());
+        }
     }
 }

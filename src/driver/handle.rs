@@ -1,10 +1,11 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
+use super::callers::{Callers, Unready};
 use super::clock::Clock;
 use super::inbox::Requests;
 use super::process::Process;
-use super::{Callers, IdleLocks, LeaseState, LockRequest, Own, Request};
-use crate::failure::{Closed, ShutdownError, Why};
+use super::{IdleLocks, LeaseState, LockRequest, Own, Request};
+use crate::failure::{Closed, NotReady, ShutdownError, Why};
 use crate::telemetry::{Outlet, Span};
 use quorumlock_core::coordinator::{Coordinator, Event, RequestId, WATCHED};
 use quorumlock_core::quorum::Instant;
@@ -12,7 +13,7 @@ use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// The outcome of the driver, and why it has ended, set once it has.
 pub(crate) type Ended = Arc<OnceLock<(Result<(), ShutdownError>, Why)>>;
@@ -126,6 +127,35 @@ impl Handle {
         answer
     }
 
+    /// Notifies `ear` of each message on the channel of this name: a key, or a name of our own. All of them say the
+    /// same: look. It is also notified when one may have been missed, or when none will come any more.
+    /// Messages get lost, and none come if the masters deny them or `wake_ups` is off. So a
+    /// listener looks from time to time, too.
+    pub(crate) fn listen(&self, channel: Arc<str>, ear: Arc<Notify>) -> Listening {
+        let listener = self.next_request();
+        let listening = Listening { driver: self.clone(), listener, channel: channel.clone() };
+        self.run(move |callers, machine, now| {
+            if callers.closing {
+                ear.notify_one();
+            } else {
+                callers.waiting.listeners.insert(listener, ear);
+                machine.handle_listen(now, listener, channel);
+            }
+        });
+        listening
+    }
+
+    /// Waits until a quorum may vote, unless the client is closed.
+    pub(crate) fn ready(&self, within: Duration) -> oneshot::Receiver<Result<(), NotReady>> {
+        let (reply, answer) = oneshot::channel();
+        self.run(move |callers, _, now| {
+            if !callers.closing {
+                callers.unready.push(Unready { since: now, until: now.after(within), reply });
+            }
+        });
+        answer
+    }
+
     /// Lets the driver know that a caller has the connection, before it can see that the last handle is gone.
     pub(crate) fn in_use(&self) {
         self.run(|callers, _, _| callers.in_use = true);
@@ -217,5 +247,23 @@ impl WeakHandle {
             idle: keys.iter().map(|key| machine.idle_under(now, key)).collect(),
         });
         known.await.unwrap_or_default()
+    }
+}
+
+/// A subscription to a channel, which ends when it is dropped. It follows the masters as they come
+/// and go.
+pub(crate) struct Listening {
+    driver: Handle,
+    listener: RequestId,
+    channel: Arc<str>,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let (listener, channel) = (self.listener, self.channel.clone());
+        self.driver.run(move |callers, machine, _| {
+            callers.waiting.listeners.remove(&listener);
+            machine.handle_unlisten(listener, &channel);
+        });
     }
 }

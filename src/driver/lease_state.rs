@@ -2,11 +2,8 @@
 
 mod deadline;
 mod latch;
-mod lent;
-mod succession;
-#[cfg(feature = "tokio-util")]
-mod token;
-mod wanted;
+#[cfg(test)]
+mod tests;
 
 use super::ReleaseResult;
 use crate::failure::{LossReason, Lost};
@@ -15,15 +12,20 @@ use crate::released::Released;
 use crate::telemetry::Held;
 use deadline::AtomicDeadline;
 use latch::Latch;
-pub(crate) use lent::IdleLocks;
-use lent::OnShelf;
 use quorumlock_core::coordinator::AttemptId;
 use quorumlock_core::quorum::Instant;
+use quorumlock_core::shelf::{Lent, Shelf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic};
 use std::time::Duration;
 use tokio::sync::Notify;
 #[cfg(feature = "tokio-util")]
 use tokio_util::sync::CancellationToken;
+
+/// The locks that no guard has and that are kept warm, for callers to take.
+pub(crate) type IdleLocks = Shelf<Arc<LeaseState>>;
+
+/// The place of one of them.
+type OnShelf = Lent<Arc<LeaseState>>;
 
 /// One held lock, as seen from both sides.
 #[derive(Debug)]
@@ -84,6 +86,53 @@ impl LeaseState {
             deadline: AtomicDeadline::new(deadline),
             watch: Mutex::new(Watch::Held(Watchers::default())),
         }
+    }
+
+    /// Returns the state for a guard of an idle lock of the shelf.
+    pub(crate) fn lent(lent: &Arc<OnShelf>, resource: Arc<str>, now: Instant) -> Self {
+        let mut state = Self::new(lent.attempt(), resource, KindName::Plain, now, lent.deadline());
+        state.lent = Some(lent.clone());
+        state
+    }
+
+    /// Puts the lock of a guard that is over back on the shelf. Returns `false` if that is for the coordinator to
+    /// do.
+    pub(crate) fn put_back(&self, now: Instant) -> bool {
+        self.lent.as_ref().is_some_and(|lent| lent.give_back(now))
+    }
+
+    /// Keeps the lock for its guard. Returns whether the coordinator has yet to learn of the guard.
+    pub(crate) fn keep(&self) -> bool {
+        self.lent.as_ref().is_some_and(|lent| lent.claim())
+    }
+
+    /// Returns the state for the reader's guard that follows this one. Its caller has it already.
+    pub(crate) fn successor(&self) -> Self {
+        let (resource, kind) = (self.resource.clone(), KindName::Reader);
+        let next = Self::new(self.attempt, resource, kind, self.acquired_at, self.deadline());
+        next.claim.take();
+        next
+    }
+
+    /// Ends the hold for this guard, for the driver: it is that of `next` from now on, until the same
+    /// deadline.
+    pub(crate) fn hand_on(&self, now: Instant, next: &Self) {
+        // An extension may have been won since `next` was made.
+        next.extend(self.deadline(), self.is_deadline_final());
+        self.end(now, LossReason::Downgraded);
+    }
+
+    /// Completes when this hold is over. Unless it was handed on, `next` is over with it then: a driver
+    /// that has ended knows nothing of `next`.
+    pub(crate) async fn lost_with(&self, next: &Self, now: impl Fn() -> Instant) {
+        if self.lost().await.reason != LossReason::Downgraded {
+            self.end_too(now(), next);
+        }
+    }
+
+    /// Ends `next`, for the same reason for which this hold is over.
+    pub(crate) fn end_too(&self, now: Instant, next: &Self) {
+        next.end(now, self.loss(now).reason);
     }
 
     pub(crate) fn deadline(&self) -> Instant {
@@ -178,6 +227,22 @@ impl LeaseState {
         self.loss(self.deadline())
     }
 
+    /// Notes that another client has asked for the lock, for the driver.
+    pub(crate) fn want(&self) {
+        self.asked.take();
+        self.waiters().inspect(|waiters| waiters.notify_waiters());
+    }
+
+    /// Returns whether another client has asked for the lock.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.asked.is_taken()
+    }
+
+    /// Completes when another client has asked for the lock, or the hold is over; at once if either is already true.
+    pub(crate) async fn wanted(&self) {
+        self.over_or(|| self.is_wanted()).await;
+    }
+
     /// Completes when the hold is over, or when this is so; at once if either is already true.
     async fn over_or(&self, is_so: impl Fn() -> bool) {
         while let Some(waiters) = self.waiters() {
@@ -213,166 +278,25 @@ impl LeaseState {
         Lost { resource, reason, held_for, at_max_hold }
     }
 
+    /// Returns a token that is cancelled when the hold is over, which its caller may cancel as well. In a fork it is
+    /// cancelled.
+    #[cfg(feature = "tokio-util")]
+    pub(crate) fn token(&self, is_here: bool) -> CancellationToken {
+        if is_here && let Watch::Held(watchers) = &mut *self.watch() {
+            return watchers.token.get_or_insert_default().child_token();
+        }
+        let over = CancellationToken::new();
+        over.cancel();
+        over
+    }
+
+    /// Returns the loss in a fork. It takes no lock, which a thread of the parent may have had.
+    pub(crate) fn forked(&self, now: Instant) -> Lost {
+        let (resource, held_for) = (self.resource.clone(), self.held(now).held);
+        Lost { resource, reason: LossReason::Forked, held_for, at_max_hold: false }
+    }
+
     fn watch(&self) -> MutexGuard<'_, Watch> {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Barrier;
-    use std::thread;
-
-    pub(super) fn at(millis: u64) -> Instant {
-        Instant::from_nanos(millis * 1_000_000)
-    }
-
-    pub(super) fn hold_until(millis: u64) -> LeaseState {
-        LeaseState::new(AttemptId::NONE, "r".into(), KindName::Plain, at(0), at(millis))
-    }
-
-    #[test]
-    fn a_guard_is_picked_up_or_taken_back_by_the_first_that_comes() {
-        let (early, late) = (hold_until(100), hold_until(100));
-        assert!(!early.is_picked_up() && early.pick_up() && early.is_picked_up());
-        assert!(!early.take_back() && late.take_back() && !late.pick_up());
-    }
-
-    #[test]
-    fn a_lapse_is_final_even_if_an_extension_follows() {
-        let hold = hold_until(100);
-        assert_eq!(hold.check(at(40)).unwrap(), Duration::from_millis(60));
-        assert!(hold.check(at(100)).is_err(), "at the deadline, not after it");
-        assert!(!hold.extend(at(900), false));
-        assert!(hold.check(at(40)).is_err(), "also for a caller with an older clock");
-        assert_eq!(hold.deadline(), at(100));
-    }
-
-    /// A deadline that cannot be represented is as good as never.
-    #[test]
-    fn a_deadline_out_of_range_is_the_last_in_range() {
-        let (sign, most) = (1_u64 << 63, u64::MAX);
-        for beyond in [sign - 1, sign, sign + 1, most] {
-            let hold = LeaseState::new(
-                AttemptId::NONE,
-                "r".into(),
-                KindName::Plain,
-                at(0),
-                Instant::from_nanos(beyond),
-            );
-            assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
-            assert!(hold.check(at(40)).is_ok(), "{beyond}");
-            let hold = hold_until(100);
-            assert!(hold.extend(Instant::from_nanos(beyond), false));
-            assert_eq!(hold.deadline(), Instant::from_nanos(sign - 1), "{beyond}");
-            assert!(hold.check(at(100)).is_ok(), "{beyond}");
-        }
-    }
-
-    #[test]
-    fn an_extension_never_moves_the_deadline_back() {
-        let hold = hold_until(100);
-        assert!(hold.extend(at(50), false));
-        assert_eq!(hold.deadline(), at(100));
-        assert!(hold.extend(at(200), false));
-        assert_eq!(hold.check(at(150)).unwrap(), Duration::from_millis(50));
-    }
-
-    #[test]
-    fn a_lapse_and_a_simultaneous_extension_agree_on_the_first() {
-        for _ in 0..1_000 {
-            let (deadline, start) = (AtomicDeadline::new(at(100)), Barrier::new(3));
-            let extend = || (start.wait(), deadline.extend(at(200))).1;
-            let look = || (start.wait(), deadline.remaining(at(150)).is_some()).1;
-            let (extended, held) = thread::scope(|scope| {
-                let (extending, looking) =
-                    (scope.spawn(extend), [look; 2].map(|look| scope.spawn(look)));
-                (extending.join().unwrap(), looking.map(|thread| thread.join().unwrap()))
-            });
-            assert_eq!(held, [extended; 2]);
-            assert_eq!(deadline.remaining(at(120)).is_some(), extended, "and so for good");
-        }
-    }
-
-    #[test]
-    fn the_first_reason_of_a_loss_stands() {
-        let hold = hold_until(100);
-        hold.end(at(70), LossReason::Closed);
-        hold.end(at(120), LossReason::Lapsed);
-        let lost = hold.check(at(130)).unwrap_err();
-        assert_eq!((lost.reason, lost.held_for), (LossReason::Closed, Duration::from_millis(70)));
-    }
-
-    #[test]
-    fn a_lapse_at_max_hold_differs_from_any_other() {
-        let (kept, unconfirmed) = (hold_until(100), hold_until(100));
-        assert!(kept.extend(at(200), true) && unconfirmed.extend(at(200), false));
-        assert!(kept.is_deadline_final() && !unconfirmed.is_deadline_final());
-        let text = |hold: &LeaseState| hold.check(at(200)).unwrap_err().to_string();
-        assert_eq!(
-            text(&kept),
-            "lost \"r\" 200 ms after it was acquired: it has reached its max_hold"
-        );
-        let lapsed = "lost \"r\" 200 ms after it was acquired: its deadline has passed";
-        assert_eq!(text(&unconfirmed), lapsed);
-        // An end that has another reason stays that.
-        let closed = hold_until(100);
-        closed.extend(at(200), true);
-        closed.end(at(150), LossReason::Closed);
-        assert!(!closed.check(at(160)).unwrap_err().at_max_hold);
-    }
-
-    #[test]
-    fn a_guard_given_up_after_its_deadline_has_lapsed() {
-        let (in_time, late) = (hold_until(100), hold_until(100));
-        in_time.give_up(at(99));
-        late.give_up(at(130));
-        let lost = |hold: &LeaseState| hold.check(at(140)).unwrap_err();
-        assert_eq!(lost(&in_time).reason, LossReason::Released);
-        assert_eq!(lost(&late).reason, LossReason::Lapsed);
-        assert_eq!(lost(&late).held_for, Duration::from_millis(100), "not a moment more");
-    }
-
-    #[test]
-    fn a_release_of_a_lost_hold_fails_whenever_that_shows() {
-        let (held, lapsed) = (hold_until(100), hold_until(100));
-        held.give_up(at(40));
-        lapsed.give_up(at(130));
-        assert_eq!(held.released(Some(Ok(Released::Confirmed))), Ok(Released::Confirmed));
-        assert_eq!(held.released(None), Ok(Released::Unconfirmed(Vec::new())));
-        let gone = LossReason::QuorumGone(Vec::new());
-        let lost = held.released(Some(Err(gone.clone()))).unwrap_err();
-        assert_eq!((lost.reason, lost.held_for), (gone.clone(), Duration::from_millis(40)));
-        for answer in [None, Some(Err(gone))] {
-            let lost = lapsed.released(answer).unwrap_err();
-            assert_eq!(
-                (lost.reason, lost.held_for),
-                (LossReason::Lapsed, Duration::from_millis(100))
-            );
-        }
-    }
-
-    #[test]
-    fn no_time_counts_as_held_that_came_after_the_end() {
-        let hold = hold_until(100);
-        hold.deadline.end();
-        let lost = hold.check(at(40)).unwrap_err();
-        assert_eq!(lost.held_for, Duration::from_millis(40));
-        hold.end(at(40), LossReason::Released);
-        assert_eq!(hold.check(at(60)).unwrap_err().reason, LossReason::Released);
-    }
-
-    #[tokio::test]
-    async fn the_loss_is_seen_by_early_and_late_waiters() {
-        let hold = Arc::new(hold_until(100));
-        let waiter = tokio::spawn({
-            let hold = hold.clone();
-            async move { hold.lost().await }
-        });
-        tokio::task::yield_now().await;
-        hold.end(at(100), LossReason::Lapsed);
-        assert_eq!(waiter.await.unwrap().reason, LossReason::Lapsed);
-        assert_eq!(hold.lost().await.held_for, Duration::from_millis(100));
     }
 }

@@ -3,7 +3,6 @@
 //! Each dial is a task of its own, since a TLS handshake in the loop would stall healthy nodes.
 //! Everything else happens here: one FIFO per node by construction, and no lock.
 
-mod acquirer;
 mod callers;
 mod catching_up;
 pub(crate) mod clock;
@@ -14,22 +13,20 @@ mod holds;
 pub(crate) mod inbox;
 mod lease_state;
 pub(crate) mod link;
-mod listening;
 mod process;
 pub(crate) mod random;
-mod readiness;
 mod release_on_drop;
 mod request;
 pub(crate) mod runtime;
 
-pub(crate) use acquirer::{Acquirer, Ahead};
 use callers::Callers;
-pub(crate) use handle::{Ended, Handle, WeakHandle};
+pub(crate) use handle::{Ended, Handle, Listening, WeakHandle};
 use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
-pub(crate) use listening::Listening;
 pub(crate) use release_on_drop::ReleaseOnDrop;
-pub(crate) use request::{AdoptResult, LockRequest, Own, ReleaseResult, Request, Won};
+pub(crate) use request::{
+    Acquirer, AdoptResult, Ahead, LockRequest, Own, ReleaseResult, Request, Won,
+};
 
 use crate::address::{Address, Brought};
 use crate::failure::{ConnectError, ShutdownError, Why};
@@ -283,9 +280,10 @@ impl Driver {
     fn sleep(&mut self, cx: &mut Context<'_>) -> bool {
         let now = self.now;
         // A guard may have a lock that the machine takes for idle.
-        let holds = self.callers.holding() || self.machine.idle_holds() > 0;
+        let holds = self.callers.holds.len() > 0 || self.machine.idle_holds() > 0;
         let most = if holds { LONGEST_SLEEP_WHILE_HOLDING } else { LONGEST_SLEEP };
-        let ends = self.ends_at.into_iter().chain(self.callers.end_at());
+        let unready = self.callers.unready.iter().map(|waiter| waiter.until);
+        let ends = self.ends_at.into_iter().chain(unready);
         let due = match self.catching_up {
             CatchingUp::No => self.machine.due_at(),
             CatchingUp::Parks | CatchingUp::Reads => self.machine.poll_timeout(),

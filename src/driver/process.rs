@@ -1,9 +1,6 @@
 //! The process that a client belongs to. A fork of it has a copy of what the client knows, shares its sockets, and has
 //! none of its threads.
 
-use super::LeaseState;
-use crate::failure::{LossReason, Lost};
-use quorumlock_core::quorum::Instant;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
@@ -31,13 +28,5 @@ impl Process {
     pub(crate) async fn alone<F: Future>(self, future: F) -> F::Output {
         let mut future = pin!(future);
         poll_fn(|cx| if self.is_this() { future.as_mut().poll(cx) } else { Poll::Pending }).await
-    }
-}
-
-impl LeaseState {
-    /// Returns the loss in a fork. It takes no lock, which a thread of the parent may have had.
-    pub(crate) fn forked(&self, now: Instant) -> Lost {
-        let (resource, held_for) = (self.resource.clone(), self.held(now).held);
-        Lost { resource, reason: LossReason::Forked, held_for, at_max_hold: false }
     }
 }

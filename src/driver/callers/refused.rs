@@ -2,7 +2,7 @@
 //! in the way, after everything that is owed has been queued.
 
 use super::Callers;
-use crate::driver::acquirer::Acquirer;
+use crate::driver::Acquirer;
 use crate::report::Obstacle;
 use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Question, RequestId};
 use quorumlock_core::quorum::Instant;
