@@ -2,20 +2,21 @@
 //!
 //! Of a `ConnectionInfo`, its choice of protocol, its TCP settings and the name of a library are not adopted.
 
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use redis::{ConnectionAddr, ConnectionInfo, RedisError};
+use tokio::time::Instant;
 
 use crate::credentials::Source;
 #[cfg(feature = "tls")]
 use crate::tls;
-use crate::transport::Transport;
-use quorumlock_core::coordinator::wire::Login;
+use crate::transport::{BoxStream, Transport};
+use quorumlock_core::coordinator::wire::{Credentials, Login, Renewal};
 
-mod brought;
 mod into_node;
 
-pub(crate) use brought::Brought;
 pub use into_node::IntoNode;
 
 /// The user's own TLS configuration. Without the feature there can be none, so that callers pass
@@ -33,6 +34,14 @@ pub(crate) struct Address {
     pub(crate) login: Login,
     /// Where the credentials of the login come from, if they change.
     pub(crate) credentials: Option<Source>,
+}
+
+/// The result of a dial, or of a renewal of credentials.
+pub(crate) struct Brought {
+    /// `None` if the address has all.
+    pub(crate) credentials: Option<Result<Credentials, Arc<str>>>,
+    /// `None` if a connection exists.
+    pub(crate) stream: Option<io::Result<BoxStream>>,
 }
 
 impl Address {
@@ -63,6 +72,26 @@ impl Address {
     pub(crate) fn same_place(&self, other: &Self) -> bool {
         let is_custom = |address: &Self| matches!(address.transport, Transport::Custom(_));
         self.name == other.name && !is_custom(self) && !is_custom(other)
+    }
+
+    /// Asks for credentials, and then dials: credentials valid for minutes are not kept for a slow network. Without a
+    /// time `within` which to dial, they are for an existing connection.
+    pub(crate) async fn bring(&self, within: Option<Duration>) -> Brought {
+        let mut credentials = match &self.credentials {
+            Some(source) => Some(source.ask(&self.name, self.login.username.as_deref()).await),
+            None => None,
+        };
+        let Some(within) = within else { return Brought { credentials, stream: None } };
+        if let Some(Err(cause)) = &credentials {
+            let failed = Err(io::Error::other(format!("no credentials: {cause}")));
+            return Brought { credentials, stream: Some(failed) };
+        }
+        let given_at = Instant::now();
+        let stream = Some(self.transport.dial(within).await);
+        if let Some(Ok(Credentials { renewal: Renewal::Within(life), .. })) = &mut credentials {
+            *life = life.saturating_sub(given_at.elapsed());
+        }
+        Brought { credentials, stream }
     }
 }
 

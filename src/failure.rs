@@ -6,19 +6,17 @@ mod call;
 #[cfg(feature = "config")]
 mod config;
 mod connect;
-mod debug;
-mod hand_over;
 mod run;
 #[cfg(test)]
 mod tests;
 
 pub use acquire::{AcquireError, Contended, Disagreement, NoQuorum, Overloaded};
 pub(crate) use blocked::Blocked;
+pub(crate) use call::Checked;
 pub use call::{InvalidSetting, NoRandomness, WrongContext};
 #[cfg(feature = "config")]
 pub use config::ConfigError;
 pub use connect::{ConnectError, ListError, NodeProblem, NotReady, PreflightError, ReadyError};
-pub use hand_over::{AdoptErrorKind, HeldHere, TooLate, Unadopted};
 pub use quorumlock_core::report::LossReason;
 pub use run::{OnceError, ReentrantError, RunError};
 
@@ -175,6 +173,124 @@ impl fmt::Display for ShutdownError {
                 f,
                 "{owed} releases and rollbacks were not confirmed in time: their keys expire with their ttl"
             ),
+        }
+    }
+}
+
+/// The reason why a lock was not adopted.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AdoptErrorKind {
+    /// It came too late, and is lost for good.
+    #[error(transparent)]
+    TooLate(#[from] TooLate),
+    /// Too few masters confirmed: another try may succeed.
+    #[error(transparent)]
+    Unadopted(#[from] Unadopted),
+    /// This client has a guard of it, or of one of its resources.
+    #[error(transparent)]
+    HeldHere(#[from] HeldHere),
+    /// The call cannot succeed as it is: fix it. It sent nothing.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// This `Redlock` was shut down, or its runtime is gone.
+    #[error(transparent)]
+    Closed(#[from] Closed),
+}
+
+/// The lock is lost for good. Another client may hold it now, or may have held it since it was
+/// detached.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub struct TooLate {
+    /// The resource.
+    pub resource: Arc<str>,
+    /// The reason: [`LossReason::QuorumGone`], with what every master said, or
+    /// [`LossReason::Lapsed`] if its keep-alive is over, or if it was adopted and then not picked up
+    /// before its deadline.
+    pub reason: LossReason,
+}
+
+impl fmt::Display for TooLate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is lost: ", Escaped(&self.resource))?;
+        match &self.reason {
+            LossReason::QuorumGone(nodes) => {
+                write!(f, "too few masters have held its key all along{}", listed(nodes))
+            }
+            _ => f.write_str("its time was over"),
+        }
+    }
+}
+
+/// Too few masters confirmed in time that they hold the key. The masters that did confirm have
+/// given it another ttl.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error(
+    "{} of {} masters confirmed {:?}, {quorum} needed{}{}",
+    count(nodes, &Answer::Held),
+    nodes.len(),
+    Escaped(resource),
+    listed(nodes),
+    if_slow(nodes)
+)]
+#[non_exhaustive]
+pub struct Unadopted {
+    /// The resource.
+    pub resource: Arc<str>,
+    /// The answer of every master.
+    pub nodes: Vec<NodeReport>,
+    pub(crate) quorum: Membership,
+}
+
+/// This client has a guard of the lock, or of one of its resources: it was adopted already, or it is
+/// another lock, and the one to be adopted is lost.
+#[derive(Clone, PartialEq, Eq, Error)]
+#[error("{:?} is held by this client", Escaped(resource))]
+#[non_exhaustive]
+pub struct HeldHere {
+    /// The resource.
+    pub resource: Arc<str>,
+}
+
+debug_is_display!(
+    AcquireError,
+    AdoptErrorKind,
+    Closed,
+    ConnectError,
+    Contended,
+    Disagreement,
+    ExtendError,
+    HeldHere,
+    InvalidSetting,
+    ListError,
+    Lost,
+    NoQuorum,
+    NoRandomness,
+    NotReady,
+    Overloaded,
+    PreflightError,
+    ReadyError,
+    ReentrantError,
+    { T } RunError<T>,
+    ShutdownError,
+    TooLate,
+    Unadopted,
+    Unextended,
+    WrongContext,
+);
+#[cfg(feature = "config")]
+debug_is_display!(ConfigError);
+
+/// The body's own error is shown in its own form.
+impl<T, E: fmt::Debug> fmt::Debug for OnceError<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAcquired(error) => fmt::Display::fmt(error, f),
+            Self::Failed(error) => error.fmt(f),
+            Self::Lost { lost, result } => {
+                write!(f, "{lost}; the work {}", run::ended(result.as_ref()))
+            }
         }
     }
 }

@@ -96,7 +96,6 @@ mod resource;
 mod run;
 mod rw_lock;
 mod semaphore;
-mod status;
 mod telemetry;
 #[cfg(test)]
 mod texts;
@@ -135,6 +134,7 @@ pub use quorumlock_core::coordinator::RestartGuard;
 #[doc(inline)]
 pub use quorumlock_core::pace::Backoff;
 pub use quorumlock_core::quorum::{ClockDrift, FencingWindow};
+pub use quorumlock_core::status::{NodeStanding, NodeStatus, Status};
 /// The redis crate of which an [`IntoNode`] accepts addresses and clients: use it by this path, and the
 /// versions match.
 #[doc(no_inline)]
@@ -144,7 +144,6 @@ pub use reentrant::{FencedReentrantGuard, Reentrant, ReentrantGuard};
 pub use released::Released;
 pub use rw_lock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, PermitLease, Semaphore};
-pub use status::{NodeStanding, NodeStatus, Status};
 /// The rustls that [`RedlockBuilder::tls_config`] takes a configuration of.
 #[cfg(feature = "tls")]
 pub use tokio_rustls::rustls;

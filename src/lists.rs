@@ -2,7 +2,7 @@
 
 use crate::address::{self, Address, IntoNode, TlsConfig};
 use crate::credentials::Source;
-use crate::failure::InvalidSetting;
+use crate::failure::{Checked, InvalidSetting};
 use crate::transport::Transport;
 use quorumlock_core::quorum::{Membership, NodeSet};
 use redis::ConnectionInfo;
@@ -38,12 +38,12 @@ impl Lists {
         &self,
         tls: Option<&TlsConfig>,
         credentials: Option<&Source>,
-    ) -> Result<Resolved, InvalidSetting> {
-        if self.nodes.is_empty() {
-            let problem = "there is none: name the masters, five usually, \
-                           with .nodes([\"redis://10.0.0.1\", …])";
-            return Err(InvalidSetting::new("nodes", problem));
-        }
+    ) -> Checked<Resolved> {
+        InvalidSetting::unless(
+            !self.nodes.is_empty(),
+            "nodes",
+            || "there is none: name the masters, five usually, with .nodes([\"redis://10.0.0.1\", …])",
+        )?;
         let mut masters = Vec::new();
         let list = add("nodes", &self.nodes, tls, &mut masters)?;
         let joint_with = add("joint_with", &self.joint_with, tls, &mut masters)?;
@@ -75,7 +75,7 @@ fn add(
     list: &[Named],
     tls: Option<&TlsConfig>,
     masters: &mut Vec<Address>,
-) -> Result<NodeSet, InvalidSetting> {
+) -> Checked<NodeSet> {
     let count = list.len();
     if count > NodeSet::CAPACITY {
         return Err(too_many(field, count, ""));

@@ -1,6 +1,5 @@
 //! The options, their defaults, and the values that cannot work.
 
-mod listing;
 mod names;
 mod process;
 mod table;
@@ -9,7 +8,7 @@ pub(crate) use names::{check_label, readers_key};
 pub(crate) use table::Options;
 
 use crate::address::Address;
-use crate::failure::InvalidSetting;
+use crate::failure::{Checked, InvalidSetting};
 use humantime::format_duration as human;
 use quorumlock_core::coordinator::{
     Agreement, AtLeast, Rest, Settings, SharedSettings, round_timeout,
@@ -32,44 +31,46 @@ const REDIAL_SPREAD: Duration = Duration::from_secs(2);
 
 impl Options {
     /// Checks everything that can be known before a connection is made.
-    pub(crate) fn check(&self) -> Result<(), InvalidSetting> {
+    pub(crate) fn check(&self) -> Checked {
         let (least, window, ppm) =
             (Duration::from_millis(1), self.fencing_window, self.drift.rate_ppm);
         let (base, cap) = (self.backoff.base, self.backoff.cap);
-        let usual =
-            format!("{ppm} ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate");
-        let broken = [
-            ("operation_timeout", self.operation_timeout < least, "must be at least 1ms"),
-            ("connect_timeout", self.connect_timeout < least, "must be at least 1ms"),
-            (
-                "backoff",
-                base.is_zero() || cap < base,
-                "the first delay must be above zero and at most the longest one",
-            ),
-            ("drift", ppm >= 1_000_000, &usual),
-            (
-                "fencing_window",
-                ![window.back, window.ahead]
-                    .iter()
-                    .all(|side| (least..=LONGEST_TTL).contains(side)),
-                "each side must be at least 1ms, and at most 292 years",
-            ),
+        let timeouts = [
+            ("operation_timeout", self.operation_timeout),
+            ("connect_timeout", self.connect_timeout),
         ];
-        if let Some((field, _, problem)) = broken.into_iter().find(|(_, is_broken, _)| *is_broken) {
-            return Err(InvalidSetting::new(field, problem));
+        for (field, timeout) in timeouts {
+            InvalidSetting::unless(timeout >= least, field, || "must be at least 1ms")?;
         }
+        InvalidSetting::unless(
+            !base.is_zero() && cap >= base,
+            "backoff",
+            || "the first delay must be above zero and at most the longest one",
+        )?;
+        InvalidSetting::unless(ppm < 1_000_000, "drift", || {
+            format!("{ppm} ppm leave nothing of any ttl: 10000 ppm (1 %) is the usual rate")
+        })?;
+        let sides = [window.back, window.ahead];
+        let is_within = |side| (least..=LONGEST_TTL).contains(side);
+        InvalidSetting::unless(
+            sides.iter().all(is_within),
+            "fencing_window",
+            || "each side must be at least 1ms, and at most 292 years",
+        )?;
         self.check_names()?;
-        if self.max_ttl > LONGEST_TTL {
-            return Err(InvalidSetting::new("max_ttl", "must be at most 292 years"));
-        }
-        if self.max_ttl > LONGEST_USUAL_TTL && !self.allow_long_max_ttl {
-            let problem = format!(
+        InvalidSetting::unless(
+            self.max_ttl <= LONGEST_TTL,
+            "max_ttl",
+            || "must be at most 292 years",
+        )?;
+        let is_usual = self.max_ttl <= LONGEST_USUAL_TTL || self.allow_long_max_ttl;
+        InvalidSetting::unless(is_usual, "max_ttl", || {
+            format!(
                 "{} is above 24h, for which a master that has just started would not vote: shorten it, or \
                  confirm it with allow_long_max_ttl",
                 human(self.max_ttl)
-            );
-            return Err(InvalidSetting::new("max_ttl", problem));
-        }
+            )
+        })?;
         self.check_ttl("max_ttl", self.max_ttl)?;
         let ttl = self.check_ttl("ttl", self.ttl)?;
         self.check_lock_delay(self.lock_delay, ttl)?;
@@ -79,28 +80,23 @@ impl Options {
 
     /// Returns the ttl in whole milliseconds, as Redis takes it, if a lock can be held with it at
     /// all.
-    pub(crate) fn check_ttl(
-        &self,
-        field: &'static str,
-        ttl: Duration,
-    ) -> Result<Duration, InvalidSetting> {
-        if ttl > self.max_ttl {
+    pub(crate) fn check_ttl(&self, field: &'static str, ttl: Duration) -> Checked<Duration> {
+        InvalidSetting::unless(ttl <= self.max_ttl, field, || {
             let (ttl, max) = (human(ttl), human(self.max_ttl));
-            let problem = format!("{ttl} is above max_ttl ({max}): shorten it, or raise max_ttl");
-            return Err(InvalidSetting::new(field, problem));
-        }
+            format!("{ttl} is above max_ttl ({max}): shorten it, or raise max_ttl")
+        })?;
         let millis = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         let whole = Duration::from_millis(millis);
         let drift = self.drift.of(whole);
         let round_trip = round_timeout(self.operation_timeout, whole);
-        if validity::validity(whole, round_trip, drift).is_none() {
+        let validity = validity::validity(whole, round_trip, drift);
+        InvalidSetting::unless(validity.is_some(), field, || {
             let (ttl, drift, round_trip) = (human(ttl), human(drift), human(round_trip));
-            let problem = format!(
+            format!(
                 "{ttl} leaves no validity: drift takes {drift} and a round trip may take \
                  {round_trip}; use at least a few hundred milliseconds"
-            );
-            return Err(InvalidSetting::new(field, problem));
-        }
+            )
+        })?;
         Ok(whole)
     }
 
@@ -111,14 +107,11 @@ impl Options {
         field: &'static str,
         max_hold: Duration,
         ttl: Duration,
-    ) -> Result<(), InvalidSetting> {
-        if max_hold < ttl {
+    ) -> Checked {
+        InvalidSetting::unless(max_hold >= ttl, field, || {
             let (max_hold, ttl) = (human(max_hold), human(ttl));
-            let problem =
-                format!("{max_hold} is below the ttl ({ttl}): lengthen it, or shorten the ttl");
-            return Err(InvalidSetting::new(field, problem));
-        }
-        Ok(())
+            format!("{max_hold} is below the ttl ({ttl}): lengthen it, or shorten the ttl")
+        })
     }
 
     /// Returns the delay, rounded up to whole milliseconds.
@@ -126,47 +119,42 @@ impl Options {
         &self,
         lock_delay: Duration,
         ttl: Duration,
-    ) -> Result<Duration, InvalidSetting> {
+    ) -> Checked<Duration> {
         let millis = lock_delay.as_nanos().div_ceil(1_000_000);
         let whole = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
-        if ttl.saturating_add(whole) > self.max_ttl {
+        InvalidSetting::unless(ttl.saturating_add(whole) <= self.max_ttl, "lock_delay", || {
             let (delay, ttl, max) = (human(lock_delay), human(ttl), human(self.max_ttl));
-            let problem = format!(
+            format!(
                 "{delay} and the ttl ({ttl}) are together above max_ttl ({max}): shorten one of \
                  them, or raise max_ttl"
-            );
-            return Err(InvalidSetting::new("lock_delay", problem));
-        }
+            )
+        })?;
         Ok(whole)
     }
 
     /// Returns for how long the keys stay after work that has ended well; `None` for zero.
-    pub(crate) fn check_min_hold(
-        &self,
-        min_hold: Duration,
-    ) -> Result<Option<Box<AtLeast>>, InvalidSetting> {
-        if min_hold.is_zero() {
-            return Ok(None);
-        }
-        if min_hold > self.max_ttl {
+    pub(crate) fn check_min_hold(&self, min_hold: Duration) -> Checked<Option<Box<AtLeast>>> {
+        InvalidSetting::unless(min_hold <= self.max_ttl, "min_hold", || {
             // As it would be if this were max_ttl.
             let votes_not = standing::quarantine(min_hold, self.fencing_window, self.drift);
             let (span, max, votes_not) = (human(min_hold), human(self.max_ttl), human(votes_not));
-            let problem = format!(
+            format!(
                 "{span} is above max_ttl ({max}), and masters that have restarted remember no \
                  longer: raise max_ttl, and a master that has restarted does not \
                  vote for {votes_not}; or let a unique key in the database that the job writes to \
                  decide"
-            );
-            return Err(InvalidSetting::new("min_hold", problem));
-        }
-        Ok(Some(AtLeast::new(min_hold, self.drift).into()))
+            )
+        })?;
+        Ok((!min_hold.is_zero()).then(|| AtLeast::new(min_hold, self.drift).into()))
     }
 
     /// Refuses a handle that only looks: it has recorded its terms at no master.
-    pub(crate) fn check_may_acquire(&self) -> Result<(), InvalidSetting> {
-        let problem = "this handle only inspects locks: leave inspect_only() out of its builder";
-        if self.inspect_only { Err(InvalidSetting::new("inspect_only", problem)) } else { Ok(()) }
+    pub(crate) fn check_may_acquire(&self) -> Checked {
+        InvalidSetting::unless(
+            !self.inspect_only,
+            "inspect_only",
+            || "this handle only inspects locks: leave inspect_only() out of its builder",
+        )
     }
 
     /// Returns how long a shutdown waits at most for what is owed: long enough to redial a master
@@ -229,19 +217,17 @@ pub(crate) fn check_keep_warm(
     fair: bool,
     lock_delay: Duration,
     min_hold: Duration,
-) -> Result<(), InvalidSetting> {
+) -> Checked {
     let others =
         [("fair", fair), ("lock_delay", !lock_delay.is_zero()), ("min_hold", !min_hold.is_zero())];
-    match others.into_iter().find(|(_, is_set)| *is_set && !keep_warm.is_zero()) {
-        Some((other, _)) => {
-            let problem = format!(
-                "{other} has a lock released whose work has ended, so it cannot be kept warm: leave \
-                 one of the two out"
-            );
-            Err(InvalidSetting::new("keep_warm", problem))
-        }
-        None => Ok(()),
-    }
+    let other = others.into_iter().find(|(_, is_set)| *is_set && !keep_warm.is_zero());
+    other.map_or(Ok(()), |(other, _)| {
+        let problem = format!(
+            "{other} has a lock released whose work has ended, so it cannot be kept warm: leave \
+             one of the two out"
+        );
+        Err(InvalidSetting::new("keep_warm", problem))
+    })
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@
 use super::*;
 use crate::driver::clock::Clock;
 use crate::driver::inbox::{Inbox, requests};
-use crate::driver::{Ended, Handle, LockRequest, Request};
+use crate::driver::{Ended, Handle, LockRequest, Request, Setup};
 use crate::options::Options;
-use crate::redlock::Setup;
 use crate::telemetry::Outlet;
 use futures::FutureExt;
 use quorumlock_core::coordinator::{AcquireRequest, Keys};

@@ -9,7 +9,7 @@ fn read(content: &[u8]) -> Result<Credentials, String> {
     let path = folder.path().join("secret");
     fs::write(&path, content).unwrap();
     let path_of = |problem: String| problem.replace(&*path.display().to_string(), "FILE");
-    source::read(&path).map_err(path_of)
+    super::read(&path).map_err(path_of)
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_file_that_cannot_be_used_says_why_and_shows_nothing_of_itself() {
     ] {
         assert_eq!(read(content), Err(problem.to_owned()));
     }
-    let missing = source::read(std::path::Path::new("/nowhere/secret")).unwrap_err();
+    let missing = super::read(std::path::Path::new("/nowhere/secret")).unwrap_err();
     assert!(missing.starts_with("/nowhere/secret cannot be read: "), "{missing}");
 }
 

@@ -7,7 +7,7 @@ use super::clock::Clock;
 use super::holds::Holds;
 use super::lease_state::IdleLocks;
 use super::request::{Acquirer, LockRequest, ReleaseResult, Reply, Request, Won};
-use super::{Handle, LeaseState, ReleaseOnDrop};
+use super::{Handle, LeaseState, ReleaseOnDrop, Setup};
 use crate::failure::{ConnectError, ExtendError, LossReason, NoRandomness, NotReady, Why};
 use crate::fencing::FencingToken;
 use crate::released::Released;
@@ -70,13 +70,10 @@ pub(super) struct Unready {
 }
 
 pub(crate) struct Callers {
+    pub(super) setup: Arc<Setup>,
     pub(super) clock: Clock,
     /// It is answered when every node has answered or failed.
     pub(super) connecting: Option<Reply<Result<(), ConnectError>>>,
-    /// An unfit master is an error.
-    pub(super) strict: bool,
-    /// The length of the prefix before the name of a resource in its key.
-    pub(super) prefix: usize,
     /// A caller has ever received the connection.
     pub(super) in_use: bool,
     pub(super) waiting: Waiting,
@@ -297,7 +294,7 @@ impl Callers {
     /// more.
     fn connected(&mut self, now: Instant, machine: &mut Coordinator) {
         let Some(reply) = self.connecting.take() else { return };
-        let admission = machine.masters().admission(now, self.strict);
+        let admission = machine.masters().admission(now, self.setup.options.strict);
         let refusal = ConnectError::refusal(admission, machine.masters(), now);
         let result = refusal.map_or(Ok(()), Err);
         let connected = result.is_ok();

@@ -41,7 +41,7 @@ impl Driver {
             match brought.stream {
                 None => {}
                 Some(Ok(stream)) => {
-                    let hint = self.addresses[node].transport.hint();
+                    let hint = self.setup.masters.0[node].transport.hint();
                     self.links[node] = Some(Link::new(epoch, stream, hint));
                     self.machine.handle_connected(self.now, node, epoch);
                 }
@@ -57,8 +57,8 @@ impl Driver {
 
     /// Renews credentials, and dials if there is a time for that.
     pub(super) fn bring(&mut self, node: usize, epoch: Epoch, within: Option<Duration>) {
-        let address = self.addresses[node].clone();
-        let bringing = async move { address.bring(within).await };
+        let setup = self.setup.clone();
+        let bringing = async move { setup.masters.0[node].bring(within).await };
         let task = self.dials.spawn(self.process.clone().alone(bringing));
         self.dialing.insert(task.id(), (node, epoch));
     }

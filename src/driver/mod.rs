@@ -28,7 +28,7 @@ pub(crate) use request::{
     Acquirer, AdoptResult, Ahead, LockRequest, Own, ReleaseResult, Request, Won,
 };
 
-use crate::address::{Address, Brought};
+use crate::address::Brought;
 use crate::failure::{ConnectError, ShutdownError, Why};
 use crate::lists::Resolved;
 use crate::options::Options;
@@ -45,6 +45,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::runtime::Handle as Runtime;
 use tokio::sync::oneshot;
 use tokio::task::{self, JoinSet};
 use tokio::time::Sleep;
@@ -67,14 +68,21 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// The outcome of the first try to connect to every node.
 pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
+/// What a client is made of, for its handles and its driver.
+pub(crate) struct Setup {
+    pub(crate) options: Options,
+    pub(crate) masters: Resolved,
+    /// That of the client's own thread.
+    pub(crate) own_runtime: Option<Runtime>,
+}
+
 pub(crate) struct Driver {
+    setup: Arc<Setup>,
     process: Process,
     machine: Coordinator,
     clock: Clock,
     inbox: Inbox,
     callers: Callers,
-    addresses: Vec<Arc<Address>>,
-    connect_timeout: Duration,
     links: Vec<Option<Link>>,
     /// Dials, and renewals of credentials.
     dials: JoinSet<Brought>,
@@ -91,23 +99,16 @@ pub(crate) struct Driver {
     /// Fires once the runtime has asked the kernel what has arrived.
     caught_up: Pin<Box<Sleep>>,
     yielded: bool,
-    /// Longest time for which debts are still paid once all callers have gone.
-    linger: Duration,
-    /// How long a master may take to answer.
-    patience: Duration,
     ends_at: Option<Instant>,
     ended: Ended,
 }
 
 impl Driver {
     /// Creates a driver, and the first handle of it. It notifies `Connected` when every node has answered or failed.
-    pub(crate) fn begin(
-        options: &Options,
-        (masters, membership): &Resolved,
-        clock: Clock,
-    ) -> (Handle, Self, Connected) {
+    pub(crate) fn begin(setup: Arc<Setup>, clock: Clock) -> (Handle, Self, Connected) {
+        let (masters, membership) = &setup.masters;
         let logins = masters.iter().map(|master| (master.name.clone(), master.login.clone()));
-        let settings = options.settings(*membership, masters);
+        let settings = setup.options.settings(*membership, masters);
         let random = Box::new(OsRandom::new());
         let mut machine = Coordinator::new(clock.now(), settings, logins, random);
         let idle_locks = Arc::<IdleLocks>::default();
@@ -118,10 +119,9 @@ impl Driver {
         let telemetry = Telemetry::new(names);
         let outlet = telemetry.outlet.clone();
         let callers = Callers {
+            setup: setup.clone(),
             clock,
             connecting: Some(reply),
-            strict: options.strict,
-            prefix: options.key_prefix.len(),
             in_use: false,
             waiting: callers::Waiting::default(),
             unready: Vec::new(),
@@ -139,8 +139,6 @@ impl Driver {
             inbox,
             callers,
             links: masters.iter().map(|_| None).collect(),
-            addresses: masters.iter().cloned().map(Arc::new).collect(),
-            connect_timeout: options.connect_timeout,
             dials: JoinSet::new(),
             dialing: HashMap::new(),
             buffer: vec![0; 16 * 1024].into(),
@@ -151,10 +149,9 @@ impl Driver {
             catching_up: CatchingUp::No,
             caught_up: Box::pin(tokio::time::sleep(Duration::ZERO)),
             yielded: false,
-            linger: options.linger(),
-            patience: options.operation_timeout,
             ends_at: None,
             ended: ended.clone(),
+            setup,
         };
         (Handle::new(requests, clock, ended, outlet, idle_locks), driver, connected)
     }
@@ -193,11 +190,15 @@ impl Driver {
 
     /// Pays what is owed, but no longer than there may be anything to delete.
     fn end_soon(&mut self, now: Instant) {
+        let options = &self.setup.options;
         let linger = match self.callers.in_use {
             // Long enough for the masters to answer that this client is gone.
-            true => self.linger.min(self.machine.longest_life().max(self.patience)),
+            true => {
+                let answered = self.machine.longest_life().max(options.operation_timeout);
+                options.linger().min(answered)
+            }
             // A handshake in flight may still note something that must then be taken back.
-            false => self.linger,
+            false => options.linger(),
         };
         self.ends_at.get_or_insert(now.after(linger));
     }
@@ -252,11 +253,11 @@ impl Driver {
     /// Dials and closes as the machine asks. Returns `true` if it asked: a new dial must be polled
     /// once, and the end of a connection may have left something to write to the nodes before it.
     fn act(&mut self) -> bool {
-        let mut acted = false;
+        let (mut acted, within) = (false, self.setup.options.connect_timeout);
         while let Some(action) = self.machine.poll_action() {
             acted = true;
             match action {
-                Action::Dial { node, epoch } => self.bring(node, epoch, Some(self.connect_timeout)),
+                Action::Dial { node, epoch } => self.bring(node, epoch, Some(within)),
                 Action::Renew { node, epoch } => self.bring(node, epoch, None),
                 Action::Close { node, epoch } => {
                     if self.links[node].as_ref().is_some_and(|link| link.epoch == epoch) {

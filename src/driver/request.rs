@@ -79,11 +79,8 @@ pub(crate) enum Request {
     Claimed(AttemptId),
     /// Any other, which is written where it is asked. Those above are on the way of each lock, and take no memory of
     /// their own.
-    Run(Run),
+    Run(Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant) + Send>),
 }
-
-/// The driver's part of a request.
-pub(super) type Run = Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant) + Send>;
 
 /// A caller that waits for a lock, and the answers that it gets.
 pub(crate) struct Acquirer {

@@ -14,9 +14,21 @@ pub struct InvalidSetting {
     pub problem: String,
 }
 
+/// What a check of a setting returns.
+pub(crate) type Checked<T = ()> = Result<T, InvalidSetting>;
+
 impl InvalidSetting {
     pub(crate) fn new(field: &'static str, problem: impl Into<String>) -> Self {
         Self { field, problem: problem.into() }
+    }
+
+    /// Fails with the problem unless the setting works.
+    pub(crate) fn unless<P: Into<String>>(
+        works: bool,
+        field: &'static str,
+        problem: impl FnOnce() -> P,
+    ) -> Checked {
+        if works { Ok(()) } else { Err(Self::new(field, problem())) }
     }
 }
 

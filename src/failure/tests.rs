@@ -137,3 +137,18 @@ fn two_causes_never_share_one_text() {
         contended(Obstacle::LocalQueue).to_string()
     );
 }
+
+#[test]
+fn each_text_says_what_became_of_the_lock() {
+    let resource: Arc<str> = "orders:42".into();
+    let too_late = |reason| TooLate { resource: resource.clone(), reason }.to_string();
+    assert_eq!(too_late(LossReason::Lapsed), "\"orders:42\" is lost: its time was over");
+    let gone = "\"orders:42\" is lost: too few masters have held its key all along";
+    assert_eq!(too_late(LossReason::QuorumGone(Vec::new())), gone);
+    let quorum = Membership::of(2).unwrap();
+    let unadopted = Unadopted { resource: resource.clone(), nodes: Vec::new(), quorum };
+    let error = AdoptErrorKind::from(unadopted).to_string();
+    assert_eq!(error, "0 of 0 masters confirmed \"orders:42\", 2 needed");
+    let error = AdoptErrorKind::from(HeldHere { resource }).to_string();
+    assert_eq!(error, "\"orders:42\" is held by this client");
+}

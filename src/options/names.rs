@@ -1,20 +1,20 @@
 //! The names that go to the masters: resources, our own keys, and labels.
 
 use super::Options;
-use crate::failure::InvalidSetting;
+use crate::failure::{Checked, InvalidSetting};
 use crate::report::Escaped;
 use quorumlock_core::coordinator::label::looks_like_a_term;
-use quorumlock_core::coordinator::{ReadWrite, Waitlist};
+use quorumlock_core::coordinator::{ReadWrite, Slots, Waitlist};
 use std::sync::Arc;
 
 /// The marker of our own keys. It is in each of them, behind the prefix, and in no other key. So no
 /// key of a resource is a key of our own, whatever the prefixes of the clients of some masters, and
 /// each of our own keys has one reading. (It can't overlap with itself: its first and its last
 /// character occur once.)
-pub(super) const RESERVED: &str = "quorumlock:";
+const RESERVED: &str = "quorumlock:";
 
 /// The longest name of a resource, which is sent to every master with every command.
-pub(super) const LONGEST_RESOURCE: usize = 4096;
+const LONGEST_RESOURCE: usize = 4096;
 
 /// The most resources in one acquisition: one script handles all of them on every master.
 const MOST_RESOURCES: usize = 64;
@@ -24,30 +24,26 @@ const LONGEST_LABEL: usize = 512;
 
 impl Options {
     /// Checks the names that are set once for all acquisitions.
-    pub(super) fn check_names(&self) -> Result<(), InvalidSetting> {
-        if self.key_prefix.contains(RESERVED) {
-            let problem = format!(
-                "{:?} contains \"{RESERVED}\", which is reserved: choose another one",
-                Escaped(&self.key_prefix)
-            );
-            return Err(InvalidSetting::new("key_prefix", problem));
-        }
+    pub(super) fn check_names(&self) -> Checked {
+        InvalidSetting::unless(!self.key_prefix.contains(RESERVED), "key_prefix", || {
+            let prefix = Escaped(&self.key_prefix);
+            format!("{prefix:?} contains \"{RESERVED}\", which is reserved: choose another one")
+        })?;
         self.label.as_deref().map_or(Ok(()), |label| check_label("label", label))
     }
 
-    pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Result<(), InvalidSetting> {
+    pub(crate) fn check_resources(&self, resources: &[Arc<str>]) -> Checked {
         let count = resources.len();
-        if count > MOST_RESOURCES {
-            let problem = format!(
+        InvalidSetting::unless(count <= MOST_RESOURCES, "resource", || {
+            format!(
                 "{count} at once are more than {MOST_RESOURCES}: name fewer, or one that stands \
                  for them all"
-            );
-            return Err(InvalidSetting::new("resource", problem));
-        }
+            )
+        })?;
         resources.iter().try_for_each(|resource| self.check_resource(resource))
     }
 
-    pub(crate) fn check_resource(&self, resource: &str) -> Result<(), InvalidSetting> {
+    pub(crate) fn check_resource(&self, resource: &str) -> Checked {
         let shown = Escaped(resource);
         let problem = if resource.is_empty() {
             "is empty: name what is to be locked, such as \"orders:42\"".to_owned()
@@ -69,7 +65,7 @@ impl Options {
     }
 
     /// Checks whether the reserved text begins in the prefix and ends in `resource`.
-    pub(super) fn prefix_completes(&self, resource: &str) -> bool {
+    fn prefix_completes(&self, resource: &str) -> bool {
         let splits = (1..RESERVED.len()).map(|middle| RESERVED.split_at(middle));
         let mut splits = splits.filter(|(head, _)| self.key_prefix.ends_with(head));
         splits.any(|(_, tail)| resource.starts_with(tail))
@@ -123,6 +119,49 @@ impl Options {
     pub(crate) fn own_key(&self, name: &str) -> Arc<str> {
         format!("{}{RESERVED}{name}", self.key_prefix).into()
     }
+
+    /// Checks that names of resources can begin with `prefix`, which may be empty.
+    pub(crate) fn check_prefix(&self, prefix: &str) -> Checked {
+        let problem = if prefix.len() > LONGEST_RESOURCE {
+            let len = prefix.len();
+            format!("{len} bytes are more than {LONGEST_RESOURCE}: list a shorter prefix")
+        } else if prefix.contains(RESERVED) || self.prefix_completes(prefix) {
+            format!(
+                "{:?} leads to keys with \"{RESERVED}\", which are reserved and no locks: list another \
+                 prefix",
+                Escaped(prefix)
+            )
+        } else {
+            return Ok(());
+        };
+        Err(InvalidSetting::new("prefix", problem))
+    }
+
+    /// Returns the resource that a key in Redis locks, and the slot if it is of a permit; `None`
+    /// for other keys of our own, and for what cannot be locked.
+    pub(crate) fn lock_of<'a>(&self, key: &'a str) -> Option<(&'a str, Option<u8>)> {
+        let name = key.strip_prefix(&self.key_prefix)?;
+        let Some(own) = name.strip_prefix(RESERVED) else {
+            return self.check_resource(name).is_ok().then_some((name, None));
+        };
+        let (slot, name) = own.strip_prefix("slot:")?.split_once(':')?;
+        let slot = slot.parse().ok().filter(|slot| *slot < Slots::MOST)?;
+        // A number has other spellings, too: `+1`, `01`.
+        let is_ours = self.check_resource(name).is_ok() && *self.slot(name, slot) == *key;
+        is_ours.then_some((name, Some(slot)))
+    }
+
+    /// Returns the key of the readers of the resource that `key` locks.
+    pub(crate) fn readers_of(&self, key: &str) -> Arc<str> {
+        let resource = self.lock_of(key).map(|(resource, _)| resource).unwrap_or_default();
+        self.beside(resource).readers
+    }
+
+    /// Returns how the keys of all permits begin, whose semaphores' names follow after a number and
+    /// a colon.
+    pub(crate) fn slots_prefix(&self) -> Arc<str> {
+        self.own_key("slot:")
+    }
 }
 
 /// Returns the key of the readers of `resource`, whose own key is `key`.
@@ -132,7 +171,7 @@ pub(crate) fn readers_key(key: &str, resource: &str) -> Arc<str> {
 }
 
 /// Checks what is to stand behind a token.
-pub(crate) fn check_label(field: &'static str, label: &str) -> Result<(), InvalidSetting> {
+pub(crate) fn check_label(field: &'static str, label: &str) -> Checked {
     let problem = if label.len() > LONGEST_LABEL {
         let len = label.len();
         format!("{len} bytes are more than {LONGEST_LABEL}: a host and a process id will do")

@@ -35,7 +35,6 @@ macro_rules! event {
     }};
 }
 
-mod acquires;
 mod holds;
 #[cfg(feature = "metrics")]
 mod meters;
@@ -54,6 +53,7 @@ pub(crate) use no_span::Span;
 #[cfg(feature = "tracing")]
 pub(crate) use span::Span;
 
+use crate::failure::AcquireError;
 use crate::kind_name::{ByKind, KindName};
 use nodes::Node;
 use quorumlock_core::coordinator::{Coordinator, WATCHED, Watching};
@@ -103,6 +103,53 @@ impl Outlet {
     fn changed(&self, metric: Metric, place: usize, before: Option<&str>, now: Option<&str>) {
         before.inspect(|word| self.add(metric, place, word, -1.0));
         now.inspect(|word| self.add(metric, place, word, 1.0));
+    }
+
+    /// Reports the end of an acquire: its caller has this answer, or has gone if there is none.
+    pub(crate) fn ended(
+        &self,
+        span: &Span,
+        resource: &str,
+        waited: Duration,
+        answer: Option<Result<(), &AcquireError>>,
+    ) {
+        let outcome = match answer {
+            None => "cancelled",
+            Some(Ok(())) => "acquired",
+            Some(Err(AcquireError::Contended(_))) => "contended",
+            Some(Err(AcquireError::NoQuorum(_))) => "no_quorum",
+            Some(Err(AcquireError::Disagreement(_))) => "disagreement",
+            Some(Err(AcquireError::Overloaded(_))) => "overloaded",
+            Some(Err(AcquireError::InvalidSetting(_) | AcquireError::WrongContext(_))) => "invalid",
+            Some(Err(AcquireError::NoRandomness(_))) => "no_randomness",
+            Some(Err(AcquireError::Closed(_))) => "closed",
+        };
+        self.count(Metric::Acquires, outcome);
+        self.time(Metric::AcquireWait, outcome, waited);
+        #[cfg(feature = "tracing")]
+        {
+            let waited_ms = ms(waited);
+            span.end(outcome, waited_ms);
+            let error = answer.and_then(Result::err);
+            let error = error.map(|error| tracing::field::display(redacted::Redacted(error)));
+            match outcome {
+                "acquired" => event!(DEBUG in span: resource, outcome, waited_ms, "acquired"),
+                "no_quorum" | "disagreement" | "overloaded" | "no_randomness" => {
+                    event!(WARN in span: resource, outcome, waited_ms, error, "not acquired");
+                }
+                _ => event!(DEBUG in span: resource, outcome, waited_ms, error, "not acquired"),
+            }
+        }
+    }
+
+    /// Reports that a caller waits for a lock.
+    pub(crate) fn waits(&self, kind: KindName) {
+        self.moved(Metric::WaitingCallers, 0, kind.as_str(), 0, 1);
+    }
+
+    /// Reports that a caller that waited has its answer, or is gone.
+    pub(crate) fn waits_no_more(&self, kind: KindName) {
+        self.moved(Metric::WaitingCallers, 0, kind.as_str(), 1, 0);
     }
 }
 

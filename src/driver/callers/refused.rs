@@ -89,7 +89,7 @@ impl Callers {
 
     /// Returns the resource that has this key.
     pub(crate) fn resource(&self, key: &Arc<str>) -> Arc<str> {
-        match self.prefix {
+        match self.setup.options.key_prefix.len() {
             0 => key.clone(),
             prefix => key.get(prefix..).unwrap_or(key).into(),
         }

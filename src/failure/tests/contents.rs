@@ -6,8 +6,8 @@ use crate::fencing::{FencingToken, InvalidToken, StaleToken};
 use crate::guard::{DetachError, DowngradeError};
 use crate::inspect::{InspectError, Inspection};
 use crate::report::{Obstacle, Refusal};
-use crate::status::{NodeStanding, NodeStatus, Status};
 use quorumlock_core::quorum::Membership;
+use quorumlock_core::status::{NodeStanding, NodeStatus, Status};
 
 const MASTER: &str = "10.0.0.1:6379";
 const RESOURCE: &str = "orders:42";
