@@ -1,7 +1,7 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::{Acquire, Held, Terms};
-use crate::driver::{Acquirer, Ahead, Handle, LockRequest, Request, Won};
+use crate::driver::{Acquirer, Ahead, Caller, LockRequest, Request, Won};
 use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
@@ -12,7 +12,6 @@ use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -99,28 +98,20 @@ pub trait Asking<G: Held>: Send + Unpin + 'static {
     }
 }
 
-/// Asks the driver.
+/// Asks the driver. A waiter keeps no more than waiting takes: there may be many of them, and each may wait for long.
 #[allow(missing_debug_implementations, reason = "its future is shown instead")]
-pub struct Direct<G: Held> {
-    state: State<G>,
-}
-
-/// A waiter keeps no more than waiting takes: there may be many of them, and each may wait for long.
-enum State<G: Held> {
+pub enum Direct<G: Held> {
     Unasked(Acquire<G>),
     Waiting(Waiting),
     Done,
 }
 
-struct Waiting {
-    driver: Handle,
-    resource: Arc<str>,
+/// An acquire that the driver has, until its answer is taken.
+#[allow(missing_debug_implementations, reason = "its future is shown instead")]
+pub struct Waiting {
+    caller: Caller,
     request: RequestId,
     began: Instant,
-    kind: KindName,
-    span: Span,
-    /// How many are ahead of it, if it is fair.
-    ahead: Option<Ahead>,
     answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
 }
 
@@ -134,20 +125,13 @@ impl Terms {
         let is_shared = matches!(self.resources, Resources::Read(_));
         let span = Span::acquire(&resource, terms.fences.is_some(), is_shared);
         let ahead = terms.is_fair.then(Ahead::default);
-        let acquirer = Acquirer {
-            driver: driver.clone(),
-            resource: resource.clone(),
-            kind,
-            waits: terms.wait != Nanos::ZERO,
-            span: span.clone(),
-            ahead: ahead.clone(),
-            reply,
-        };
-        driver.acquire(LockRequest { request, terms, acquirer });
+        let caller = Caller { driver, resource, kind, span, ahead };
+        let acquirer = Acquirer { caller: caller.clone(), waits: terms.wait != Nanos::ZERO, reply };
+        caller.driver.acquire(LockRequest { request, terms, acquirer });
         if WATCHED {
-            driver.outlet().waits(kind);
+            caller.driver.outlet().waits(kind);
         }
-        Waiting { driver, resource, request, began, kind, span, ahead, answer }
+        Waiting { caller, request, began, answer }
     }
 }
 
@@ -158,35 +142,48 @@ impl Waiting {
         &self,
         answer: Option<Result<Won, Box<AcquireError>>>,
     ) -> Result<Guard<K>, AcquireError> {
-        match answer {
-            Some(Ok(Won { lock, token, slot })) => match lock.pick_up() {
-                Ok((driver, hold)) => Ok(Guard::new(driver, hold, token, slot)),
-                Err(None) => {
-                    let waited = self.driver.now().since(self.began);
-                    Err(NoQuorum::picked_up_late(self.resource.clone(), waited).into())
-                }
-                Err(Some(closed)) => Err(closed.into()),
-            },
-            Some(Err(error)) => Err(*error),
-            None => Err(self.driver.closed().into()),
+        let Caller { driver, resource, .. } = &self.caller;
+        let Won { lock, token, slot } =
+            answer.ok_or_else(|| driver.closed())?.map_err(|error| *error)?;
+        match lock.pick_up() {
+            Ok((driver, hold)) => Ok(Guard::new(driver, hold, token, slot)),
+            Err(None) => {
+                let waited = driver.now().since(self.began);
+                Err(NoQuorum::picked_up_late(resource.clone(), waited).into())
+            }
+            Err(Some(closed)) => Err(closed.into()),
         }
     }
 
     /// Reports that the caller has its answer, or has gone.
     fn report(&self, answer: Option<Result<(), &AcquireError>>) {
-        let (outlet, waited) = (self.driver.outlet(), self.driver.now().since(self.began));
-        outlet.waits_no_more(self.kind);
-        outlet.ended(&self.span, &self.resource, waited, answer);
+        let Caller { driver, resource, kind, span, .. } = &self.caller;
+        let (outlet, waited) = (driver.outlet(), driver.now().since(self.began));
+        outlet.waits_no_more(*kind);
+        outlet.ended(span, resource, waited, answer);
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.answer.is_terminated() {
+            // Before the cancellation, which may pass by the acquire: the driver begins none whose caller has gone.
+            self.answer.close();
+            self.caller.driver.send(Request::Cancel(self.request));
+            if WATCHED {
+                self.report(None);
+            }
+        }
     }
 }
 
 impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<G> for Direct<G> {
     fn new(acquire: Acquire<G>) -> Self {
-        Self { state: State::Unasked(acquire) }
+        Self::Unasked(acquire)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<G::Guard, AcquireError>> {
-        if let State::Unasked(Acquire { terms, .. }) = &self.state {
+        if let Self::Unasked(Acquire { terms, .. }) = self {
             let request = match terms.request(K::IS_FENCED) {
                 Ok(request) => request,
                 Err(invalid) => {
@@ -196,7 +193,7 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
                         let (span, answer) = (Span::none(), Some(Err(&error)));
                         driver.outlet().ended(&span, &resource, Duration::ZERO, answer);
                     }
-                    self.state = State::Done;
+                    *self = Self::Done;
                     return Poll::Ready(Err(error));
                 }
             };
@@ -206,39 +203,26 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
                 let (driver, resource) = (terms.redlock.driver(), terms.resources.shown());
                 if let Some(hold) = driver.take_idle(request.keys.first(), &resource, &warm) {
                     let guard = Guard::new(driver.clone(), hold, None, None);
-                    self.state = State::Done;
+                    *self = Self::Done;
                     return Poll::Ready(Ok(guard));
                 }
             }
-            self.state = State::Waiting(terms.ask(request, K::NAME));
+            *self = Self::Waiting(terms.ask(request, K::NAME));
         }
-        let State::Waiting(waiting) = &mut self.state else { return Poll::Pending };
+        let Self::Waiting(waiting) = self else { return Poll::Pending };
         let answer = ready!(Pin::new(&mut waiting.answer).poll(cx));
         let result = waiting.picked_up(answer.ok());
         if WATCHED {
             waiting.report(Some(result.as_ref().map(|_| ())));
         }
-        self.state = State::Done;
+        *self = Self::Done;
         Poll::Ready(result)
     }
 
     fn ahead(&self) -> Option<usize> {
-        match &self.state {
-            State::Waiting(waiting) => waiting.ahead.as_ref()?.get(),
-            State::Unasked(_) | State::Done => None,
-        }
-    }
-}
-
-impl<G: Held> Drop for Direct<G> {
-    fn drop(&mut self) {
-        if let State::Waiting(waiting) = &mut self.state {
-            // Before the cancellation, which may pass by the acquire: the driver begins none whose caller has gone.
-            waiting.answer.close();
-            waiting.driver.send(Request::Cancel(waiting.request));
-            if WATCHED {
-                waiting.report(None);
-            }
+        match self {
+            Self::Waiting(waiting) => waiting.caller.ahead.as_ref()?.get(),
+            Self::Unasked(_) | Self::Done => None,
         }
     }
 }

@@ -33,7 +33,7 @@ fn asked<G: Held>(acquire: Acquire<G>, inbox: &mut Inbox) -> (AcquireRequest, St
     let (asked, cancelled) = inbox.try_recv();
     let LockRequest { terms, acquirer, .. } = asked.expect("it asks");
     assert!(matches!(cancelled, Some(Request::Cancel(_))), "dropped, it is cancelled");
-    (terms, acquirer.resource.to_string())
+    (terms, acquirer.caller.resource.to_string())
 }
 
 fn names(keys: &Keys) -> Vec<&str> {
@@ -151,7 +151,7 @@ fn a_label_of_the_call_goes_along_and_is_checked() {
 #[cfg(feature = "embedded")]
 mod answered {
     use super::*;
-    use crate::driver::{Acquirer, Won};
+    use crate::driver::{Acquirer, Caller, Won};
     use crate::embedded::Masters;
     use crate::fencing::FencingToken;
     use crate::telemetry::Span;
@@ -164,8 +164,8 @@ mod answered {
         let driver = redlock.driver().clone();
         let (request, kind) = (driver.next_request(), crate::kind_name::KindName::Plain);
         let (resource, span, theirs) = ("r".into(), Span::none(), driver.clone());
-        let acquirer =
-            Acquirer { driver: theirs, resource, kind, waits: true, span, ahead: None, reply };
+        let caller = Caller { driver: theirs, resource, kind, span, ahead: None };
+        let acquirer = Acquirer { caller, waits: true, reply };
         driver.acquire(LockRequest { request, terms, acquirer });
         answer.await.unwrap().unwrap()
     }

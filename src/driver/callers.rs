@@ -6,7 +6,7 @@ mod refused;
 use super::clock::Clock;
 use super::holds::Holds;
 use super::lease_state::IdleLocks;
-use super::request::{Acquirer, LockRequest, ReleaseResult, Reply, Request, Won};
+use super::request::{Acquirer, Caller, LockRequest, ReleaseResult, Reply, Request, Won};
 use super::{Handle, LeaseState, ReleaseOnDrop, Setup};
 use crate::failure::{ConnectError, ExtendError, LossReason, NoRandomness, NotReady, Why};
 use crate::fencing::FencingToken;
@@ -161,7 +161,8 @@ impl Callers {
                 Event::Connected => self.connected(now, machine),
                 Event::Acquired { request, attempt, deadline, ballot } => {
                     if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
-                        let Acquirer { driver, resource, kind, reply, .. } = acquirer;
+                        let Acquirer { caller, reply, .. } = acquirer;
+                        let Caller { driver, resource, kind, .. } = caller;
                         let hold = LeaseState::new(attempt, resource, kind, now, deadline);
                         let (token, slot) =
                             (ballot.map(FencingToken::of_win), machine.slot(attempt));
@@ -213,7 +214,7 @@ impl Callers {
                 }
                 Event::Ahead { request, ahead } => {
                     let acquirer = self.waiting.acquirers.get(&request);
-                    let shown = acquirer.and_then(|acquirer| acquirer.ahead.as_ref());
+                    let shown = acquirer.and_then(|acquirer| acquirer.caller.ahead.as_ref());
                     shown.inspect(|shown| shown.set(ahead));
                 }
                 Event::Heard { listener, .. } => {
@@ -252,8 +253,8 @@ impl Callers {
                 }
                 Event::Observed(observation) => {
                     let acquire = |request: RequestId| {
-                        let acquirer = self.waiting.acquirers.get(&request)?;
-                        Some((&acquirer.span, &*acquirer.resource))
+                        let Acquirer { caller, .. } = self.waiting.acquirers.get(&request)?;
+                        Some((&caller.span, &*caller.resource))
                     };
                     let hold = |attempt: AttemptId| {
                         let hold = self.holds.get(attempt)?;

@@ -25,7 +25,7 @@ use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use release_on_drop::ReleaseOnDrop;
 pub(crate) use request::{
-    Acquirer, AdoptResult, Ahead, LockRequest, Own, ReleaseResult, Request, Won,
+    Acquirer, AdoptResult, Ahead, Caller, LockRequest, Own, ReleaseResult, Request, Won,
 };
 
 use crate::address::Brought;

@@ -82,17 +82,23 @@ pub(crate) enum Request {
     Run(Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant) + Send>),
 }
 
-/// A caller that waits for a lock, and the answers that it gets.
-pub(crate) struct Acquirer {
+/// What a caller that waits for a lock and the driver both need of it.
+#[derive(Clone)]
+pub(crate) struct Caller {
     pub(crate) driver: Handle,
     pub(crate) resource: Arc<str>,
     pub(crate) kind: KindName,
-    /// It goes on while another holder has the lock.
-    pub(crate) waits: bool,
     /// The span for everything that is reported about it.
     pub(crate) span: Span,
-    /// Where to note how many are ahead of it, if it is fair.
+    /// How many are ahead of it, if it is fair.
     pub(crate) ahead: Option<Ahead>,
+}
+
+/// A caller that waits for a lock, and the answers that it gets.
+pub(crate) struct Acquirer {
+    pub(crate) caller: Caller,
+    /// It goes on while another holder has the lock.
+    pub(crate) waits: bool,
     /// An error is boxed: the memory for the answer is kept as long as the caller waits.
     pub(crate) reply: Reply<Result<Won, Box<AcquireError>>>,
 }
@@ -110,7 +116,7 @@ impl Acquirer {
     ) {
         held.retain(|held| blocked.iter().all(|(resource, _)| resource != held));
         let Failure { kind, reports: nodes, attempts, ahead, .. } = failure;
-        let resource = self.resource.clone();
+        let resource = self.caller.resource.clone();
         self.refused(match kind {
             FailureKind::Contended(obstacle) => Contended {
                 resource,

@@ -82,7 +82,8 @@ impl Callers {
         let lent = self.idle_locks.guards();
         let all = self.holds.iter().chain(&lent);
         let held = all.filter(|hold| hold.held(now).held >= waited);
-        let held = held.map(|hold| &hold.resource).filter(|held| **held != acquirer.resource);
+        let held =
+            held.map(|hold| &hold.resource).filter(|held| **held != acquirer.caller.resource);
         let held: Vec<_> = held.take(MOST_NAMED + 1).cloned().collect();
         if held.len() > MOST_NAMED { Vec::new() } else { held }
     }
