@@ -140,14 +140,12 @@ impl<K: Kind> Adopt<K> {
         answer: AdoptResult,
     ) -> Result<Guard<K>, AdoptErrorKind> {
         Err(match answer {
-            Ok(lock) => match lock.pick_up() {
-                Ok((driver, hold)) => {
-                    let token = self.detached.as_ref().and_then(Detached::token);
-                    return Ok(Guard::new(driver, hold, token, None));
-                }
-                Err(None) => TooLate { resource, reason: LossReason::Lapsed }.into(),
-                Err(Some(closed)) => closed.into(),
-            },
+            Ok(lock) => {
+                let late = || TooLate { resource, reason: LossReason::Lapsed }.into();
+                let (driver, hold) = lock.pick_up::<AdoptErrorKind>(late)?;
+                let token = self.detached.as_ref().and_then(Detached::token);
+                return Ok(Guard::new(driver, hold, token, None));
+            }
             Err(NotAdopted::HeldHere) => HeldHere { resource }.into(),
             Err(NotAdopted::Lost(reason)) => TooLate { resource, reason }.into(),
             Err(NotAdopted::Unconfirmed(nodes)) => {

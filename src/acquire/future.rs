@@ -145,14 +145,12 @@ impl Waiting {
         let Caller { driver, resource, .. } = &self.caller;
         let Won { lock, token, slot } =
             answer.ok_or_else(|| driver.closed())?.map_err(|error| *error)?;
-        match lock.pick_up() {
-            Ok((driver, hold)) => Ok(Guard::new(driver, hold, token, slot)),
-            Err(None) => {
-                let waited = driver.now().since(self.began);
-                Err(NoQuorum::picked_up_late(resource.clone(), waited).into())
-            }
-            Err(Some(closed)) => Err(closed.into()),
-        }
+        let late = || {
+            let waited = driver.now().since(self.began);
+            AcquireError::from(NoQuorum::picked_up_late(resource.clone(), waited))
+        };
+        let (driver, hold) = lock.pick_up(late)?;
+        Ok(Guard::new(driver, hold, token, slot))
     }
 
     /// Reports that the caller has its answer, or has gone.

@@ -1,6 +1,5 @@
 //! The callers that wait for answers, and the locks that are held.
 
-mod extended;
 mod refused;
 
 use super::clock::Clock;
@@ -11,12 +10,8 @@ use super::{Handle, LeaseState, ReleaseOnDrop, Setup};
 use crate::failure::{ConnectError, ExtendError, LossReason, NoRandomness, NotReady, Why};
 use crate::fencing::FencingToken;
 use crate::released::Released;
-use crate::report::Obstacle;
 use crate::telemetry::{Outlet, Telemetry};
-use quorumlock_core::coordinator::{
-    Adopted, AttemptId, Coordinator, DetachedLock, Event, Invariant, NotAdopted, NotExtended,
-    Release, RequestId,
-};
+use quorumlock_core::coordinator::{AttemptId, Coordinator, Event, Invariant, Release, RequestId};
 use quorumlock_core::quorum::Instant;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,30 +20,20 @@ use tokio::sync::{Notify, oneshot};
 /// The callers that wait for answers of the same type.
 type ByRequest<T> = BTreeMap<RequestId, T>;
 
-/// The answer to a caller that has failed, from the obstacle under each key.
-type RefusedAnswer = Box<dyn FnOnce(&Callers, &Coordinator, Vec<Option<Obstacle>>) + Send>;
-
-/// The answer to a caller that detaches a lock.
-type DetachAnswer = Box<
-    dyn FnOnce(&mut Callers, &Coordinator, Instant, Result<Box<DetachedLock>, NotExtended>) + Send,
->;
-
-/// The answer to a caller that adopts a lock.
-type AdoptAnswer = Box<dyn FnOnce(&mut Callers, Instant, Result<Adopted, NotAdopted>) + Send>;
+/// What is done with the event that ends a request.
+pub(super) type Answer = Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant, Event) + Send>;
 
 /// The ways of answers to all callers. Dropped without an answer if the hold it is about is over, or the driver
 /// ends.
 #[derive(Default)]
 pub(super) struct Waiting {
     acquirers: ByRequest<Acquirer>,
-    /// They have failed, and what was in the way is being asked.
-    refused: ByRequest<RefusedAnswer>,
+    /// Those that may still get a lock, or are asking what was in the way of one: dropped once the client is closed.
+    pub(super) wanted: ByRequest<Answer>,
     pub(super) extenders: ByRequest<Reply<Result<Instant, ExtendError>>>,
     releasers: ByRequest<Releaser>,
-    pub(super) detachers: ByRequest<DetachAnswer>,
-    pub(super) adopters: ByRequest<AdoptAnswer>,
-    /// The callers of questions to the masters, whose answer is the event itself.
-    pub(super) asked: ByRequest<Reply<Event>>,
+    /// The callers of all other requests.
+    pub(super) asked: ByRequest<Answer>,
     /// Notified for as long as they listen.
     pub(super) listeners: ByRequest<Arc<Notify>>,
 }
@@ -112,7 +97,7 @@ impl Callers {
         match request {
             Request::Cancel(request) => {
                 self.waiting.acquirers.remove(&request);
-                self.waiting.refused.remove(&request);
+                self.waiting.wanted.remove(&request);
                 machine.handle_cancel(now, request);
             }
             Request::Extend { request, attempt, reply } => {
@@ -176,11 +161,6 @@ impl Callers {
                 Event::NotAcquired { request, failure, waited } => {
                     asks |= self.not_acquired(machine, now, request, failure, waited);
                 }
-                Event::InTheWay { request, found } => {
-                    if let Some(answer) = self.waiting.refused.remove(&request) {
-                        answer(self, machine, found);
-                    }
-                }
                 Event::NoRandomness { request } => {
                     if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
                         acquirer.refused(NoRandomness.into());
@@ -204,12 +184,19 @@ impl Callers {
                         });
                     }
                 }
-                Event::Inspected { request, .. }
+                Event::InTheWay { request, .. }
+                | Event::Inspected { request, .. }
                 | Event::ForceReleased { request, .. }
                 | Event::Asked { request, .. }
-                | Event::Looked { request, .. } => {
-                    if let Some(reply) = self.waiting.asked.remove(&request) {
-                        let _ = reply.send(event);
+                | Event::Looked { request, .. }
+                | Event::Detached { request, .. }
+                | Event::Adopted { request, .. } => {
+                    let Waiting { wanted, asked, .. } = &mut self.waiting;
+                    let answer = wanted.remove(&request).or_else(|| asked.remove(&request));
+                    if let Some(answer) = answer {
+                        answer(self, machine, now, event);
+                    } else if let Event::Adopted { result: Ok(adopted), .. } = event {
+                        machine.handle_release(now, None, adopted.attempt, true);
                     }
                 }
                 Event::Ahead { request, ahead } => {
@@ -239,18 +226,6 @@ impl Callers {
                     return true;
                 }
                 Event::Lost { attempt, reason } => self.lost(machine, attempt, reason),
-                Event::Detached { request, result, .. } => {
-                    if let Some(answer) = self.waiting.detachers.remove(&request) {
-                        answer(self, machine, now, result);
-                    }
-                }
-                Event::Adopted { request, result } => {
-                    if let Some(answer) = self.waiting.adopters.remove(&request) {
-                        answer(self, now, result);
-                    } else if let Ok(adopted) = result {
-                        machine.handle_release(now, None, adopted.attempt, true);
-                    }
-                }
                 Event::Observed(observation) => {
                     let acquire = |request: RequestId| {
                         let Acquirer { caller, .. } = self.waiting.acquirers.get(&request)?;
@@ -308,8 +283,8 @@ impl Callers {
 impl Waiting {
     #[cfg(all(test, feature = "embedded"))]
     fn len(&self) -> usize {
-        let held = self.extenders.len() + self.releasers.len() + self.detachers.len();
-        let wanted = self.acquirers.len() + self.refused.len() + self.adopters.len();
+        let held = self.extenders.len() + self.releasers.len();
+        let wanted = self.acquirers.len() + self.wanted.len();
         held + wanted + self.asked.len() + self.listeners.len()
     }
 
@@ -317,8 +292,7 @@ impl Waiting {
     /// from now on: they find that the driver ends.
     fn close(&mut self) {
         self.acquirers.clear();
-        self.refused.clear();
-        self.adopters.clear();
+        self.wanted.clear();
         std::mem::take(&mut self.listeners).into_values().for_each(|ear| ear.notify_one());
     }
 }

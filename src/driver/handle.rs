@@ -1,6 +1,6 @@
 //! The way to the driver, which handles, guards and waiting callers share.
 
-use super::callers::{Callers, Unready};
+use super::callers::{Answer, Callers, Unready};
 use super::clock::Clock;
 use super::inbox::Requests;
 use super::process::Process;
@@ -120,7 +120,8 @@ impl Handle {
         let (request, (reply, answer)) = (self.next_request(), oneshot::channel());
         self.run(move |callers, machine, now| {
             if !callers.closing {
-                callers.waiting.asked.insert(request, reply);
+                let answer: Answer = Box::new(|_, _, _, event| _ = reply.send(event));
+                callers.waiting.asked.insert(request, answer);
                 ask(machine, now, request);
             }
         });

@@ -3,7 +3,6 @@
 use super::LeaseState;
 use crate::kind_name::{ByKind, KindName};
 use quorumlock_core::coordinator::AttemptId;
-use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -64,17 +63,6 @@ impl Holds {
     /// Returns all of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<LeaseState>> {
         self.slots.iter().flatten()
-    }
-
-    /// Ends `from`, and holds `to` in its place. If `from` is over, so is `to`.
-    pub(super) fn succeed(&mut self, now: Instant, from: &LeaseState, to: Arc<LeaseState>) {
-        match self.remove(from.attempt) {
-            Some(held) => {
-                held.hand_on(now, &to);
-                self.keep(to);
-            }
-            None => from.end_too(now, &to),
-        }
     }
 
     /// Removes and returns all of them.

@@ -7,7 +7,7 @@ mod callers;
 mod catching_up;
 pub(crate) mod clock;
 mod dial;
-mod hand_over;
+mod guards;
 mod handle;
 mod holds;
 pub(crate) mod inbox;
@@ -15,15 +15,14 @@ mod lease_state;
 pub(crate) mod link;
 mod process;
 pub(crate) mod random;
-mod release_on_drop;
 mod request;
 pub(crate) mod runtime;
 
 use callers::Callers;
+pub(crate) use guards::ReleaseOnDrop;
 pub(crate) use handle::{Ended, Handle, Listening, WeakHandle};
 use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
-pub(crate) use release_on_drop::ReleaseOnDrop;
 pub(crate) use request::{
     Acquirer, AdoptResult, Ahead, Caller, LockRequest, Own, ReleaseResult, Request, Won,
 };

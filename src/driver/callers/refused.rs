@@ -1,10 +1,10 @@
 //! The answer to a caller that another holder has kept from a lock: the client asks once what was
 //! in the way, after everything that is owed has been queued.
 
-use super::Callers;
+use super::{Answer, Callers};
 use crate::driver::Acquirer;
 use crate::report::Obstacle;
-use quorumlock_core::coordinator::{Coordinator, Failure, FailureKind, Question, RequestId};
+use quorumlock_core::coordinator::{Coordinator, Event, Failure, FailureKind, Question, RequestId};
 use quorumlock_core::quorum::Instant;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,24 +28,24 @@ impl Callers {
         match (failure.unnamed.take(), &failure.kind) {
             (Some(keys), FailureKind::Contended(Obstacle::Holder(None))) if !self.closing => {
                 machine.handle_question(now, Question::in_the_way(request, &keys));
-                let answer =
-                    move |callers: &Self, machine: &Coordinator, found: Vec<Option<Obstacle>>| {
-                        let blocked = keys.iter().zip(found).filter_map(|(key, obstacle)| {
-                            // The next acquire of this client may have it by now.
-                            let is_ours = machine.is_held_here(key);
-                            Some((callers.resource(key), obstacle.filter(|_| !is_ours)?))
-                        });
-                        let mut blocked: Vec<_> = blocked.collect();
-                        if let Some((_, obstacle)) = blocked.first() {
-                            failure.kind = FailureKind::Contended(Obstacle::clone(obstacle));
-                        }
-                        if keys.len() == 1 {
-                            blocked.clear();
-                        }
-                        let quorum = machine.masters().membership();
-                        acquirer.failed(failure, waited, quorum, blocked, held);
-                    };
-                self.waiting.refused.insert(request, Box::new(answer));
+                let answer: Answer = Box::new(move |callers, machine, _, event| {
+                    let Event::InTheWay { found, .. } = event else { return };
+                    let blocked = keys.iter().zip(found).filter_map(|(key, obstacle)| {
+                        // The next acquire of this client may have it by now.
+                        let is_ours = machine.is_held_here(key);
+                        Some((callers.resource(key), obstacle.filter(|_| !is_ours)?))
+                    });
+                    let mut blocked: Vec<_> = blocked.collect();
+                    if let Some((_, obstacle)) = blocked.first() {
+                        failure.kind = FailureKind::Contended(Obstacle::clone(obstacle));
+                    }
+                    if keys.len() == 1 {
+                        blocked.clear();
+                    }
+                    let quorum = machine.masters().membership();
+                    acquirer.failed(failure, waited, quorum, blocked, held);
+                });
+                self.waiting.wanted.insert(request, answer);
                 return true;
             }
             (Some(keys), FailureKind::Contended(Obstacle::OwnGuard)) => {

@@ -247,7 +247,7 @@ pub(super) const ALL: &[Operation] = &[
             drop(election.run("me", async |_| tokio::time::sleep(20 * MS).await).await);
         })
     }),
-    operation!("election/leadership::resign", "resign", Holds, |stage| {
+    operation!("election/mod::resign", "resign", Holds, |stage| {
         let leadership = stage.redlock.election(KEY).campaign("me").await.unwrap();
         all_answered().await;
         Begun::new(async move { drop(leadership.resign().await) })
@@ -256,7 +256,7 @@ pub(super) const ALL: &[Operation] = &[
         let election = stage.redlock.election(KEY);
         Begun::new(async move { drop(election.leader().await) })
     }),
-    operation!("election/leaders::next", "observe", Neither, |stage| {
+    operation!("election/watch::next", "observe", Neither, |stage| {
         let mut leaders = stage.redlock.election(KEY).observe();
         Begun::new(async move { drop(leaders.next().await) })
     }),
@@ -367,11 +367,11 @@ pub(super) const ALL: &[Operation] = &[
         let mut locks = stage.redlock.list("");
         Begun::new(async move { while locks.next().await.is_some() {} })
     }),
-    operation!("status::status", "status", Neither, |stage| {
+    operation!("redlock::status", "status", Neither, |stage| {
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.status().await) })
     }),
-    operation!("status::wait_until_ready", "wait_until_ready", Neither, |stage| {
+    operation!("redlock::wait_until_ready", "wait_until_ready", Neither, |stage| {
         let redlock = stage.redlock.clone();
         Begun::new(async move { drop(redlock.wait_until_ready(TTL).await) })
     }),
@@ -387,7 +387,7 @@ pub(super) const ALL: &[Operation] = &[
         settle().await;
         Begun::new(async move { drop(ending.shutdown().await) }).keeping(blocking)
     }),
-    operation!("builder/connect::connect", "connect", Neither, |stage| {
+    operation!("builder::connect", "connect", Neither, |stage| {
         let builder = stage.third_to_be();
         // All of `connect`, except for the clock that it names.
         Begun::new(async move { drop(builder.connect_on(Clock::tokio()).await) })
