@@ -1,6 +1,5 @@
 //! The setup of a `Redlock`.
 
-mod credentials;
 mod nodes;
 
 use crate::address::TlsConfig;

@@ -2,8 +2,7 @@
 
 mod detach_error;
 mod downgrade;
-mod not_after;
-mod wanted;
+mod passed_on;
 
 pub use detach_error::DetachError;
 pub use downgrade::DowngradeError;

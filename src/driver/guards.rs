@@ -95,7 +95,8 @@ impl Handle {
         let now = self.now();
         // From here on, no lease of this guard may report that it is valid.
         let in_time = hold.give_up(now);
-        if in_time && ends_well && self.is_here() && hold.put_back(now) {
+        let goes_back = in_time && ends_well && self.is_here();
+        if goes_back && hold.lent.as_ref().is_some_and(|lent| lent.give_back(now)) {
             self.outlet().kept(Some(hold.held(now)), "idle");
             return None;
         }

@@ -12,7 +12,7 @@ use quorumlock_core::quorum::Instant;
 use quorumlock_core::shelf::WarmTerms;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
 /// The outcome of the driver, and why it has ended, set once it has.
@@ -59,11 +59,6 @@ impl Handle {
 
     pub(crate) fn clock(&self) -> Clock {
         self.0.clock
-    }
-
-    /// Returns the time of the wall clock, which may be set at any moment.
-    pub(crate) fn wall(&self) -> SystemTime {
-        self.0.clock.wall()
     }
 
     pub(crate) fn next_request(&self) -> RequestId {
@@ -206,7 +201,7 @@ impl Handle {
 
     /// Lets the driver learn of the guard of `hold` before a request of it, if it has not heard of it.
     pub(crate) fn claim(&self, hold: &LeaseState) {
-        if hold.keep() {
+        if hold.lent.as_ref().is_some_and(|lent| lent.claim()) {
             self.send(Request::Claimed(hold.attempt));
         }
     }

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) type IdleLocks = Shelf<Arc<LeaseState>>;
 
 /// The place of one of them.
-type OnShelf = Lent<Arc<LeaseState>>;
+pub(super) type OnShelf = Lent<Arc<LeaseState>>;
 
 /// One held lock, as seen from both sides.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) struct LeaseState {
     /// Another client has asked for the lock.
     asked: Latch,
     /// Its place on the shelf, if the shelf has lent it to the guard.
-    lent: Option<Arc<OnShelf>>,
+    pub(super) lent: Option<Arc<OnShelf>>,
     deadline: AtomicDeadline,
     watch: Mutex<Watch>,
 }
@@ -93,17 +93,6 @@ impl LeaseState {
         let mut state = Self::new(lent.attempt(), resource, KindName::Plain, now, lent.deadline());
         state.lent = Some(lent.clone());
         state
-    }
-
-    /// Puts the lock of a guard that is over back on the shelf. Returns `false` if that is for the coordinator to
-    /// do.
-    pub(crate) fn put_back(&self, now: Instant) -> bool {
-        self.lent.as_ref().is_some_and(|lent| lent.give_back(now))
-    }
-
-    /// Keeps the lock for its guard. Returns whether the coordinator has yet to learn of the guard.
-    pub(crate) fn keep(&self) -> bool {
-        self.lent.as_ref().is_some_and(|lent| lent.claim())
     }
 
     /// Returns the state for the reader's guard that follows this one. Its caller has it already.

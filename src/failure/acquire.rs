@@ -96,11 +96,7 @@ impl AcquireError {
             Self::Contended(error) => &error.nodes,
             Self::NoQuorum(error) => &error.nodes,
             Self::Disagreement(error) => &error.nodes,
-            Self::Overloaded(_)
-            | Self::InvalidSetting(_)
-            | Self::WrongContext(_)
-            | Self::NoRandomness(_)
-            | Self::Closed(_) => &[],
+            _ => &[],
         }
     }
 }
@@ -207,18 +203,11 @@ impl NoQuorum {
     /// Returns the number of masters that may vote, if too few may: `None` if a master has granted,
     /// or has left it open.
     fn may_vote(&self) -> Option<usize> {
-        let mut able = 0;
-        for node in &self.nodes {
-            match &node.answer {
-                Answer::Granted | Answer::Unknown(_) | Answer::Refused(Refusal::Server(_)) => {
-                    return None;
-                }
-                Answer::Available => able += 1,
-                answer if refuses_the_lock(answer) => able += 1,
-                _ => {}
-            }
-        }
-        Some(able)
+        let able = |node: &NodeReport| match &node.answer {
+            Answer::Granted | Answer::Unknown(_) | Answer::Refused(Refusal::Server(_)) => None,
+            answer => Some(usize::from(*answer == Answer::Available || refuses_the_lock(answer))),
+        };
+        self.nodes.iter().map(able).sum()
     }
 
     /// Returns the error for a lock that was won, but that the caller's task picked up only after
@@ -229,25 +218,7 @@ impl NoQuorum {
 }
 
 impl Contended {
-    /// Writes what is in the way, and the time that this took if no quorum refused.
-    fn fmt_obstacles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = [(self.resource.clone(), self.obstacle.clone())];
-        let all = if self.blocked().is_empty() { &whole } else { self.blocked() };
-        for (place, (resource, obstacle)) in all.iter().enumerate() {
-            f.write_str(if place == 0 { "" } else { ", " })?;
-            self.fmt_obstacle(f, resource, obstacle)?;
-        }
-        self.fmt_held(f)?;
-        match self.obstacle {
-            Obstacle::OwnGuard => write!(
-                f,
-                " (after {}): to nest, acquire through one Redlock::reentrant()",
-                Span(self.waited)
-            ),
-            _ => Ok(()),
-        }
-    }
-
+    /// Writes one thing that is in the way, and the time that this took if no quorum refused.
     fn fmt_obstacle(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -302,7 +273,23 @@ impl Contended {
 
 impl fmt::Display for Contended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_obstacles(f)?;
+        let whole = [(self.resource.clone(), self.obstacle.clone())];
+        let all = if self.blocked().is_empty() { &whole } else { self.blocked() };
+        for (place, (resource, obstacle)) in all.iter().enumerate() {
+            f.write_str(if place == 0 { "" } else { ", " })?;
+            self.fmt_obstacle(f, resource, obstacle)?;
+        }
+        // That is a fact, and no verdict: most of it has nothing to do with the contended lock.
+        let held = self.held_meanwhile();
+        for (place, resource) in held.iter().enumerate() {
+            let before = if place == 0 { ", this client held " } else { ", " };
+            write!(f, "{before}{:?}", Escaped(resource))?;
+        }
+        f.write_str(if held.is_empty() { "" } else { " meanwhile" })?;
+        if self.obstacle == Obstacle::OwnGuard {
+            let waited = Span(self.waited);
+            write!(f, " (after {waited}): to nest, acquire through one Redlock::reentrant()")?;
+        }
         if self.nodes.is_empty() || matches!(self.obstacle, Obstacle::Permits { .. }) {
             return Ok(());
         }
@@ -357,14 +344,11 @@ impl fmt::Display for NoQuorum {
             f.write_str(WARMING_UP)?;
         }
         if self.is_too_late() {
-            f.write_str(SHORT_TTL)?;
+            f.write_str("; if neither masters nor this process were held up, raise ttl")?;
         }
         f.write_str(if_slow(&self.nodes))
     }
 }
-
-/// The advice about a ttl that is over before the answers arrive.
-const SHORT_TTL: &str = "; if neither masters nor this process were held up, raise ttl";
 
 /// The advice about masters that have just started.
 const WARMING_UP: &str = "; a master that has just started may have forgotten what it had granted: \
@@ -382,9 +366,6 @@ const fn refuses_the_lock(answer: &Answer) -> bool {
 
 /// Returns what an acquire has cost, and what every master said.
 fn tail(waited: Duration, attempts: u32, nodes: &[NodeReport]) -> String {
-    let attempts = match attempts {
-        1 => "1 attempt".to_owned(),
-        n => format!("{n} attempts"),
-    };
-    format!(" (after {}, {attempts}){}", Span(waited), listed(nodes))
+    let more = if attempts == 1 { "" } else { "s" };
+    format!(" (after {}, {attempts} attempt{more}){}", Span(waited), listed(nodes))
 }

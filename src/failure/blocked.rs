@@ -2,8 +2,7 @@
 //! by the client itself.
 
 use super::Contended;
-use crate::report::{Escaped, Obstacle};
-use std::fmt;
+use crate::report::Obstacle;
 use std::sync::Arc;
 
 /// Behind a pointer, since nearly every error has none of it.
@@ -64,16 +63,5 @@ impl Contended {
     /// ```
     pub fn held_meanwhile(&self) -> &[Arc<str>] {
         self.blocked.as_ref().map_or(&[], |blocked| &blocked.held)
-    }
-
-    /// Writes what this client held meanwhile. That is a fact, and no verdict: most of it has nothing to do
-    /// with the contended lock.
-    pub(super) fn fmt_held(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = self.held_meanwhile();
-        for (place, resource) in held.iter().enumerate() {
-            let before = if place == 0 { ", this client held " } else { ", " };
-            write!(f, "{before}{:?}", Escaped(resource))?;
-        }
-        f.write_str(if held.is_empty() { "" } else { " meanwhile" })
     }
 }

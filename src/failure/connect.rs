@@ -64,7 +64,6 @@ pub enum PreflightError {
     WrongContext(#[from] WrongContext),
 }
 
-/// `what` is said of one master, and of several.
 /// The reason why [`wait_until_ready`](crate::Redlock::wait_until_ready) ended without a quorum.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -120,6 +119,7 @@ fn also(nodes: &[NodeProblem]) -> String {
     behind(folded(nodes).iter().map(Folded::to_string))
 }
 
+/// `what` is said of one master, and of several.
 fn listed(what: [&str; 2], nodes: &[NodeProblem]) -> String {
     let folded = folded(nodes);
     let problems = folded.iter().map(|Folded { masters, count, words }| {

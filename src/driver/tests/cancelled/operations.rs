@@ -325,7 +325,7 @@ pub(super) const ALL: &[Operation] = &[
         let lease = guard.lease();
         Begun::new(async move { drop(lease.lost().await) }).keeping(guard)
     }),
-    operation!("guard/wanted::wanted", "wanted", Holds, |stage| {
+    operation!("guard/passed_on::wanted", "wanted", Holds, |stage| {
         let guard = Rc::new(hold(&stage.redlock).await);
         let watched = guard.clone();
         Begun::new(async move { watched.wanted().await }).keeping(guard)

@@ -1,4 +1,4 @@
-//! The deadline on the wall clock, for a store that has a clock of its own.
+//! What a holder passes on: its deadline, to a store that has a clock of its own, and the lock, to clients that ask for it.
 
 use super::Lease;
 use crate::failure::Lost;
@@ -48,7 +48,62 @@ impl<K: Kind> Lease<K> {
     /// [`Lost`], as from [`check`](Self::check): a lock that is over has no time that a store may accept.
     #[doc(alias("expires_at", "expiry"))]
     pub fn not_after(&self, apart: Duration) -> Result<SystemTime, Lost> {
-        not_after(|| self.driver.wall(), || self.check(), apart)
+        not_after(|| self.driver.clock().wall(), || self.check(), apart)
+    }
+
+    /// Returns whether another client waits for this lock, and has asked for it. Once `true`, always `true`.
+    /// See [`wanted`](Self::wanted).
+    ///
+    /// ```no_run
+    /// # fn next_job() -> Option<u32> { None }
+    /// # fn example(guard: quorumlock::Guard) -> Result<(), quorumlock::Lost> {
+    /// while let Some(_job) = next_job() {
+    ///     guard.check()?; // before a side effect
+    ///     // the job
+    ///     if guard.is_wanted() {
+    ///         break; // the rest of them later: others have their turn
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.driver.claim(&self.hold);
+        self.hold.is_wanted()
+    }
+
+    /// Completes when another client waits for this lock, and has asked for it: end the work where that suits
+    /// you, and release the lock, or go on. It also completes when the lock is over, and at once if either is
+    /// so: [`is_wanted`](Self::is_wanted) and [`check`](Self::check) say which.
+    ///
+    /// An acquire that was refused, and that waits, asks the process of the holder, and again after a second. A message
+    /// can be lost, and forged by any client that may publish on the masters: it is a hint, and the lock does not depend
+    /// on it. It does not come with
+    /// [`wake_ups(false)`](crate::RedlockBuilder::wake_ups) on either side, nor for a lock that was adopted
+    /// from another process.
+    ///
+    /// ```no_run
+    /// # async fn work() {}
+    /// # async fn example(guard: quorumlock::Guard) -> Result<(), quorumlock::Lost> {
+    /// loop {
+    ///     tokio::select! {
+    ///         () = guard.wanted() => break,
+    ///         () = work() => {
+    ///             guard.check()?;
+    ///         }
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only watches. Works on any executor.
+    pub async fn wanted(&self) {
+        self.driver.claim(&self.hold);
+        if self.driver.is_here() {
+            self.hold.wanted().await;
+        }
     }
 }
 
