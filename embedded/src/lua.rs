@@ -71,7 +71,11 @@ impl Interpreter {
                 "ERR the script is stopped after {MOST_INSTRUCTIONS} instructions"
             )),
             Ok((true, value)) => reply_at(&value, 0),
-            Ok((false, problem)) => raised(&problem),
+            // As the prelude describes it. A server also says where.
+            Ok((false, problem)) => {
+                let text = problem.as_table().and_then(|problem| text_field(problem, "err"));
+                Reply::Error(text.unwrap_or_else(|| b"ERR unknown error".to_vec()))
+            }
             Err(error) => failure(&error),
         })
     }
@@ -188,12 +192,6 @@ fn text_field(table: &Table, name: &str) -> Option<Vec<u8>> {
         Ok(Value::String(text)) => Some(text.as_bytes().to_vec()),
         _ => None,
     }
-}
-
-/// Converts the error that a script raised, as the prelude describes it. A server also says where.
-fn raised(problem: &Value) -> Reply {
-    let text = problem.as_table().and_then(|problem| text_field(problem, "err"));
-    Reply::Error(text.unwrap_or_else(|| b"ERR unknown error".to_vec()))
 }
 
 pub(super) fn eval(machine: &mut Machine, call: &Call<'_>) -> Reply {

@@ -46,11 +46,6 @@ impl Machine {
         command.writes && self.follows.is_some()
     }
 
-    /// Returns the uptime as a server counts it: up by one whenever a second begins.
-    pub(super) fn whole_seconds_up(&self, now: Duration) -> i64 {
-        micros(now).div_euclid(1_000_000) - self.process.started.div_euclid(1_000_000)
-    }
-
     /// Draws an id of forty hex digits, from the one before it.
     pub(super) fn draw_id(&mut self) -> String {
         self.drawn = sha1_smol::Sha1::from(&self.drawn).digest().to_string();
@@ -67,67 +62,50 @@ pub(super) fn time(_: &mut Machine, call: &Call<'_>) -> Reply {
     Reply::Array(vec![Reply::bulk(seconds.to_string()), Reply::bulk(micros.to_string())])
 }
 
-type Section = fn(&Machine, Duration) -> String;
+/// The section that is shown only if it is named: how often each command was executed.
+const COMMANDSTATS: &str = "Commandstats";
 
-/// The sections in the order of the reply, whatever the order of the request.
-const SECTIONS: [(&str, Section); 5] = [
-    ("server", server_itself),
-    ("memory", memory),
-    ("persistence", persistence),
-    ("replication", replication),
-    (COMMANDSTATS, commandstats),
-];
-
-/// A section that is shown only if it is named.
-const COMMANDSTATS: &str = "commandstats";
-
-/// `INFO [section ...]`
+/// Handles `INFO [section ...]`. The sections have an order of their own, whatever that of the request.
 pub(super) fn info(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let is_wanted = |name: &str| match &call.arguments[1..] {
-        [] => name != COMMANDSTATS,
-        named => named.iter().any(|word| word.eq_ignore_ascii_case(name.as_bytes())),
-    };
-    let sections = SECTIONS.iter().filter(|(name, _)| is_wanted(name));
-    let sections: Vec<String> = sections.map(|(_, section)| section(machine, call.now)).collect();
-    Reply::Text(sections.join("\r\n").into())
-}
-
-fn server_itself(machine: &Machine, now: Duration) -> String {
-    format!(
-        "# Server\r\nredis_version:{VERSION}\r\nredis_mode:standalone\r\nrun_id:{}\r\n\
-         uptime_in_seconds:{}\r\n",
-        machine.process.run_id,
-        machine.whole_seconds_up(now),
-    )
-}
-
-fn memory(machine: &Machine, _: Duration) -> String {
-    let (most, policy) = (&machine.config["maxmemory"], &machine.config["maxmemory-policy"]);
-    format!("# Memory\r\nmaxmemory:{most}\r\nmaxmemory_policy:{policy}\r\n")
-}
-
-fn persistence(machine: &Machine, _: Duration) -> String {
-    let appends = u8::from(machine.config["appendonly"] == "yes");
-    format!("# Persistence\r\nloading:0\r\naof_enabled:{appends}\r\n")
-}
-
-fn replication(machine: &Machine, _: Duration) -> String {
+    let (process, config) = (&machine.process, &machine.config);
+    let run_id = &process.run_id;
+    // Up by one whenever a second begins.
+    let uptime = micros(call.now).div_euclid(1_000_000) - process.started.div_euclid(1_000_000);
+    let (most, policy) = (&config["maxmemory"], &config["maxmemory-policy"]);
+    let appends = u8::from(config["appendonly"] == "yes");
     let role = match &machine.follows {
         None => "role:master\r\n".to_owned(),
         Some((host, port)) => format!("role:slave\r\nmaster_host:{host}\r\nmaster_port:{port}\r\n"),
     };
-    let (id, former) = (&machine.process.replication_id, &machine.process.former_replication_id);
-    format!(
-        "# Replication\r\n{role}connected_slaves:0\r\nmaster_replid:{id}\r\n\
-         master_replid2:{former}\r\n"
-    )
-}
-
-/// Returns the statistics without times: no command here takes any.
-fn commandstats(machine: &Machine, _: Duration) -> String {
-    let line = |(name, calls): (&&str, &u64)| format!("cmdstat_{name}:calls={calls}\r\n");
-    let lines: String = machine.process.calls.iter().map(line).collect();
-    format!("# Commandstats\r\n{lines}")
+    let (id, former) = (&process.replication_id, &process.former_replication_id);
+    // Without times: no command here takes any.
+    let calls = process.calls.iter();
+    let calls = calls.map(|(name, calls)| format!("cmdstat_{name}:calls={calls}\r\n"));
+    let sections = [
+        (
+            "Server",
+            format!(
+                "redis_version:{VERSION}\r\nredis_mode:standalone\r\nrun_id:{run_id}\r\n\
+                 uptime_in_seconds:{uptime}\r\n"
+            ),
+        ),
+        ("Memory", format!("maxmemory:{most}\r\nmaxmemory_policy:{policy}\r\n")),
+        ("Persistence", format!("loading:0\r\naof_enabled:{appends}\r\n")),
+        (
+            "Replication",
+            format!(
+                "{role}connected_slaves:0\r\nmaster_replid:{id}\r\nmaster_replid2:{former}\r\n"
+            ),
+        ),
+        (COMMANDSTATS, calls.collect()),
+    ];
+    let is_wanted = |(name, _): &(&str, String)| match &call.arguments[1..] {
+        [] => *name != COMMANDSTATS,
+        named => named.iter().any(|word| word.eq_ignore_ascii_case(name.as_bytes())),
+    };
+    let wanted = sections.into_iter().filter(is_wanted);
+    let wanted: Vec<_> = wanted.map(|(name, lines)| format!("# {name}\r\n{lines}")).collect();
+    Reply::Text(wanted.join("\r\n").into())
 }
 
 /// Handles `REPLICAOF host port` and `REPLICAOF NO ONE`, which makes it a promoted replica.

@@ -28,23 +28,21 @@ function redis.call(...)
   return reply
 end
 
-function redis.error_reply(...)
-  local text = ...
-  if select('#', ...) ~= 1 or type(text) ~= 'string' then
+-- Returns what makes a reply of one text.
+local function reply_of(make)
+  return function(...)
+    local text = ...
+    if select('#', ...) == 1 and type(text) == 'string' then return make(text) end
     return refusal('ERR wrong number or type of arguments')
   end
+end
+
+redis.status_reply = reply_of(function(text) return { ok = text } end)
+redis.error_reply = reply_of(function(text)
   if text:sub(1, 1) == '-' then text = text:sub(2) end
   if not text:find(' ', 1, true) then text = 'ERR ' .. text end
   return refusal(text)
-end
-
-function redis.status_reply(...)
-  local text = ...
-  if select('#', ...) ~= 1 or type(text) ~= 'string' then
-    return refusal('ERR wrong number or type of arguments')
-  end
-  return { ok = text }
-end
+end)
 
 -- A script that has used up its instructions may neither catch that nor go on in a handler.
 local function alive(...)
