@@ -58,9 +58,7 @@ pub(super) fn judge(
     found.extend(clock_speed(&heard.times, options.drift));
     let replays = replays_as_default(&facts, options);
     found.extend(drops_transactions(heard).filter(|_| replays));
-    let mut withheld = lacking(heard, facts.role == Some(Role::Replica));
-    withheld.retain(|kind| replays || !is_about_replay(kind));
-    found.extend(withheld);
+    found.extend(lacking(heard, facts.role == Some(Role::Replica), replays));
     judged.findings = found.into_iter().map(Finding::from).collect();
     judged
 }
@@ -69,10 +67,10 @@ pub(super) fn judge(
 pub(super) fn compare(nodes: &mut [NodePreflight], options: &Options) -> Vec<Finding> {
     let ids: Vec<_> = nodes.iter().map(|node| (node.node.clone(), node.run_id.clone())).collect();
     for (place, node) in nodes.iter_mut().enumerate() {
-        let others = ids.iter().enumerate().filter(|(other, _)| *other != place);
-        let mut twins = others.filter(|(_, (_, id))| id.is_some() && *id == node.run_id);
-        let twin = twins.next().map(|(_, (twin, _))| FindingKind::SameServer(twin.clone()));
-        node.findings.extend(twin.map(Finding::from));
+        let mut others = ids.iter().enumerate().filter(|(other, _)| *other != place);
+        let twin = others.find(|(_, (_, id))| id.is_some() && *id == node.run_id);
+        node.findings
+            .extend(twin.map(|(_, (twin, _))| FindingKind::SameServer(twin.clone()).into()));
     }
     let clocks = || nodes.iter().filter_map(|node| Some((node.clock?, &node.node)));
     let (Some((least, behind)), Some((most, ahead))) = (clocks().min(), clocks().max()) else {
@@ -200,10 +198,6 @@ fn drops_transactions(heard: &Heard) -> Option<FindingKind> {
     (words != "OK").then(|| FindingKind::DropsTransactions(words.into()))
 }
 
-fn is_about_replay(kind: &FindingKind) -> bool {
-    matches!(kind, FindingKind::Withheld { permission: Permission::AclDryRun, .. })
-}
-
 /// Compares our settings with other clients' records at this master.
 fn differences(heard: &Heard, shared: &SharedSettings) -> Vec<Difference> {
     let noted = heard.answers.get(&Question::Noted);
@@ -238,7 +232,7 @@ fn clock_speed(times: &[TimeSample], drift: ClockDrift) -> Option<FindingKind> {
 }
 
 /// Finds what our user may not do, and what fails for another reason.
-fn lacking(heard: &Heard, is_replica: bool) -> Vec<FindingKind> {
+fn lacking(heard: &Heard, is_replica: bool, replays: bool) -> Vec<FindingKind> {
     let time = heard.time().into_iter().map(|sample| (Permission::Time, &sample.reply));
     let others = heard.answers.iter().map(|(question, reply)| (question.permission(), reply));
     let surveyed = surveyed(heard);
@@ -263,7 +257,8 @@ fn lacking(heard: &Heard, is_replica: bool) -> Vec<FindingKind> {
     let mut reported = BTreeSet::new();
     let finding = |(permission, (error, is_withheld)): (Permission, (Arc<str>, bool))| {
         if is_withheld {
-            return Some(FindingKind::Withheld { permission, error });
+            let matters = replays || permission != Permission::AclDryRun;
+            return matters.then_some(FindingKind::Withheld { permission, error });
         }
         let is_new = match code(&error) {
             "READONLY" if is_replica => false,

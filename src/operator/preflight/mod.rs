@@ -22,7 +22,6 @@
 //! # Ok(()) }
 //! ```
 
-mod early;
 mod finding;
 mod judge;
 mod permission;
@@ -38,10 +37,11 @@ pub use quorumlock_core::report::Difference;
 pub use result::{ClockOffset, NodePreflight, Preflight};
 
 use crate::address::Address;
+use crate::builder::RedlockBuilder;
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::runtime;
-use crate::failure::WrongContext;
+use crate::failure::{PreflightError, WrongContext};
 use crate::lists::Resolved;
 use crate::options::Options;
 use crate::own_thread;
@@ -54,6 +54,40 @@ use side_connection::{SideConnection, with_each};
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
+
+impl RedlockBuilder {
+    /// Asks every master whether it is fit for this lock, all at once, over connections of its own.
+    /// This covers what [`connect`](Self::connect) would refuse, and what it would not notice.
+    /// Masters that are down or unfit are findings of the [`Preflight`], not errors.
+    ///
+    /// It tries what the crate does later, on keys of its own, and deletes them again. All of these
+    /// keys begin with `quorumlock:preflight` behind the prefix. Each answer may take three
+    /// operation timeouts. With [`inspect_only`](Self::inspect_only) it sets no key, and does not try the
+    /// rights that locks need.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let builder = quorumlock::Redlock::builder().nodes(["redis://10.0.0.1", "redis://10.0.0.2"]);
+    /// let preflight = builder.preflight().await?;
+    /// println!("{preflight}");
+    /// let redlock = builder.connect().await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`PreflightError`]: a setting (or an address) that cannot work, no tokio runtime to run on, with
+    /// time and I/O, or no [thread](Self::own_thread); the call sent nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
+    /// in 2 s.
+    pub async fn preflight(&self) -> Result<Preflight, PreflightError> {
+        self.options.check()?;
+        Ok(run(self.own_thread, &self.masters()?, &self.options, self.clock).await?)
+    }
+}
 
 impl Redlock {
     /// Asks every master whether it is fit for this lock, as
@@ -120,10 +154,12 @@ async fn ask(
 ) -> Result<Preflight, WrongContext> {
     runtime::check("preflight()", masters.iter().map(|master| &master.transport))?;
     let shared = options.shared_settings(*membership, masters);
-    let subject = Subject::new(shared.clone(), options.own_key("preflight"));
-    let conversation = Conversation { clock, options: options.clone(), subject };
-    let heard =
-        with_each(masters.iter().cloned(), |master| conversation.clone().hold(master)).await;
+    let heard = with_each(masters.iter().cloned(), |master| {
+        let (shared, key) = (shared.clone(), options.own_key("preflight"));
+        let channels = wire::channels(master.login.database);
+        hear(master, options.clone(), clock, Subject { shared, key, channels })
+    });
+    let heard = heard.await;
     let judged = masters.iter().zip(heard).map(|(master, heard)| {
         let lost = |ended| Heard { ended: Some(ended), ..Heard::default() };
         judge::judge(master.name.clone(), &heard.unwrap_or_else(lost), options, &shared)
@@ -133,14 +169,6 @@ async fn ask(
     Ok(Preflight { nodes, findings, membership: *membership })
 }
 
-/// The conversation that is held with each master.
-#[derive(Clone)]
-struct Conversation {
-    clock: Clock,
-    options: Options,
-    subject: Subject,
-}
-
 /// The number of round trips; the shortest of them was not held up.
 const SAMPLES: usize = 5;
 
@@ -148,29 +176,23 @@ const SAMPLES: usize = 5;
 /// so that a clock at twice the speed of ours is not within it.
 const APART: Duration = Duration::from_millis(20);
 
-impl Conversation {
-    async fn hold(self, address: Address) -> Heard {
-        let mut heard = Heard::default();
-        heard.ended = self.ask(&address, &mut heard).await.err();
-        heard
-    }
-
-    /// Asks everything. The error says why the conversation ended early.
-    async fn ask(&self, address: &Address, heard: &mut Heard) -> Result<(), FindingKind> {
-        let (mut connection, hello) = SideConnection::open(address, &self.options).await?;
+/// Asks one master everything, until an answer ends the conversation.
+async fn hear(master: Address, options: Options, clock: Clock, subject: Subject) -> Heard {
+    let mut heard = Heard::default();
+    let conversation = async {
+        let (mut connection, hello) = SideConnection::open(&master, &options).await?;
         let hello = heard.hello.insert(hello);
-        connection.enter(hello, &address.login).await?;
-        let began = self.clock.now();
+        connection.enter(hello, &master.login).await?;
+        let began = clock.now();
         for _ in 0..SAMPLES {
-            heard.times.push(self.ask_time(&mut connection).await?);
+            heard.times.push(ask_time(clock, &mut connection).await?);
         }
         let token = Token::new(OsRandom::new().bits().unwrap_or_default());
-        let subject = self.subject.within(address.login.database);
         // A denied question is an entry in the server's ACL log, so ask no needless one.
-        let trusts_persistence = self.options.restart_guard == RestartGuard::TrustPersistence;
+        let trusts_persistence = options.restart_guard == RestartGuard::TrustPersistence;
         let is_needed = |question: &&Question| {
             (trusts_persistence || **question != Question::Replay)
-                && (!self.options.inspect_only || question.only_reads())
+                && (!options.inspect_only || question.only_reads())
         };
         let asked = || Question::ALL.iter().filter(is_needed);
         for question in asked() {
@@ -180,17 +202,22 @@ impl Conversation {
             let reply = connection.next(&question.permission().to_string()).await?;
             heard.answers.insert(*question, reply);
         }
-        sleep(APART.saturating_sub(self.clock.now().since(began))).await;
-        heard.times.push(self.ask_time(&mut connection).await?);
+        sleep(APART.saturating_sub(clock.now().since(began))).await;
+        heard.times.push(ask_time(clock, &mut connection).await?);
         Ok(())
-    }
+    };
+    let ended: Result<(), FindingKind> = conversation.await;
+    Heard { ended: ended.err(), ..heard }
+}
 
-    async fn ask_time(&self, connection: &mut SideConnection) -> Result<TimeSample, FindingKind> {
-        let asked_at = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let asked = self.clock.now();
-        let reply = connection.ask("TIME", &wire::pack(&["TIME"])).await?;
-        Ok(TimeSample { asked, asked_at, round_trip: self.clock.now().since(asked), reply })
-    }
+async fn ask_time(
+    clock: Clock,
+    connection: &mut SideConnection,
+) -> Result<TimeSample, FindingKind> {
+    let asked_at = clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let asked = clock.now();
+    let reply = connection.ask("TIME", &wire::pack(&["TIME"])).await?;
+    Ok(TimeSample { asked, asked_at, round_trip: clock.now().since(asked), reply })
 }
 
 #[cfg(test)]

@@ -122,13 +122,12 @@ pub(super) struct TimeSample {
 }
 
 /// The subject of the questions: our settings, and keys that belong to no other client.
-#[derive(Clone)]
 pub(super) struct Subject {
-    shared: SharedSettings,
-    /// The key of a plain lock.
-    key: Arc<str>,
+    pub(super) shared: SharedSettings,
+    /// The key of a plain lock, with which all others begin.
+    pub(super) key: Arc<str>,
     /// The beginning of its channel: the master's database is in it.
-    channels: Arc<str>,
+    pub(super) channels: Arc<str>,
 }
 
 impl Heard {
@@ -167,16 +166,6 @@ impl TimeSample {
 }
 
 impl Subject {
-    /// Creates a subject whose keys all begin with `key`.
-    pub(super) fn new(shared: SharedSettings, key: Arc<str>) -> Self {
-        Self { shared, key, channels: wire::channels(0) }
-    }
-
-    /// Returns the subject for a master that is asked in this database.
-    pub(super) fn within(&self, database: i64) -> Self {
-        Self { channels: wire::channels(database), ..self.clone() }
-    }
-
     fn channel(&self) -> String {
         format!("{}{}", self.channels, self.key)
     }

@@ -392,7 +392,7 @@ pub(super) const ALL: &[Operation] = &[
         // All of `connect`, except for the clock that it names.
         Begun::new(async move { drop(builder.connect_on(Clock::tokio()).await) })
     }),
-    operation!("operator/preflight/early::preflight", "preflight of a builder", Neither, |stage| {
+    operation!("operator/preflight/mod::preflight", "preflight of a builder", Neither, |stage| {
         let builder = stage.third_to_be();
         Begun::new(async move { drop(builder.preflight().await) })
     }),

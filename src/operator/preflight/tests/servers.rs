@@ -2,7 +2,7 @@
 
 use super::super::question::Subject;
 use super::*;
-use quorumlock_core::coordinator::wire::Token;
+use quorumlock_core::coordinator::wire::{self, Token};
 
 #[test]
 fn a_server_is_called_by_its_own_name_and_version() {
@@ -95,7 +95,8 @@ fn only_an_id_that_no_client_has_is_killed() {
         life,
         brief: life,
     };
-    let kill = Question::Kill.command(&Subject::new(shared, "k".into()), &Token::new(0));
+    let subject = Subject { shared, key: "k".into(), channels: wire::channels(0) };
+    let kill = Question::Kill.command(&subject, &Token::new(0));
     assert!(
         kill.ends_with(b"$2\r\nID\r\n$19\r\n9223372036854775807\r\n"),
         "{}",
