@@ -7,7 +7,6 @@ use crate::redlock::Redlock;
 use crate::report::NodeReport;
 use quorumlock_core::coordinator::{Event, Mark, Question};
 use std::slice;
-use std::sync::Arc;
 
 impl Redlock {
     /// Asks the process of the holder that `inspection` found to give the lock back, as an acquire does that
@@ -85,8 +84,8 @@ impl Redlock {
             return Err(InvalidSetting::new("inspection", problem).into());
         };
         match holder.is_shared() {
-            true => self.release_readers(inspection, holder.readers()).await,
-            false => self.take_away(inspection, None, slice::from_ref(holder)).await,
+            true => self.take_away(inspection, true, holder.readers()).await,
+            false => self.take_away(inspection, false, slice::from_ref(holder)).await,
         }
     }
 
@@ -117,30 +116,22 @@ impl Redlock {
         inspection: &Inspection,
         reader: &Holder,
     ) -> Result<Vec<NodeReport>, InspectError> {
-        self.release_readers(inspection, slice::from_ref(reader)).await
+        self.take_away(inspection, true, slice::from_ref(reader)).await
     }
 
-    async fn release_readers(
-        &self,
-        inspection: &Inspection,
-        readers: &[Holder],
-    ) -> Result<Vec<NodeReport>, InspectError> {
-        if readers.is_empty() {
-            let problem = format!("the readers of {} are not known: inspect it", Named(inspection));
-            return Err(InvalidSetting::new("inspection", problem).into());
-        }
-        let key = readers_key(&inspection.key, &inspection.resource);
-        self.take_away(inspection, Some(key), readers).await
-    }
-
-    /// Takes it away from these holders, all at once, and returns the answers about the last. `readers` is their
-    /// key, if that is what they are.
+    /// Takes the lock away from these holders, which `are_readers` or not, all at once, and returns the answers about
+    /// the last.
     async fn take_away(
         &self,
         inspection: &Inspection,
-        readers: Option<Arc<str>>,
+        are_readers: bool,
         holders: &[Holder],
     ) -> Result<Vec<NodeReport>, InspectError> {
+        if holders.is_empty() {
+            let problem = format!("the readers of {} are not known: inspect it", Named(inspection));
+            return Err(InvalidSetting::new("inspection", problem).into());
+        }
+        let readers = are_readers.then(|| readers_key(&inspection.key, &inspection.resource));
         let take_away = |holder: &Holder| {
             let (key, readers) = (inspection.key.clone(), readers.clone());
             let value = holder.value.clone();

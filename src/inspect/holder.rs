@@ -4,7 +4,6 @@ use super::{Inspection, LockState};
 use crate::driver::Own;
 use crate::fencing::FencingToken;
 use crate::report::{Answer, Escaped, Span};
-use quorumlock_core::coordinator::wire::Mailbox;
 use quorumlock_core::coordinator::{Mark, Owner, SHARED, Seen, StoredValue};
 use std::fmt;
 use std::sync::Arc;
@@ -20,17 +19,10 @@ pub struct Holder {
     pub(super) value: Mark,
     pub(super) remaining: Option<Duration>,
     pub(super) readers: Vec<Holder>,
-    pub(super) whose: Whose,
-}
-
-/// Whose hold it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Whose {
-    #[default]
-    Another,
-    Ours,
-    /// It is kept warm, and no guard has it.
-    OursAndIdle,
+    /// The client that has asked acquired it.
+    pub(super) is_ours: bool,
+    /// It is kept warm there, and no guard has it.
+    pub(super) is_idle: bool,
 }
 
 impl Holder {
@@ -48,17 +40,8 @@ impl Holder {
         self.owner()?.term.map(FencingToken::of_win)
     }
 
-    /// Returns the process that has acquired it; of a lock that is read, those of the readers.
-    pub(crate) fn processes(&self) -> impl Iterator<Item = Mailbox> {
-        self.owners().map(|owner| owner.mailbox)
-    }
-
-    /// Returns the label of the holder, or the reader, that is of this process.
-    pub(crate) fn label_of(&self, process: Mailbox) -> Option<&str> {
-        self.owners().find(|owner| owner.mailbox == process)?.label
-    }
-
-    fn owners(&self) -> impl Iterator<Item = Owner<'_>> {
+    /// Returns what the value says of the holder; of a lock that is read, what those of the readers say.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = Owner<'_>> {
         self.with_readers().filter_map(Self::owner)
     }
 
@@ -74,7 +57,7 @@ impl Holder {
     pub(crate) fn of(stored: StoredValue) -> Self {
         let readers = stored.readers.into_iter().map(Self::of).collect();
         let (value, remaining) = (stored.value, stored.remaining);
-        Self { value, remaining, readers, whose: Whose::default() }
+        Self { value, remaining, readers, is_ours: false, is_idle: false }
     }
 
     /// Checks whether the value is a token as this crate draws it, with a label or without one, or
@@ -111,7 +94,7 @@ impl Holder {
     /// once the client has shut down.
     #[must_use]
     pub fn is_this_client(&self) -> bool {
-        self.whose != Whose::Another
+        self.is_ours
     }
 
     /// Checks whether this client [keeps the lock warm](crate::Acquire::keep_warm) and no guard has it: it was
@@ -139,19 +122,15 @@ impl Holder {
     /// ```
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.whose == Whose::OursAndIdle
+        self.is_idle
     }
 
     /// Adds what this client knows of the key in this place.
     pub(crate) fn learn(&mut self, own: &Own, place: usize) {
         let idle = own.idle.get(place).copied().flatten().map(|token| token.to_string());
         let is_idle = |value: &str| idle.is_some_and(|token| value.starts_with(&token));
-        let ours = self.owner().is_some_and(|owner| Some(owner.mailbox) == own.mailbox);
-        self.whose = match self.value.as_text() {
-            Some(value) if ours && is_idle(value) => Whose::OursAndIdle,
-            _ if ours => Whose::Ours,
-            _ => Whose::Another,
-        };
+        self.is_ours = self.owner().is_some_and(|owner| Some(owner.mailbox) == own.mailbox);
+        self.is_idle = self.is_ours && self.value.as_text().is_some_and(is_idle);
         self.readers.iter_mut().for_each(|reader| reader.learn(own, place));
     }
 
@@ -208,7 +187,8 @@ impl fmt::Debug for Holder {
             .field("label", &self.label())
             .field("remaining", &self.remaining)
             .field("readers", &self.readers)
-            .field("whose", &self.whose)
+            .field("is_this_client", &self.is_ours)
+            .field("is_idle", &self.is_idle)
             .finish_non_exhaustive()
     }
 }

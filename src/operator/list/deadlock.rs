@@ -55,7 +55,7 @@ impl PossibleDeadlock {
     /// ```
     #[must_use]
     pub fn among<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> Vec<Self> {
-        let waits = those_that_may_close(waits(locks));
+        let waits = waits(locks);
         let (mut cycles, mut known) = (Vec::new(), BTreeSet::new());
         for client in waits.keys() {
             if !known.contains(client)
@@ -70,8 +70,8 @@ impl PossibleDeadlock {
 
     fn of(cycle: &[Wait<'_>]) -> Self {
         let held = |wait: &Wait<'_>| {
-            let label = wait.lock.holder().label_of(wait.on).map(Arc::from);
-            (wait.lock.resource().into(), label)
+            let owner = wait.lock.holder().owners().find(|owner| owner.mailbox == wait.on);
+            (wait.lock.resource().into(), owner.and_then(|owner| owner.label).map(Arc::from))
         };
         Self { held: cycle.iter().map(held).collect() }
     }
@@ -91,27 +91,12 @@ fn waits<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> Waits<'a> {
             continue;
         }
         for waiter in &lock.waiters {
-            let others = lock.holder().processes().filter(|holder| holder != waiter);
-            let others = others.map(|on| Wait { on, lock });
+            let holders = lock.holder().owners().map(|owner| owner.mailbox);
+            let others = holders.filter(|on| on != waiter).map(|on| Wait { on, lock });
             waits.entry(*waiter).or_default().extend(others);
         }
     }
     waits
-}
-
-/// Leaves out, again and again, the waits that end at a client that waits for nothing: few are
-/// left, however many clients wait.
-fn those_that_may_close(mut waits: Waits<'_>) -> Waits<'_> {
-    loop {
-        let waiting: BTreeSet<Mailbox> = waits.keys().copied().collect();
-        for on in waits.values_mut() {
-            on.retain(|wait| waiting.contains(&wait.on));
-        }
-        waits.retain(|_, on| !on.is_empty());
-        if waits.len() == waiting.len() {
-            return waits;
-        }
-    }
 }
 
 /// Returns the waits of a shortest way from a client back to it.
