@@ -195,15 +195,12 @@ impl Master {
     pub fn keys(&self) -> Vec<String> {
         let keys = self.shell.look(|machine, now| {
             let keys = machine.keys(now).map(|key| String::from_utf8_lossy(key).into_owned());
-            keys.filter(|key| !outlives_clients(key)).collect()
+            // Behind any prefix.
+            let is_agreement = |key: &String| key.ends_with("quorumlock:agreement");
+            keys.filter(|key| !is_agreement(key) && !key.contains("quorumlock:waitlist")).collect()
         });
         keys.unwrap_or_default()
     }
-}
-
-/// Returns whether a key behind any prefix is what clients agree on, or a list of waiters.
-fn outlives_clients(key: &str) -> bool {
-    key.ends_with("quorumlock:agreement") || key.contains("quorumlock:waitlist")
 }
 
 /// The uptime that a new master reports: long enough for every restart guard.

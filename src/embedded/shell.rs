@@ -247,7 +247,16 @@ impl Shell {
         if condition.reads() {
             let now = state.now();
             state.machine.receive(client, now, bytes);
-            state.distribute();
+            let due = Instant::now() + state.latency;
+            while let Some(output) = state.machine.poll_output() {
+                match output {
+                    // If the connection has gone in the meantime, this answer has no receiver.
+                    Output::Send(client, answer) => {
+                        let _ = state.links.get(&client).map(|link| link.send((due, answer)));
+                    }
+                    Output::Close(client) => drop(state.links.remove(&client)),
+                }
+            }
         }
         condition.reads()
     }
@@ -256,19 +265,6 @@ impl Shell {
 impl State {
     fn now(&self) -> Duration {
         (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
-    }
-
-    fn distribute(&mut self) {
-        let due = Instant::now() + self.latency;
-        while let Some(output) = self.machine.poll_output() {
-            match output {
-                // If the connection has gone in the meantime, this answer has no receiver.
-                Output::Send(client, answer) => {
-                    let _ = self.links.get(&client).map(|link| link.send((due, answer)));
-                }
-                Output::Close(client) => drop(self.links.remove(&client)),
-            }
-        }
     }
 }
 
