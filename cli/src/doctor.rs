@@ -108,11 +108,14 @@ fn exit(preflight: &Preflight) -> Exit {
 
 /// Returns the table of the masters and the findings, with a gap below.
 fn found(preflight: &Preflight, style: Style) -> String {
-    let rows = preflight.into_iter().map(row);
-    let table = table(HEADS, rows, Fit::Wrapped, style).join("\n");
+    let table = table(HEADS, preflight.into_iter().map(row), Fit::Wrapped, style).join("\n");
+    let of_nodes = preflight
+        .into_iter()
+        .flat_map(|node| node.findings.iter().map(|finding| (Some(&*node.node), finding)));
+    let between = preflight.findings().iter().map(|finding| (None, finding));
     let masters = preflight.nodes().len();
-    let shown = |folded: &Folded| finding(folded, masters, style) + "\n";
-    let findings: String = fold(preflight).iter().map(shown).collect();
+    let shown = |group: &Vec<Found<'_>>| finding(group, masters, style) + "\n";
+    let findings: String = fold(between.chain(of_nodes)).iter().map(shown).collect();
     let gap = if findings.is_empty() { "" } else { "\n" };
     format!("{table}\n\n{findings}{gap}")
 }
@@ -128,9 +131,18 @@ fn verdict(preflight: &Preflight, style: Style) -> String {
     format!("{}:{rest}", style.paint(head, paint))
 }
 
-/// Returns a line, and one with the remedy.
-fn finding(folded: &Folded, masters: usize, style: Style) -> String {
-    let Folded { severity, nodes, finding, remedy } = folded;
+/// Returns a line about what is one finding at these masters, and one with the remedy.
+fn finding(group: &[Found<'_>], masters: usize, style: Style) -> String {
+    // Of several masters that have started, the last one votes last.
+    let started = group.iter().min_by_key(|(_, finding)| uptime(finding));
+    let Some((_, Finding { kind, severity, remedy, .. })) = started else { return String::new() };
+    let uptimes = || group.iter().filter_map(|(_, finding)| uptime(finding));
+    let spans = [uptimes().min(), uptimes().max()].map(|up| up.map(|up| Span(up).to_string()));
+    let what = match spans {
+        [Some(least), Some(most)] if least != most => format!("started {least} to {most} ago"),
+        _ => kind.to_string(),
+    };
+    let nodes: Vec<&str> = group.iter().filter_map(|(node, _)| *node).collect();
     let at = match nodes.len() {
         0 => String::new(),
         count if count == masters && count > 1 => format!("all {count} masters: "),
@@ -141,7 +153,7 @@ fn finding(folded: &Folded, masters: usize, style: Style) -> String {
         Severity::Warning => style.paint("warning", Paint::Warning),
         other => other.to_string(),
     };
-    let line = style.wrap(0, 2, &format!("{word}: {at}{finding}"));
+    let line = style.wrap(0, 2, &format!("{word}: {at}{what}"));
     format!("{line}\n{}", style.wrap(4, 4, &OneLine(remedy).to_string()))
 }
 
@@ -151,36 +163,27 @@ fn row(node: &NodePreflight) -> [Cell; 7] {
         Some(left) => Cell::new(format!("in {}", Span(left))).painted(Paint::Warning),
         None => Cell::new("no").painted(Paint::Bad),
     };
-    [
-        Cell::new(&*node.node),
-        votes,
-        Cell::or_dash(server(node)),
-        Cell::or_dash(node.persistence.as_ref().map(keeps)),
-        Cell::or_dash(node.uptime.map(|up| Span(up).to_string())),
-        Cell::or_dash(node.round_trip.map(|time| Span(time).to_string())),
-        Cell::or_dash(node.clock.map(offset)),
-    ]
-}
-
-fn server(node: &NodePreflight) -> Option<String> {
-    let parts: Vec<&str> =
+    let server: Vec<&str> =
         [&node.server, &node.version].into_iter().flatten().map(|part| &**part).collect();
-    (!parts.is_empty()).then(|| parts.join(" "))
-}
-
-/// Returns what it keeps over a restart; a finding has the setting.
-fn keeps(persistence: &Persistence) -> String {
-    match persistence {
+    // Over a restart; a finding has the setting.
+    let keeps = node.persistence.as_ref().map(|persistence| match persistence {
         Persistence::EveryWrite => "all",
         Persistence::Nothing => "nothing",
         _ => "most",
-    }
-    .to_owned()
-}
-
-fn offset(clock: ClockOffset) -> String {
-    let sign = if clock.as_micros() < 0 { '-' } else { '+' };
-    format!("{sign}{}", Span(clock.distance()))
+    });
+    let clock = node.clock.map(|clock| {
+        let sign = if clock.as_micros() < 0 { '-' } else { '+' };
+        format!("{sign}{}", Span(clock.distance()))
+    });
+    [
+        Cell::new(&*node.node),
+        votes,
+        Cell::or_dash((!server.is_empty()).then(|| server.join(" "))),
+        Cell::or_dash(keeps),
+        Cell::or_dash(node.uptime.map(Span)),
+        Cell::or_dash(node.round_trip.map(Span)),
+        Cell::or_dash(clock),
+    ]
 }
 
 fn preflight_to_json(preflight: &Preflight, exit: Exit) -> Value {
@@ -220,30 +223,11 @@ fn findings(found: &[Finding]) -> Value {
     values.collect()
 }
 
-/// One finding, and the masters that it was found at.
-#[derive(Debug, PartialEq, Eq)]
-struct Folded {
-    severity: Severity,
-    /// None if it is about masters in comparison: it names them itself.
-    nodes: Vec<String>,
-    finding: String,
-    remedy: String,
-}
-
-/// A finding, and the master that it was found at.
+/// A finding, and the master that it was found at; without one, it is about masters in comparison, and names them.
 type Found<'a> = (Option<&'a str>, &'a Finding);
 
-/// Returns each finding once; the failures come first.
-fn fold(preflight: &Preflight) -> Vec<Folded> {
-    let of_nodes = preflight
-        .nodes()
-        .iter()
-        .flat_map(|node| node.findings.iter().map(|finding| (Some(&*node.node), finding)));
-    let between = preflight.findings().iter().map(|finding| (None, finding));
-    fold_all(between.chain(of_nodes))
-}
-
-fn fold_all<'a>(findings: impl Iterator<Item = Found<'a>>) -> Vec<Folded> {
+/// Returns the findings that are one for a reader together; the failures come first.
+fn fold<'a>(findings: impl Iterator<Item = Found<'a>>) -> Vec<Vec<Found<'a>>> {
     let mut groups: Vec<Vec<Found<'_>>> = Vec::new();
     for found in findings {
         match groups.iter_mut().find(|group| is_same(group[0].1, found.1)) {
@@ -251,9 +235,8 @@ fn fold_all<'a>(findings: impl Iterator<Item = Found<'a>>) -> Vec<Folded> {
             None => groups.push(vec![found]),
         }
     }
-    let mut folded: Vec<Folded> = groups.iter().filter_map(|group| folded(group)).collect();
-    folded.sort_by_key(|folded| Reverse(folded.severity));
-    folded
+    groups.sort_by_key(|group| Reverse(group[0].1.severity));
+    groups
 }
 
 /// Checks whether both are one finding for a reader, though each master has started at a time of its own.
@@ -267,20 +250,6 @@ fn is_same(left: &Finding, right: &Finding) -> bool {
     }
 }
 
-fn folded(group: &[Found<'_>]) -> Option<Folded> {
-    let (_, last) = group.iter().min_by_key(|(_, finding)| uptime(finding))?;
-    let oldest = group.iter().filter_map(|(_, finding)| uptime(finding)).max();
-    let mut finding = last.kind.to_string();
-    if let (Some(least), Some(most)) = (uptime(last), oldest) {
-        let [least, most] = [least, most].map(|up| Span(up).to_string());
-        if least != most {
-            finding = format!("started {least} to {most} ago");
-        }
-    }
-    let nodes = group.iter().filter_map(|(node, _)| node.map(str::to_owned)).collect();
-    Some(Folded { severity: last.severity, nodes, finding, remedy: last.remedy.to_string() })
-}
-
 fn uptime(finding: &Finding) -> Option<Duration> {
     match finding.kind {
         FindingKind::JustStarted { uptime, .. } => Some(uptime),
@@ -292,10 +261,13 @@ fn uptime(finding: &Finding) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn folded(found: &[(&'static str, FindingKind)]) -> Vec<Folded> {
+    /// Returns each finding as it is shown in a pipe, of masters that are four.
+    fn folded(found: &[(&'static str, FindingKind)]) -> Vec<String> {
         let findings: Vec<(Option<&str>, Finding)> =
             found.iter().map(|(node, kind)| (Some(*node), kind.clone().into())).collect();
-        fold_all(findings.iter().map(|(node, finding)| (*node, finding)))
+        let groups = fold(findings.iter().map(|(node, finding)| (*node, finding)));
+        let style = Style { is_colored: false, columns: None };
+        groups.iter().map(|group| finding(group, 4, style)).collect()
     }
 
     fn started(uptime: u64, votes_in: Option<u64>) -> FindingKind {
@@ -313,30 +285,26 @@ mod tests {
             ("b", other),
             ("c", down()),
         ]);
-        let short: Vec<_> =
-            findings.iter().map(|line| (line.nodes.join(" "), &*line.finding)).collect();
-        assert_eq!(
-            short,
-            [
-                ("a c".to_owned(), "not reachable (Connection refused)"),
-                ("b".to_owned(), "not reachable (timed out)"),
-                ("a".to_owned(), "a replica is attached"),
-            ]
-        );
-        assert_eq!(findings[0].severity, Severity::Failure);
-        assert!(findings[0].remedy.starts_with("start it, or"), "{findings:?}");
+        let lines: Vec<_> = findings.iter().filter_map(|finding| finding.lines().next()).collect();
+        let expected = [
+            "failure: a, c: not reachable (Connection refused)",
+            "failure: b: not reachable (timed out)",
+            "warning: a: a replica is attached",
+        ];
+        assert_eq!(lines, expected);
+        assert!(findings[0].contains("\n    start it, or"), "{findings:?}");
     }
 
     #[test]
     fn starts_at_different_times_are_one_finding_about_the_last() {
         let findings = folded(&[("a", started(4, Some(27))), ("b", started(2, Some(29)))]);
         let [line] = &findings[..] else { panic!("{findings:?}") };
-        assert_eq!((&*line.finding, line.nodes.len()), ("started 2 s to 4 s ago", 2));
-        assert!(line.remedy.contains("lets it vote in 29 s"), "{line:?}");
+        assert!(line.starts_with("note: a, b: started 2 s to 4 s ago\n"), "{line}");
+        assert!(line.contains("lets it vote in 29 s"), "{line}");
         let findings = folded(&[("a", started(2, Some(29))), ("b", started(2, Some(29)))]);
-        assert_eq!(findings[0].finding, "started 2 s ago");
+        assert!(findings[0].starts_with("note: a, b: started 2 s ago\n"), "{findings:?}");
         let findings = folded(&[("a", started(2, Some(29)))]);
-        assert!(findings[0].remedy.contains("lets it vote in 29 s"), "{findings:?}");
+        assert!(findings[0].contains("lets it vote in 29 s"), "{findings:?}");
         // What nothing keeps from voting is another matter.
         assert_eq!(folded(&[("a", started(2, Some(29))), ("b", started(2, None))]).len(), 2);
     }

@@ -60,19 +60,12 @@ impl Failure {
         Self::new(Exit::SYSTEM, format!("{what}: {error}"))
     }
 
-    /// Sets another code, since another client holds the lock.
-    pub(crate) fn held_is(mut self, code: Option<u8>) -> Self {
-        self.exit.code = code.unwrap_or(self.exit.code);
-        self
-    }
-
     /// Replaces the masters' reports by the values that they have now.
     pub(crate) fn with_masters(mut self, inspection: &Inspection) -> Self {
-        let mut nodes: Vec<Node> = inspection.nodes().iter().map(Node::from).collect();
-        for node in &mut nodes {
-            let before = self.nodes.iter().find(|old| old.said.master == node.said.master);
-            node.json["latency_us"] =
-                before.map_or(Value::Null, |old| old.json["latency_us"].clone());
+        let mut nodes: Vec<Node> = inspection.nodes().iter().map(of_inspection).collect();
+        for (said, json) in &mut nodes {
+            let before = self.nodes.iter().find(|(old, _)| old.master == said.master);
+            json["latency_us"] = before.map_or(Value::Null, |(_, old)| old["latency_us"].clone());
         }
         (self.nodes, self.has_all_nodes) = (nodes, true);
         self
@@ -100,7 +93,7 @@ impl Failure {
         all.insert("error".to_owned(), self.exit.name.into());
         all.insert("exit".to_owned(), self.exit.code.into());
         all.insert("message".to_owned(), self.message.as_str().into());
-        all.insert("nodes".to_owned(), self.nodes.iter().map(|node| node.json.clone()).collect());
+        all.insert("nodes".to_owned(), self.nodes.iter().map(|(_, json)| json.clone()).collect());
         all.into()
     }
 
@@ -108,13 +101,13 @@ impl Failure {
     /// of their own.
     fn of_round(exit: Exit, line: &str, nodes: &[NodeReport]) -> Self {
         let line = line.replacen(&listed(nodes), "", 1);
-        let nodes = nodes.iter().map(Node::from).collect();
+        let nodes = nodes.iter().map(of_report).collect();
         Self { nodes, has_all_nodes: true, ..Self::new(exit, line) }
     }
 
     /// Creates a failure of the masters that have a problem.
     fn of_masters(line: &str, answer: &'static str, nodes: Vec<NodeProblem>) -> Self {
-        let nodes = nodes.iter().map(|node| Node::of_problem(answer, node)).collect();
+        let nodes = nodes.iter().map(|found| of_problem(answer, found)).collect();
         Self { nodes, ..Self::new(Exit::CONFIGURATION, line) }
     }
 }
@@ -237,39 +230,26 @@ impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         OneLine(&self.message).fmt(f)?;
         let all = self.has_all_nodes.then_some(self.nodes.len());
-        let folded = fold(self.nodes.iter().map(|node| node.said.clone()), all);
+        let folded = fold(self.nodes.iter().map(|(said, _)| said.clone()), all);
         let rows = folded.iter().map(|rows| (&rows.masters, &rows.words));
         f.write_str(&rows_of_masters("  ", rows))
     }
 }
 
-/// A master's answer.
-#[derive(Debug)]
-struct Node {
-    /// In words.
-    said: Said,
-    /// For programs.
-    json: Value,
-}
+/// A master's answer, in words and for programs.
+type Node = (Said, Value);
 
-impl Node {
-    fn new(node: &str, answer: &'static str, said: Said, holder: Option<&Holder>) -> Self {
-        let took = said.latency.map(|took| format!(" after {}", Span(took)));
-        let json = json!({
-            "node": node,
-            "answer": answer,
-            "said": format!("{}{}", said.words, took.unwrap_or_default()),
-            "latency_us": said.latency.map(micros),
-            "remaining_ms": said.span.map(millis),
-            "holder": holder.map(holder_to_json),
-        });
-        Self { said, json }
-    }
-
-    /// Creates the answer of a master with a problem.
-    fn of_problem(answer: &'static str, found: &NodeProblem) -> Self {
-        Self::new(&found.node, answer, said(&found.node, &found.problem, None), None)
-    }
+fn node(name: &str, answer: &'static str, said: Said, holder: Option<&Holder>) -> Node {
+    let took = said.latency.map(|took| format!(" after {}", Span(took)));
+    let json = json!({
+        "node": name,
+        "answer": answer,
+        "said": format!("{}{}", said.words, took.unwrap_or_default()),
+        "latency_us": said.latency.map(micros),
+        "remaining_ms": said.span.map(millis),
+        "holder": holder.map(holder_to_json),
+    });
+    (said, json)
 }
 
 fn said(node: &str, words: impl ToString, span: Option<Duration>) -> Said {
@@ -277,23 +257,23 @@ fn said(node: &str, words: impl ToString, span: Option<Duration>) -> Said {
     Said { master, words: words.to_string(), latency: None, span }
 }
 
-impl From<&NodeReport> for Node {
-    fn from(report: &NodeReport) -> Self {
-        Self::new(&report.node, word(&report.answer), report.into(), None)
-    }
+fn of_problem(answer: &'static str, found: &NodeProblem) -> Node {
+    node(&found.node, answer, said(&found.node, &found.problem, None), None)
 }
 
-impl From<&NodeInspection> for Node {
-    fn from(NodeInspection { node, state, .. }: &NodeInspection) -> Self {
-        let (answer, holder, left) = match state {
-            NodeState::Free => ("free", None, None),
-            NodeState::Held(holder) => ("held", Some(holder), holder.remaining()),
-            NodeState::Kept(left) => ("kept", None, Some(*left)),
-            NodeState::Unknown(answer) => (word(answer), None, None),
-            _ => ("unknown", None, None),
-        };
-        Self::new(node, answer, said(node, state, left), holder)
-    }
+fn of_report(report: &NodeReport) -> Node {
+    node(&report.node, word(&report.answer), report.into(), None)
+}
+
+fn of_inspection(NodeInspection { node: name, state, .. }: &NodeInspection) -> Node {
+    let (answer, holder, left) = match state {
+        NodeState::Free => ("free", None, None),
+        NodeState::Held(holder) => ("held", Some(holder), holder.remaining()),
+        NodeState::Kept(left) => ("kept", None, Some(*left)),
+        NodeState::Unknown(answer) => (word(answer), None, None),
+        _ => ("unknown", None, None),
+    };
+    node(name, answer, said(name, state, left), holder)
 }
 
 /// Returns the answer in a word. `docs/cli.md` lists them.

@@ -73,9 +73,9 @@ async fn given_up_after(
 
 /// Checks whether it is the same hold; of a lock that was read, whether one of the readers is left.
 fn has_a_hold_of(now: &Holder, before: &Holder) -> bool {
-    match before.is_shared() && !before.readers().is_empty() {
-        true => now.is_shared() && before.readers().iter().any(|reader| is_among(reader, now)),
-        false => now.same_hold_as(before),
+    match inspect::holds(before) {
+        [] => now.same_hold_as(before),
+        all => all.iter().any(|hold| is_among(hold, now)),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::settings;
 use quorumlock::report::Escaped;
 use quorumlock::{Holder, Inspection, LockState, NodeState, Redlock};
 use serde_json::{Value, json};
+use std::slice;
 
 /// Prints a JSON object, or a few lines, for each resource.
 pub(crate) async fn inspect(args: InspectArgs, masters: MastersArgs, output: Output) -> Result {
@@ -180,9 +181,17 @@ pub(crate) fn holder_to_json(holder: &Holder) -> Value {
     with_readers(json!({ "label": holder.label(), "remaining_ms": remaining }), holder)
 }
 
-/// Checks whether it is one of the readers that hold the lock.
-pub(crate) fn is_among(reader: &Holder, readers: &Holder) -> bool {
-    readers.readers().iter().any(|known| known.same_hold_as(reader))
+/// Returns the holds of a lock, as far as they are known: that of each reader if it is read.
+pub(crate) fn holds(holder: &Holder) -> &[Holder] {
+    match holder.is_shared() {
+        true => holder.readers(),
+        false => slice::from_ref(holder),
+    }
+}
+
+/// Checks whether it is one of the holds of a lock.
+pub(crate) fn is_among(hold: &Holder, holder: &Holder) -> bool {
+    holds(holder).iter().any(|known| known.same_hold_as(hold))
 }
 
 /// Adds the readers, each of them as a holder, unless a writer holds the lock.

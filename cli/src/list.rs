@@ -3,7 +3,7 @@
 use crate::args::{ListArgs, MastersArgs};
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::inspect::{held_on, with_readers, word};
+use crate::inspect::{held_on, holds, with_readers, word};
 use crate::output::{Output, millis};
 use crate::settings;
 use crate::style::{self, Cell, Fit, Paint, Style};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// What one look at the masters has found.
+#[derive(Default)]
 pub(crate) struct Found {
     /// In the order of their names.
     pub(crate) locks: Vec<ListedLock>,
@@ -21,16 +22,6 @@ pub(crate) struct Found {
     /// The reason why locks may be missing.
     pub(crate) error: Option<ListError>,
     pub(crate) deadlocks: Vec<PossibleDeadlock>,
-}
-
-impl Found {
-    /// Returns the possible deadlock that a lock is part of. A permit is part of none, though its semaphore may
-    /// have the name of a lock that is.
-    fn deadlock_of(&self, lock: &ListedLock) -> Option<&PossibleDeadlock> {
-        let has_it =
-            |found: &&PossibleDeadlock| found.resources().any(|name| name == lock.resource());
-        self.deadlocks.iter().find(has_it).filter(|_| lock.slot().is_none())
-    }
 }
 
 /// Prints a table, or a JSON object for each lock.
@@ -42,7 +33,11 @@ pub(crate) async fn list(args: ListArgs, masters: MastersArgs, output: Output) -
     }
     let values = found.locks.iter().map(|lock| {
         let mut value = to_json(lock);
-        value["possible_deadlock"] = json!(found.deadlock_of(lock).map(resources));
+        let names_it =
+            |found: &&PossibleDeadlock| found.resources().any(|name| name == lock.resource());
+        // A permit is part of none, though its semaphore may have the name of a lock that is.
+        let deadlock = found.deadlocks.iter().find(names_it).filter(|_| lock.slot().is_none());
+        value["possible_deadlock"] = json!(deadlock.map(resources));
         value
     });
     let rows: Vec<_> = found.locks.iter().map(|lock| (lock, None)).collect();
@@ -113,8 +108,15 @@ const HEADS: [&str; 8] =
     ["RESOURCE", "SLOT", "STATE", "HOLDER", "EXPIRES IN", "MASTERS", "WAITING", "SEEN FOR"];
 
 fn cells(lock: &ListedLock, seen: Option<Duration>) -> [Cell; HEADS.len()] {
-    let holder = lock.holder();
+    let (holder, state) = (lock.holder(), word(lock.state()));
+    // A value that is no token of quorumlock has a mark.
     let mark = if lock.is_ours() { "" } else { "?" };
+    let marked = Cell::new(format_args!("{state}{mark}"));
+    let state = match (state, lock.is_ours()) {
+        ("held" | "read", true) => marked.painted(Paint::Good),
+        ("unclear", _) | (_, false) => marked.painted(Paint::Warning),
+        _ => marked,
+    };
     let remaining = holder.remaining().map_or("never".to_owned(), |left| Span(left).to_string());
     let masters = lock.inspection().nodes().len();
     let slot = lock.slot().map_or(String::new(), |slot| slot.to_string());
@@ -123,36 +125,21 @@ fn cells(lock: &ListedLock, seen: Option<Duration>) -> [Cell; HEADS.len()] {
     [
         Cell::new(Escaped(lock.resource())),
         Cell::new(slot),
-        painted(&format!("{}{mark}", word(lock.state()))),
+        state,
         Cell::new(names(holder)),
         Cell::new(remaining),
         Cell::new(format_args!("{} of {masters}", lock.held_on())),
-        Cell::or_dash(lock.waiting().map(|waiting| waiting.to_string())),
+        Cell::or_dash(lock.waiting()),
         Cell::new(seen.unwrap_or_default()),
     ]
 }
 
-/// Returns the label of the holder, or those of the readers that have one.
+/// Returns the label of the holder, or those of the readers; a dash for one without a label.
 fn names(holder: &Holder) -> String {
-    if !holder.is_shared() {
-        return name(holder);
-    }
-    let names: Vec<String> = holder.readers().iter().map(name).collect();
+    let name =
+        |hold: &Holder| hold.label().map_or("-".to_owned(), |label| Escaped(label).to_string());
+    let names: Vec<String> = holds(holder).iter().map(name).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
-}
-
-fn name(holder: &Holder) -> String {
-    holder.label().map_or("-".to_owned(), |label| Escaped(label).to_string())
-}
-
-/// Returns the state in its colour; a `?` behind it means that the value is no token of quorumlock.
-fn painted(state: &str) -> Cell {
-    let cell = Cell::new(state);
-    match state {
-        "held" | "read" => cell.painted(Paint::Good),
-        _ if state.starts_with("unclear") || state.ends_with('?') => cell.painted(Paint::Warning),
-        _ => cell,
-    }
 }
 
 fn counted(locks: usize, permits: usize) -> String {

@@ -20,7 +20,6 @@ mod style;
 mod watch;
 
 use args::{Args, Command, MastersArgs};
-use exit::Exit;
 use failure::{Failure, Result};
 use output::Output;
 use std::ffi::OsString;
@@ -51,12 +50,8 @@ fn main() -> ExitCode {
 }
 
 fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
-    let command = match command {
-        Command::Completions { shell } => return pages::completions(shell),
-        Command::Man { command } => return pages::man(command.as_deref()),
-        command => command,
-    };
-    if let Some(file) = settings::file(&masters) {
+    let is_page = matches!(command, Command::Completions { .. } | Command::Man { .. });
+    if !is_page && let Some(file) = settings::file(&masters) {
         output.note(&format!("settings from {}", file.display()));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -71,7 +66,7 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
             #[cfg(not(unix))]
             Command::Run(_) | Command::Elect(_) => {
                 let problem = "run and elect need a Unix: there are no process groups here";
-                Err(Failure::new(Exit::SYSTEM, problem))
+                Err(Failure::new(exit::Exit::SYSTEM, problem))
             }
             Command::Inspect(args) => inspect::inspect(args, masters, output).await,
             Command::List(args) => list::list(args, masters, output).await,
@@ -79,7 +74,8 @@ fn perform(command: Command, masters: MastersArgs, output: Output) -> Result {
             Command::Ask(args) => holder::ask(args, masters, output).await,
             Command::ForceRelease(args) => holder::force_release(args, masters, output).await,
             Command::Doctor(args) => doctor::doctor(args, masters, output).await,
-            Command::Completions { .. } | Command::Man { .. } => Ok(Exit::SUCCESS),
+            Command::Completions { shell } => pages::completions(shell),
+            Command::Man { command } => pages::man(command.as_deref()),
         }
     });
     // Do not wait for a name that is still being resolved.

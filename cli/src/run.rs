@@ -259,7 +259,8 @@ impl Run<'_> {
             let s = if held.attempts == 1 { "" } else { "s" };
             tail += &format!(" (after {}, {} attempt{s})", Span(held.waited), held.attempts);
         }
-        let failure = Failure::from(error).held_is(self.args.conflict_exit_code);
+        let mut failure = Failure::from(error);
+        failure.exit.code = self.args.conflict_exit_code.unwrap_or(failure.exit.code);
         for resource in self.work.looked_at() {
             if let Ok(inspection) = self.redlock.inspect(resource.as_str()).await
                 && let Some(holder) = inspection.holder()

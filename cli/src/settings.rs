@@ -65,14 +65,11 @@ pub(crate) async fn connected(builder: RedlockBuilder, output: Output) -> Result
 }
 
 fn addresses(urls: Vec<String>, option: &str) -> Result<Option<Vec<NodeAddress>>> {
-    if urls.is_empty() {
-        return Ok(None);
-    }
     let read = |url: String| {
         let address = url.parse::<NodeAddress>();
         address.map_err(|invalid| Failure::usage(format!("{option}: {}", invalid.problem)))
     };
-    urls.into_iter().map(read).collect::<Result<_, _>>().map(Some)
+    (!urls.is_empty()).then(|| urls.into_iter().map(read).collect()).transpose()
 }
 
 /// Returns the file that these arguments and the environment lead to.

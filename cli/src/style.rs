@@ -109,8 +109,8 @@ impl Cell {
     }
 
     /// A cell with a dash where nothing is known.
-    pub(crate) fn or_dash(text: Option<String>) -> Self {
-        Self::new(text.unwrap_or_else(|| "-".to_owned()))
+    pub(crate) fn or_dash(text: Option<impl Display>) -> Self {
+        text.map_or_else(|| Self::new("-"), Self::new)
     }
 
     pub(crate) fn painted(self, paint: Paint) -> Self {
@@ -206,7 +206,7 @@ mod tests {
         let votes = |text| Cell::new(text).painted(Paint::Good);
         [
             [first, votes("yes"), Cell::or_dash(Some("Redis 7.0.15".to_owned()))],
-            [second, votes("in 29 s"), Cell::or_dash(None)],
+            [second, votes("in 29 s"), Cell::or_dash(None::<&str>)],
         ]
     }
 

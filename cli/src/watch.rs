@@ -7,7 +7,6 @@ use crate::inspect::{is_among, name, word};
 use crate::list::{self, Found};
 use crate::output::{Output, json_line, millis, since_1970};
 use crate::style::{Screen, Style};
-use quorumlock::error::NodeProblem;
 use quorumlock::report::{OneLine, Span};
 use quorumlock::{Holder, ListError, ListedLock, LockState, PossibleDeadlock};
 use serde_json::{Value, json};
@@ -57,7 +56,7 @@ pub(crate) async fn watch(args: WatchArgs, masters: MastersArgs, output: Output)
         let text = match Screen::of_stdout().filter(|_| is_drawn) {
             Some(screen) => watched.draw(&args.list, screen, Style::of_stdout(output.color)),
             None => {
-                let shown = |News { json, text }: News| match output.json {
+                let shown = |(json, text): News| match output.json {
                     true => format!("{}\n", json_line(&json)),
                     false => format!("{} {text}\n", time()),
                 };
@@ -75,43 +74,24 @@ pub(crate) async fn watch(args: WatchArgs, masters: MastersArgs, output: Output)
 #[derive(Default)]
 struct Watched {
     held: BTreeMap<(String, Option<usize>), (ListedLock, Instant)>,
-    problems: Vec<NodeProblem>,
+    /// What else the last look has found.
+    last: Found,
     /// The deadlocks that this look and the one before have found: one look may see a hand-over in parts.
     deadlocks: Vec<PossibleDeadlock>,
-    found_before: Vec<PossibleDeadlock>,
-    may_lack: bool,
 }
 
-/// What is new at a look.
-struct News {
-    json: Value,
-    text: String,
-}
+/// What is new at a look: in JSON, and as text.
+type News = (Value, String);
 
 impl Watched {
     /// Takes in what was found; returns what is different now.
     fn take(&mut self, mut found: Found) -> Vec<News> {
-        let deadlocks = self.take_deadlocks(std::mem::take(&mut found.deadlocks));
-        let mut news = self.take_locks(found);
-        news.extend(deadlocks.iter().map(News::deadlock));
-        news
-    }
-
-    /// Returns the deadlocks that were found at the look before, too, and were not reported then.
-    fn take_deadlocks(&mut self, found: Vec<PossibleDeadlock>) -> Vec<PossibleDeadlock> {
-        let lasts = |deadlock: &&PossibleDeadlock| self.found_before.contains(deadlock);
-        let lasting: Vec<_> = found.iter().filter(lasts).cloned().collect();
-        self.found_before = found;
-        let reported = std::mem::replace(&mut self.deadlocks, lasting.clone());
-        lasting.into_iter().filter(|deadlock| !reported.contains(deadlock)).collect()
-    }
-
-    fn take_locks(&mut self, found: Found) -> Vec<News> {
         let now = Instant::now();
-        (self.problems, self.may_lack) = (found.problems, found.error.is_some());
+        let locks = std::mem::take(&mut found.locks);
+        let last = std::mem::replace(&mut self.last, found);
         let mut before = std::mem::take(&mut self.held);
         let mut changes = Vec::new();
-        for lock in found.locks {
+        for lock in locks {
             let name = (lock.resource().to_owned(), lock.slot());
             let known = before.remove(&name);
             let state = word(lock.state());
@@ -130,16 +110,21 @@ impl Watched {
                 Some(old) => (old.waiting() != lock.waiting()).then_some("waiting"),
             };
             let seen = known.as_ref().map(|(_, since)| now - *since);
-            changes.extend(what.map(|what| News::change(what, &lock, seen)));
+            changes.extend(what.map(|what| change(what, &lock, seen)));
             let since = same.map_or(now, |(_, since)| *since);
             self.held.insert(name, (lock, since));
         }
-        if self.may_lack {
+        if self.last.error.is_some() {
             self.held.append(&mut before);
         }
         changes.extend(
-            before.values().map(|(lock, since)| News::change("released", lock, Some(now - *since))),
+            before.values().map(|(lock, since)| change("released", lock, Some(now - *since))),
         );
+        let lasts = |deadlock: &&PossibleDeadlock| last.deadlocks.contains(deadlock);
+        let lasting = self.last.deadlocks.iter().filter(lasts).cloned().collect();
+        let reported = std::mem::replace(&mut self.deadlocks, lasting);
+        let new = self.deadlocks.iter().filter(|deadlock| !reported.contains(deadlock));
+        changes.extend(new.map(deadlock));
         changes
     }
 
@@ -147,16 +132,16 @@ impl Watched {
     fn warn(&self, found: &Found, output: Output) {
         let problems = &found.problems;
         for problem in problems {
-            if !self.problems.iter().any(|known| known.node == problem.node) {
+            if !self.last.problems.iter().any(|known| known.node == problem.node) {
                 output.warn(&list::unused(problem));
             }
         }
-        for known in &self.problems {
+        for known in &self.last.problems {
             if !problems.iter().any(|problem| problem.node == known.node) {
                 output.note(&format!("{} is used again", known.node));
             }
         }
-        if found.error.is_some() && problems.len() > self.problems.len() {
+        if found.error.is_some() && problems.len() > self.last.problems.len() {
             output.warn("too few masters can be scanned: what follows may lack locks");
         }
     }
@@ -165,9 +150,9 @@ impl Watched {
     fn draw(&self, args: &ListArgs, screen: Screen, style: Style) -> String {
         let rows = self.held.values().map(|(lock, since)| (lock, Some(since.elapsed())));
         let rows: Vec<_> = rows.collect();
-        let footer = list::footer(&rows, &self.deadlocks, &args.prefix, !self.may_lack);
+        let footer = list::footer(&rows, &self.deadlocks, &args.prefix, self.last.error.is_none());
         let problems =
-            self.problems.iter().map(|problem| OneLine(list::unused(problem)).to_string());
+            self.last.problems.iter().map(|problem| OneLine(list::unused(problem)).to_string());
         let below = footer.into_iter().chain(problems).collect::<Vec<_>>().join("\n");
         let below = textwrap::fill(&below, screen.columns);
         let below: Vec<String> = below.lines().map(str::to_owned).collect();
@@ -190,32 +175,30 @@ impl Watched {
     }
 }
 
-impl News {
-    fn deadlock(found: &PossibleDeadlock) -> Self {
-        let json = json!({
-            "event": "possible_deadlock",
-            "at_ms": millis(since_1970()),
-            "resources": list::resources(found),
-        });
-        Self { json, text: found.to_string() }
-    }
+fn deadlock(found: &PossibleDeadlock) -> News {
+    let json = json!({
+        "event": "possible_deadlock",
+        "at_ms": millis(since_1970()),
+        "resources": list::resources(found),
+    });
+    (json, found.to_string())
+}
 
-    /// A change of a lock from one look to the next. `seen` is for how long it was seen, if it was.
-    fn change(what: &'static str, lock: &ListedLock, seen: Option<Duration>) -> Self {
-        let mut json = list::to_json(lock);
-        json["event"] = what.into();
-        json["at_ms"] = millis(since_1970()).into();
-        json["seen_ms"] = json!(seen.map(millis));
-        let seen = seen.map(|seen| format!(", seen for {}", Span(seen))).unwrap_or_default();
-        let text = match (what, lock.state()) {
-            ("released", _) => format!("{} is free{seen}", name(lock.inspection())),
-            ("waiting", LockState::Held(_)) if lock.waiting() == Some(0) => {
-                format!("{lock}, none waiting")
-            }
-            _ => lock.to_string(),
-        };
-        Self { json, text }
-    }
+/// Returns a change of a lock from one look to the next. `seen` is for how long it was seen, if it was.
+fn change(what: &'static str, lock: &ListedLock, seen: Option<Duration>) -> News {
+    let mut json = list::to_json(lock);
+    json["event"] = what.into();
+    json["at_ms"] = millis(since_1970()).into();
+    json["seen_ms"] = json!(seen.map(millis));
+    let seen = seen.map(|seen| format!(", seen for {}", Span(seen))).unwrap_or_default();
+    let text = match (what, lock.state()) {
+        ("released", _) => format!("{} is free{seen}", name(lock.inspection())),
+        ("waiting", LockState::Held(_)) if lock.waiting() == Some(0) => {
+            format!("{lock}, none waiting")
+        }
+        _ => lock.to_string(),
+    };
+    (json, text)
 }
 
 /// Checks whether both have the same readers.

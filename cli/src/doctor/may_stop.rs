@@ -4,9 +4,9 @@
 use super::preflight_to_json;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::list;
 use crate::output::millis;
 use crate::style::{Paint, Style};
+use crate::{inspect, list};
 use quorumlock::config::NodeAddress;
 use quorumlock::preflight::NodePreflight;
 use quorumlock::report::{OneLine, Span};
@@ -37,17 +37,6 @@ enum Answer {
     Yes,
     NotKnown,
     No,
-}
-
-impl Answer {
-    /// Returns the exit code, the words in a colour, and the word for programs.
-    const fn row(self) -> (Exit, &'static str, Paint, &'static str) {
-        match self {
-            Self::Yes => (Exit::SUCCESS, "may stop", Paint::Good, "yes"),
-            Self::NotKnown => (Exit::NOT_KNOWN, "not known", Paint::Warning, "not_known"),
-            Self::No => (Exit::MAY_NOT_STOP, "may not stop", Paint::Bad, "no"),
-        }
-    }
 }
 
 /// Finds the master that is meant: by its name in reports, or as it is configured.
@@ -90,14 +79,11 @@ pub(super) async fn may_stop(
         Some(Duration::ZERO) => Some(list::find(&builder.connect().await?, "", false).await),
         _ => None,
     };
-    let (mut losing, mut not_known) = (Vec::new(), Vec::new());
-    for lock in found.iter().flat_map(|found| &found.locks) {
-        match judge_lock(preflight, place, lock) {
-            Answer::Yes => {}
-            Answer::NotKnown => not_known.push(lock),
-            Answer::No => losing.push(lock),
-        }
-    }
+    let judged = |answer: Answer| -> Vec<&ListedLock> {
+        let locks = found.iter().flat_map(|found| &found.locks);
+        locks.filter(|lock| judge_lock(preflight, place, lock) == answer).collect()
+    };
+    let (losing, not_known) = (judged(Answer::No), judged(Answer::NotKnown));
     let without = format!("without {}", OneLine(stopped));
     let others = nodes.iter().filter(|node| left(node) == Some(Duration::ZERO)).count();
     let counted = format!("{without}, {others} of {} masters may vote", nodes.len());
@@ -123,7 +109,11 @@ pub(super) async fn may_stop(
             (Answer::No, why)
         }
     };
-    let (exit, head, paint, word) = answer.row();
+    let (exit, head, paint, word) = match answer {
+        Answer::Yes => (Exit::SUCCESS, "may stop", Paint::Good, "yes"),
+        Answer::NotKnown => (Exit::NOT_KNOWN, "not known", Paint::Warning, "not_known"),
+        Answer::No => (Exit::MAY_NOT_STOP, "may not stop", Paint::Bad, "no"),
+    };
     let listed = if losing.is_empty() { &not_known } else { &losing };
     let mut lines = vec![style.wrap(0, 4, &format!("{}: {reason}", style.paint(head, paint)))];
     lines.extend(listed.iter().take(NAMED).map(|lock| style.wrap(4, 6, &lock.to_string())));
@@ -190,13 +180,13 @@ fn holds(lock: &ListedLock, votes: impl Fn(usize) -> bool) -> Vec<Vec<Key>> {
     let ended: Vec<&Holder> = holders.clone().filter(|holder| holder.has_ended()).collect();
     let has_ended = |hold: &Holder| ended.iter().any(|ended| ended.same_hold_as(hold));
     // A hold that several masters have is judged as often.
-    let shown = holders.clone().flat_map(of).filter(|hold| !has_ended(hold)).map(Some);
+    let shown = holders.clone().flat_map(inspect::holds).filter(|hold| !has_ended(hold)).map(Some);
     // Readers that no master shows.
     let hidden = holders.clone().any(hides).then_some(None);
     let key = |hold: Option<&Holder>, place: usize| match &nodes[place].state {
         _ if !votes(place) => Key::NoVote,
         NodeState::Held(holder) => match hold {
-            Some(hold) if of(holder).iter().any(|other| other.same_hold_as(hold)) => Key::Has,
+            Some(hold) if inspect::is_among(hold, holder) => Key::Has,
             _ if hides(holder) => Key::Unknown,
             _ => Key::Lacks,
         },
@@ -205,14 +195,6 @@ fn holds(lock: &ListedLock, votes: impl Fn(usize) -> bool) -> Vec<Vec<Key>> {
     };
     let keys = |hold| (0..nodes.len()).map(|place| key(hold, place)).collect();
     shown.chain(hidden).map(keys).collect()
-}
-
-/// Returns the holds that a master shows: that of each reader if the lock is read.
-fn of(holder: &Holder) -> &[Holder] {
-    match holder.is_shared() {
-        true => holder.readers(),
-        false => std::slice::from_ref(holder),
-    }
 }
 
 /// Checks whether a master may have more readers than it shows.

@@ -45,7 +45,24 @@ impl From<&Lost> for Loss {
 impl Loss {
     /// Creates the failure of a command that ended like this.
     pub(super) fn into_failure(self, resource: &str, command: Exit) -> Failure {
-        let (name, line) = self.reason.row(resource);
+        let shown = Escaped(resource);
+        let lost = |why: &str| format!("lost {shown:?}: {why}");
+        // The name in the output of `--json`, and a line.
+        let (name, line) = match self.reason {
+            Reason::QuorumGone => {
+                ("quorum_gone", lost("masters had forgotten it, or it was taken away"))
+            }
+            Reason::HeldUp => {
+                let why =
+                    "it was not extended in time, because this process was held up or stopped";
+                ("held_up", lost(why))
+            }
+            Reason::Unextended => {
+                ("unextended", format!("too few masters extended {shown:?} in time"))
+            }
+            Reason::MaxHold => ("max_hold", format!("max_hold reached for {shown:?}")),
+            Reason::Other(line) => ("closed", line),
+        };
         let message = format!("{line}; the command {}", command.described());
         let failure = Failure::new(Exit::LOST, message)
             .with("resource", resource)
@@ -54,29 +71,6 @@ impl Loss {
         match command.by_signal() {
             Some(signal) => failure.with("command_signal", signal),
             None => failure.with("command_exit", command.code),
-        }
-    }
-}
-
-impl Reason {
-    /// Returns the name in the output of `--json`, and a line.
-    fn row(&self, resource: &str) -> (&'static str, String) {
-        let resource = Escaped(resource);
-        let lost = |why: &str| format!("lost {resource:?}: {why}");
-        match self {
-            Self::QuorumGone => {
-                ("quorum_gone", lost("masters had forgotten it, or it was taken away"))
-            }
-            Self::HeldUp => {
-                let why =
-                    "it was not extended in time, because this process was held up or stopped";
-                ("held_up", lost(why))
-            }
-            Self::Unextended => {
-                ("unextended", format!("too few masters extended {resource:?} in time"))
-            }
-            Self::MaxHold => ("max_hold", format!("max_hold reached for {resource:?}")),
-            Self::Other(line) => ("closed", line.clone()),
         }
     }
 }

@@ -129,8 +129,11 @@ impl<'a, K: Kind> Supervisor<'a, K> {
             // After its leader: if the leader has been reaped, its zombie hides no other.
             reap::adopted(self.group.pid);
             if let Some(status) = status {
-                if self.is_over() {
-                    return self.end(status).await;
+                let is_gone = self.group.is_gone();
+                let is_killed =
+                    matches!(self.stage, Stage::Killed(at) if at.elapsed() > UNREACHABLE_AFTER);
+                if is_gone || is_killed {
+                    return self.end(status, !is_gone).await;
                 }
                 if matches!(self.stage, Stage::Running) {
                     // The processes that it left behind would work on without the lock.
@@ -162,8 +165,7 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         }
     }
 
-    async fn end(mut self, status: ExitStatus) -> Ended {
-        let is_unreachable = !self.group.is_gone();
+    async fn end(mut self, status: ExitStatus, is_unreachable: bool) -> Ended {
         if is_unreachable {
             self.output.warn(
                 "a process of the command's group is still there after SIGKILL: the lock is left \
@@ -174,11 +176,6 @@ impl<'a, K: Kind> Supervisor<'a, K> {
         let exit = status.code().map(Exit::of_command);
         let exit = exit.or_else(|| status.signal().map(Exit::signal)).unwrap_or(Exit::SYSTEM);
         Ended { exit, lost: self.lost.take(), is_unreachable, was_asked: self.was_asked }
-    }
-
-    fn is_over(&mut self) -> bool {
-        self.group.is_gone()
-            || matches!(self.stage, Stage::Killed(at) if at.elapsed() > UNREACHABLE_AFTER)
     }
 
     /// Ends whatever must end by now. Returns when to look again.
