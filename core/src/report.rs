@@ -177,13 +177,6 @@ impl NodeReport {
 }
 
 impl Answer {
-    /// Records, in a refusal, how long it will last.
-    pub const fn note_remaining(&mut self, left: Duration) {
-        if let Self::Refused(Refusal::Held { remaining }) = self {
-            *remaining = Some(left);
-        }
-    }
-
     /// Returns whether the master was asked, and so how long that took. Of what was decided in this
     /// process, a latency would only be noise.
     pub(crate) const fn is_of_the_master(&self) -> bool {

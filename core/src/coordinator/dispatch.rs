@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::lock::{RoundKind, acquire, extend};
-use crate::master::{Fault, Incoming, Stranded, Wake, barrier};
+use crate::master::{Fault, Incoming, Masters, Stranded, Wake, barrier};
 use crate::questions::Question;
 use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
@@ -22,7 +22,7 @@ impl Coordinator {
             Incoming::Broken(fault) => self.break_session(node, fault),
             Incoming::Vote(round, reply) => self.replied(round, node, reply),
             Incoming::Uncounted(id, why) => {
-                locks.rounds.get_mut(id).into_iter().for_each(|round| round.is_uncounted = true);
+                locks.rounds.get_mut(id.0).into_iter().for_each(|round| round.is_uncounted = true);
                 self.answered(id, node, Answer::Refused(why));
             }
             Incoming::Remaining(request, round, attempt, reply) => {
@@ -66,7 +66,7 @@ impl Coordinator {
     /// Handles the reply to a command of a round.
     fn replied(&mut self, id: RoundId, node: usize, reply: Reply) {
         let Self { at, locks } = self;
-        let kind = locks.rounds.get(id).map(|round| &round.kind);
+        let kind = locks.rounds.get(id.0).map(|round| &round.kind);
         if reply.is_noscript() {
             // For the next round, not for this one: a second round trip could arrive after the
             // release.
@@ -92,11 +92,10 @@ impl Coordinator {
     }
 
     /// Handles a command of a round whose connection is gone.
-    fn strand(&mut self, node: usize, stranded: &Stranded, cause: &Arc<str>) {
-        let Stranded { round: id, may_have_left } = *stranded;
-        let answer = match self.locks.rounds.get(id).map(|round| &round.kind) {
+    fn strand(&mut self, node: usize, (id, may_have_left): Stranded, cause: &Arc<str>) {
+        let answer = match self.locks.rounds.get(id.0).map(|round| &round.kind) {
             Some(RoundKind::Acquire { attempt, .. }) if !may_have_left => {
-                if let Some(attempt) = self.locks.attempts.get_mut(*attempt) {
+                if let Some(attempt) = self.locks.attempts.get_mut(attempt.0) {
                     attempt.touched.remove(node);
                 }
                 Answer::Refused(Refusal::Down(cause.clone()))
@@ -111,7 +110,7 @@ impl Coordinator {
     /// some answers were still awaited. A release goes on, but no caller waits for it any more.
     pub(super) fn time_out(&mut self, id: RoundId) {
         let Self { at, locks } = self;
-        let Some(round) = locks.rounds.get_mut(id) else { return };
+        let Some(round) = locks.rounds.get_mut(id.0) else { return };
         if round.held_back.is_some() {
             return locks.ask_the_others(at, id);
         }
@@ -123,7 +122,7 @@ impl Coordinator {
 
     /// Notes the answer of one node, and judges its round.
     fn answered(&mut self, id: RoundId, node: usize, answer: Answer) {
-        let Some(round) = self.locks.rounds.get_mut(id) else { return };
+        let Some(round) = self.locks.rounds.get_mut(id.0) else { return };
         // A straggler of an extension that was already won.
         let topped_up = match round.kind {
             RoundKind::Extend { purpose: None, attempt, .. }
@@ -137,7 +136,7 @@ impl Coordinator {
         self.locks.judge(&mut self.at, id);
         self.go_on();
         if let Some(id) = topped_up
-            && let Some(attempt) = self.locks.attempts.get_mut(id)
+            && let Some(attempt) = self.locks.attempts.get_mut(id.0)
         {
             attempt.top_up(&mut self.at.cx, node);
         }
@@ -177,15 +176,18 @@ impl Coordinator {
     pub(super) fn break_session(&mut self, node: usize, fault: Fault) {
         let cause = fault.cause.clone();
         for vote in self.at.cx.masters.close(self.at.cx.now, node, fault) {
-            self.strand(node, &vote, &cause);
+            self.strand(node, vote, &cause);
         }
         self.at.waiters.miss_messages(&mut self.at.cx, node);
         self.at.waiters.listen_anew(&mut self.at.cx);
         self.note_connected();
     }
 
+    /// Reports, once, that every master has been reached or has failed.
     fn note_connected(&mut self) {
-        if self.at.cx.masters.note_connected() {
+        let Masters { sessions, connected, .. } = &mut self.at.cx.masters;
+        let all = sessions.iter().all(|session| session.was_tried);
+        if all && !std::mem::replace(connected, true) {
             self.at.cx.events.push(Event::Connected);
         }
     }

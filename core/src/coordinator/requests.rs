@@ -1,7 +1,7 @@
 //! What callers ask for, through the driver.
 
 use super::Coordinator;
-use crate::lock::{DetachedLock, NotAdopted, Purpose};
+use crate::lock::{Around, DetachedLock, Locks, NotAdopted, Purpose};
 use crate::questions::{Mark, Question};
 use crate::quorum::Instant;
 use crate::report::LossReason;
@@ -12,53 +12,50 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Coordinator {
-    pub fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: AcquireRequest) {
+    /// Does what a caller asks for, and what follows from that.
+    #[inline]
+    fn handle(&mut self, now: Instant, act: impl FnOnce(&mut Locks, &mut Around)) {
         self.at.cx.now = now;
-        self.at.waiters.begin(&mut self.at.cx, request, acquire);
+        act(&mut self.locks, &mut self.at);
         self.serve();
+    }
+
+    pub fn handle_acquire(&mut self, now: Instant, request: RequestId, acquire: AcquireRequest) {
+        self.handle(now, |_, at| at.waiters.begin(&mut at.cx, request, acquire));
     }
 
     /// Cancels the acquire of a caller that no longer waits. Harmless if it has its answer.
     pub fn handle_cancel(&mut self, now: Instant, request: RequestId) {
-        self.at.cx.now = now;
-        self.at.waiters.cancel(&mut self.at.cx, request);
-        self.serve();
+        self.handle(now, |_, at| at.waiters.cancel(&mut at.cx, request));
     }
 
     pub fn handle_extend(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
-        self.extend(now, attempt, Purpose::Renew(Some(request)));
+        let purpose = Purpose::Renew(Some(request));
+        self.handle(now, |locks, at| locks.begin_extend(at, attempt, purpose));
     }
 
     /// Detaches a hold. It is held until the answer to `request`, and over from then on, unless the
     /// answer is that too few masters have confirmed.
     pub fn handle_detach(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
-        self.extend(now, attempt, Purpose::Detach(request));
+        self.handle(now, |locks, at| locks.begin_extend(at, attempt, Purpose::Detach(request)));
     }
 
     /// Makes a writer a reader. It is held until the answer to `request`, and afterwards unless the
     /// answer is that it is lost: by a reader, or still by a writer if too few masters have
     /// confirmed and none can have done it.
     pub fn handle_downgrade(&mut self, now: Instant, request: RequestId, attempt: AttemptId) {
-        self.extend(now, attempt, Purpose::Downgrade(request));
-    }
-
-    fn extend(&mut self, now: Instant, attempt: AttemptId, purpose: Purpose) {
-        self.at.cx.now = now;
-        self.locks.begin_extend(&mut self.at, attempt, purpose);
-        self.serve();
+        self.handle(now, |locks, at| locks.begin_extend(at, attempt, Purpose::Downgrade(request)));
     }
 
     /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_give_back`] ends that.
     pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
-        self.at.cx.now = now;
-        let Self { at, locks } = self;
-        if at.waiters.has(&lock.keys) {
-            let result = Err(NotAdopted::HeldHere);
-            at.cx.events.push(Event::Adopted { request, result });
-        } else {
-            locks.begin_adopt(at, request, lock);
-        }
-        self.serve();
+        self.handle(now, |locks, at| match at.waiters.has(&lock.keys) {
+            true => {
+                let result = Err(NotAdopted::HeldHere);
+                at.cx.events.push(Event::Adopted { request, result });
+            }
+            false => locks.begin_adopt(at, request, lock),
+        });
     }
 
     /// Releases a lock that was detached, and that is in no other hands. If `adopting` it is not
@@ -69,9 +66,7 @@ impl Coordinator {
         lock: DetachedLock,
         adopting: Option<RequestId>,
     ) {
-        self.at.cx.now = now;
-        self.locks.give_detached_back(&mut self.at, lock, adopting);
-        self.serve();
+        self.handle(now, |locks, at| locks.give_detached_back(at, lock, adopting));
     }
 
     /// Releases a hold. `request` is answered when a quorum has deleted the key; a guard that was
@@ -84,9 +79,7 @@ impl Coordinator {
         attempt: AttemptId,
         in_time: bool,
     ) {
-        self.at.cx.now = now;
-        self.locks.begin_release(&mut self.at, request, attempt, in_time);
-        self.serve();
+        self.handle(now, |locks, at| locks.begin_release(at, request, attempt, in_time));
         self.withdraw();
     }
 
@@ -113,27 +106,22 @@ impl Coordinator {
 
     /// Extends a hold for which [`Event::Keep`] was reported, and which its caller has picked up.
     pub fn handle_keep(&mut self, now: Instant, attempt: AttemptId) {
-        self.at.cx.now = now;
-        self.locks.extend_kept(&mut self.at, attempt);
-        self.serve();
+        self.handle(now, |locks, at| locks.extend_kept(at, attempt));
     }
 
     /// Leaves the key until it expires.
     pub fn handle_forget(&mut self, now: Instant, attempt: AttemptId) {
-        self.at.cx.now = now;
-        self.locks.forget(&mut self.at, attempt);
-        self.serve();
+        self.handle(now, |locks, at| locks.forget(at, attempt));
         self.withdraw();
     }
 
     /// Handles a guard that saw its deadline pass before an extension could move it: the hold is
     /// lost.
     pub fn handle_lapsed(&mut self, now: Instant, attempt: AttemptId) {
-        self.at.cx.now = now;
-        if let Some(hold) = self.locks.attempts.get_mut(attempt) {
-            hold.lose(&mut self.at, LossReason::Lapsed);
-        }
-        self.serve();
+        self.handle(now, |locks, at| {
+            let hold = locks.attempts.get_mut(attempt.0);
+            hold.into_iter().for_each(|hold| hold.lose(at, LossReason::Lapsed));
+        });
     }
 
     /// Asks masters a question that decides nothing.
@@ -152,7 +140,7 @@ impl Coordinator {
         self.at.cx.now = now;
         let id = self.at.waiters.idle(key)?;
         self.locks.look_at_idle(&mut self.at, id);
-        let attempt = self.locks.attempts.get(id).filter(|attempt| attempt.idle().is_some())?;
+        let attempt = self.locks.attempts.get(id.0).filter(|attempt| attempt.idle().is_some())?;
         Some(attempt.claim.token)
     }
 
@@ -203,13 +191,13 @@ impl Coordinator {
     /// are taken back, and so is any note that it may yet make.
     pub fn handle_withdraw(&mut self, now: Instant) {
         self.at.cx.now = now;
-        self.at.cx.masters.depart();
+        self.at.cx.masters.departs = true;
         self.withdraw();
     }
 
     /// Returns the slot that this attempt to get a permit was for.
     pub fn slot(&self, attempt: AttemptId) -> Option<u8> {
-        self.locks.attempts.get(attempt)?.permit()
+        self.locks.attempts.get(attempt.0)?.permit()
     }
 
     /// Returns the longest life of any key that is being deleted or that a hold has. Once it has

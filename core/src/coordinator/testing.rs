@@ -47,7 +47,7 @@ impl Coordinator {
         let (PendingReply::Vote(round) | PendingReply::Conditional(round)) = pending else {
             return None;
         };
-        match &self.locks.rounds.get(*round)?.kind {
+        match &self.locks.rounds.get(round.0)?.kind {
             RoundKind::Acquire { .. } => Some(true),
             RoundKind::Extend { extension, .. } => Some(!extension.is_warming(node)),
             _ => None,
@@ -84,7 +84,7 @@ impl Coordinator {
         Some(
             self.locks
                 .attempts
-                .get(attempt)?
+                .get(attempt.0)?
                 .claim
                 .value(self.at.cx.masters.settings.label.as_deref()),
         )

@@ -16,12 +16,11 @@ use crate::wire::Reply;
 impl Locks {
     /// Rolls back, and leaves it to the acquire what it does then. `too_late`: a quorum has granted.
     pub(super) fn lose(&mut self, at: &mut Around, id: RoundId, too_late: bool) {
-        if let Some(mut round) = self.rounds.remove(id)
+        self.rounds.get(id.0).inspect(|round| round.tell_window(&mut at.cx, false));
+        if let Some(round) = self.rounds.take(&mut at.cx, id)
             && let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind
         {
-            round.tell_window(&mut at.cx, false);
-            round.end(&mut at.cx, id);
-            let attempt = self.attempts.remove(attempt_id);
+            let attempt = self.attempts.remove(attempt_id.0);
             let ballot = attempt.as_ref().and_then(Attempt::ballot);
             if let Some(attempt) = attempt {
                 attempt.roll_back(&mut at.cx, round.refused());
@@ -35,7 +34,7 @@ impl Locks {
     /// wait for a message. No later attempt of this acquire will send one.
     pub(crate) fn withdraw(&mut self, at: &mut Around, round: RoundId, attempt: AttemptId) {
         self.close_round(&mut at.cx, round);
-        if let Some(attempt) = self.attempts.remove(attempt) {
+        if let Some(attempt) = self.attempts.remove(attempt.0) {
             attempt.give_back(at, None);
         }
     }

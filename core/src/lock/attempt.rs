@@ -102,9 +102,9 @@ impl Locks {
         // Never used before, and never again.
         let token = cx.masters.token()?;
         let claim = Claim { keys, token, life, ballot, label, unsettled: NodeSet::EMPTY };
-        let id: AttemptId = self.attempts.reserve();
+        let id = AttemptId(self.attempts.reserve());
         let mut attempt = Attempt { warm, ..Attempt::new(id, cx.now, claim, ttl, staying) };
-        let round_id: RoundId = self.rounds.reserve();
+        let round_id = RoundId(self.rounds.reserve());
         let tally = Tally::new(cx.masters.settings.membership);
         let kind = RoundKind::Acquire { request, attempt: id, tally };
         let timeout = cx.masters.settings.round_timeout(ttl.span());
@@ -126,16 +126,16 @@ impl Locks {
             cx.masters.window.begin();
         }
         self.rounds.open(cx, round_id, round);
-        self.attempts.insert(id, attempt);
+        self.attempts.insert(id.0, attempt);
         Some(Begun { round: round_id, attempt: id, asks_all: first.is_none() })
     }
 
     /// Asks the other nodes, after the first has not refused or has not answered in time. They have
     /// a timeout of their own.
     pub(crate) fn ask_the_others(&mut self, at: &mut Around, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
+        let Some(round) = self.rounds.get_mut(id.0) else { return };
         let RoundKind::Acquire { request, attempt: attempt_id, .. } = round.kind else { return };
-        let Some(attempt) = self.attempts.get_mut(attempt_id) else { return };
+        let Some(attempt) = self.attempts.get_mut(attempt_id.0) else { return };
         if round.held_back.take().is_none() {
             return;
         }

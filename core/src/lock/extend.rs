@@ -50,7 +50,7 @@ impl Locks {
         let mut round = Round::new(&at.cx, kind, timeout, &mut self.rooms);
         let claim = &attempt.claim;
         let command = claim.extend(&mut at.cx.masters.packer, attempt.renewed_life());
-        let round_id: RoundId = self.rounds.reserve();
+        let round_id = RoundId(self.rounds.reserve());
         for (node, session) in at.cx.masters.sessions.iter_mut().enumerate() {
             #[cfg(any(test, feature = "testing"))]
             if !at.cx.masters.settings.agreement.keeps(Rule::HoldsFirst)
@@ -79,7 +79,7 @@ impl Locks {
     pub(crate) fn topped_up(&mut self, cx: &mut Cx, id: AttemptId, node: usize, reply: &Reply) {
         if let Some(number) = fencing::number_above(reply, &cx.masters.settings)
             && let Some(attempt) =
-                self.attempts.get_mut(id).filter(|attempt| attempt.held().is_some())
+                self.attempts.get_mut(id.0).filter(|attempt| attempt.held().is_some())
             && let Some(ballot) = &mut attempt.claim.ballot
         {
             ballot.greatest = ballot.greatest.max(number);
@@ -96,7 +96,7 @@ fn extendable<'a>(
     id: AttemptId,
     purpose: Purpose,
 ) -> Option<&'a mut Attempt> {
-    let attempt = attempts.get_mut(id);
+    let attempt = attempts.get_mut(id.0);
     if attempt.as_ref().is_some_and(|attempt| attempt.may_extend(at.cx.now, purpose)) {
         return attempt;
     }
@@ -115,8 +115,8 @@ fn extendable<'a>(
 fn close_extensions(rounds: &mut Table<Round>, cx: &mut Cx, id: AttemptId) {
     let extends =
         |kind: &RoundKind| matches!(kind, RoundKind::Extend { attempt, .. } if *attempt == id);
-    for round in rounds.ids(|round| extends(&round.kind)) {
-        if let Some(round) = rounds.take(cx, round)
+    for place in rounds.places(|round| extends(&round.kind)) {
+        if let Some(round) = rounds.take(cx, RoundId(place))
             && let RoundKind::Extend { purpose, .. } = round.kind
         {
             let reports = round.reports(cx.masters.names());
@@ -182,7 +182,7 @@ impl Attempt {
     fn may_extend(&self, now: Instant, purpose: Purpose) -> bool {
         match purpose {
             Purpose::Adopt(..) => self.awaits(Some(purpose)),
-            Purpose::Downgrade(_) if !self.may_downgrade() => false,
+            Purpose::Downgrade(_) if self.claim.keys.as_writer().is_none() => false,
             _ => self.held().is_some_and(|hold| now < hold.deadline),
         }
     }
@@ -351,8 +351,7 @@ pub(crate) fn answer(reply: &Reply) -> Answer {
 pub(crate) const fn report(answer: &Answer) -> Report {
     match answer {
         Answer::Held => Report::Held,
-        Answer::Vacant => Report::Vacant,
-        Answer::Taken => Report::Taken,
+        Answer::Vacant | Answer::Taken => Report::Gone,
         _ => Report::Unknown,
     }
 }

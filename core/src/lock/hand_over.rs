@@ -61,14 +61,6 @@ pub struct DetachedFences {
     pub greatest: NonZeroU64,
 }
 
-impl DetachedFences {
-    fn of(ballot: Ballot) -> Option<Self> {
-        let (number, greatest) =
-            (NonZeroU64::new(ballot.number)?, NonZeroU64::new(ballot.greatest)?);
-        Some(Self { fences: ballot.fences, number, greatest })
-    }
-}
-
 /// A lock that was adopted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Adopted {
@@ -113,10 +105,11 @@ impl Locks {
     pub(crate) fn begin_adopt(&mut self, at: &mut Around, request: RequestId, lock: DetachedLock) {
         let purpose = Purpose::Adopt(request, lock.keep_alive);
         let change = Change { purpose, hold: None, claimed: None };
-        let (id, stage) = (self.attempts.reserve(), Stage::Changing(Box::new(change)));
+        let id = AttemptId(self.attempts.reserve());
+        let stage = Stage::Changing(Box::new(change));
         let attempt = Attempt { id, stage, ..Attempt::detached(&mut at.cx, lock) };
         at.waiters.occupy(&attempt.claim.keys, id);
-        self.attempts.insert(id, attempt);
+        self.attempts.insert(id.0, attempt);
         self.begin_extend(at, id, purpose);
     }
 
@@ -130,8 +123,8 @@ impl Locks {
     ) {
         let adoption = adopting.and_then(|request| {
             let adopts = |attempt: &Attempt| attempt.adopting() == Some(request);
-            let id = *self.attempts.ids::<AttemptId>(adopts).first()?;
-            let attempt = self.attempts.remove(id)?;
+            let place = *self.attempts.places(adopts).first()?;
+            let attempt = self.attempts.remove(place)?;
             attempt.disarm(at);
             Some(attempt)
         });
@@ -141,8 +134,8 @@ impl Locks {
 
     /// Ends all adoptions, for a shutdown. Their callers get their values back.
     pub(crate) fn leave_adoptions(&mut self, at: &mut Around) {
-        for id in self.attempts.ids(|attempt| attempt.adopting().is_some()) {
-            self.forget(at, id);
+        for place in self.attempts.places(|attempt| attempt.adopting().is_some()) {
+            self.forget(at, AttemptId(place));
         }
     }
 }
@@ -158,7 +151,10 @@ impl Attempt {
         let (life, at_least) = (self.renewed_life(), self.rest_at(at.cx.now));
         let Claim { keys, token, ballot, .. } = self.claim.clone();
         let label = self.claim.behind_token(at.cx.masters.settings.label.as_deref()).map(Arc::from);
-        let fenced = ballot.and_then(|ballot| DetachedFences::of(*ballot));
+        let fenced = ballot.and_then(|ballot| {
+            let [number, greatest] = [ballot.number, ballot.greatest].map(NonZeroU64::new);
+            Some(DetachedFences { fences: ballot.fences, number: number?, greatest: greatest? })
+        });
         let keep_alive = keeper.map(|keeper| keeper.left(at.cx.now));
         let unsettled =
             unsettled.iter().map(|node| at.cx.masters.sessions[node].name.clone()).collect();

@@ -11,7 +11,7 @@ use crate::shared::{AttemptId, Cx, Event, Timer};
 impl Locks {
     /// Reports that an extension by the keeper is due, and does so again in a while unless it begins.
     pub(crate) fn keep(&mut self, cx: &mut Cx, id: AttemptId) {
-        if let Some(attempt) = self.attempts.get_mut(id) {
+        if let Some(attempt) = self.attempts.get_mut(id.0) {
             attempt.keep_again(cx);
             cx.events.push(Event::Keep { attempt: id });
         }
@@ -19,7 +19,7 @@ impl Locks {
 
     /// Begins the keeper's extension of a hold that its caller has picked up.
     pub(crate) fn extend_kept(&mut self, at: &mut Around, id: AttemptId) {
-        if let Some(hold) = self.attempts.get_mut(id).and_then(Attempt::held_mut)
+        if let Some(hold) = self.attempts.get_mut(id.0).and_then(Attempt::held_mut)
             && at.cx.now < hold.deadline
         {
             hold.keep_at(&mut at.cx, id, None);

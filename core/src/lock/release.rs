@@ -16,7 +16,7 @@ impl Locks {
 
     pub(crate) fn end_if_due(&mut self, at: &mut Around, id: AttemptId) {
         self.look_at_idle(at, id);
-        if let Some(attempt) = self.attempts.get_mut(id) {
+        if let Some(attempt) = self.attempts.get_mut(id.0) {
             attempt.lapse_if_due(at);
         }
     }
@@ -31,7 +31,7 @@ impl Locks {
         id: AttemptId,
         in_time: bool,
     ) {
-        let Some(mut attempt) = self.attempts.remove(id) else {
+        let Some(mut attempt) = self.attempts.remove(id.0) else {
             return answer_lost(&mut at.cx, request, LossReason::Released);
         };
         if !in_time {
@@ -72,7 +72,7 @@ impl Locks {
                 round.record(node, Answer::Unknown(cause), at.cx.now);
             }
         }
-        let id: RoundId = self.rounds.reserve();
+        let id = RoundId(self.rounds.reserve());
         self.rounds.open(&mut at.cx, id, round);
         attempt.give_back(at, Some(id));
         self.judge(at, id);
@@ -80,7 +80,7 @@ impl Locks {
 
     /// Leaves the key until it expires: it is neither extended nor deleted.
     pub(crate) fn forget(&mut self, at: &mut Around, id: AttemptId) {
-        if let Some(attempt) = self.attempts.remove(id) {
+        if let Some(attempt) = self.attempts.remove(id.0) {
             attempt.disarm(at);
             at.cx.masters.keep(at.cx.now, &attempt.claim, attempt.claim.life.span());
         }

@@ -71,17 +71,17 @@ pub(crate) struct Round {
 impl Locks {
     /// Judges a round by the answers so far.
     pub(crate) fn judge(&mut self, at: &mut Around, id: RoundId) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
+        let Some(round) = self.rounds.get_mut(id.0) else { return };
         let course = match round.kind {
             RoundKind::Acquire { .. } if round.held_back.is_some() => round.judge_first(at.cx.now),
             RoundKind::Acquire { request, attempt: id, ref tally } => {
                 let verdict = tally.verdict();
-                self.attempts.get_mut(id).map_or(Course::GoesOn, |attempt| {
+                self.attempts.get_mut(id.0).map_or(Course::GoesOn, |attempt| {
                     attempt.judge_acquire(at, request, round, verdict)
                 })
             }
             RoundKind::Extend { attempt: id, purpose, .. } => {
-                match self.attempts.get_mut(id).filter(|attempt| attempt.awaits(purpose)) {
+                match self.attempts.get_mut(id.0).filter(|attempt| attempt.awaits(purpose)) {
                     Some(attempt) => attempt.judge_extension(at, round),
                     // Released, lost or cancelled in the meantime: no answer counts any more.
                     None => {
@@ -97,7 +97,7 @@ impl Locks {
             Course::GoesOn if !round.is_complete() => {}
             Course::GoesOn | Course::IsOver => self.close_round(&mut at.cx, id),
             Course::EndsAttempt(attempt) => {
-                self.attempts.remove(attempt);
+                self.attempts.remove(attempt.0);
                 self.close_round(&mut at.cx, id);
             }
             Course::IsLost { too_late } => self.lose(at, id, too_late),
@@ -118,13 +118,14 @@ impl Table<Round> {
     /// Lets a round run, whose commands have left: until it is closed, or its time is over.
     pub(crate) fn open(&mut self, cx: &mut Cx, id: RoundId, round: Round) {
         cx.timers.set(round.timeout_at, Timer::Round(id));
-        self.insert(id, round);
+        self.insert(id.0, round);
     }
 
     /// Closes a round, and returns it to report the answers.
     pub(crate) fn take(&mut self, cx: &mut Cx, id: RoundId) -> Option<Round> {
-        let mut round = self.remove(id)?;
-        round.end(cx, id);
+        let mut round = self.remove(id.0)?;
+        round.leave_window(cx);
+        cx.timers.cancel(round.timeout_at, Timer::Round(id));
         Some(round)
     }
 }
@@ -147,12 +148,6 @@ impl Round {
             outstanding: NodeSet::first(nodes),
             named: Holders::default(),
         }
-    }
-
-    /// Ends a round that leaves the table.
-    pub(super) fn end(&mut self, cx: &mut Cx, id: RoundId) {
-        self.leave_window(cx);
-        cx.timers.cancel(self.timeout_at, Timer::Round(id));
     }
 
     /// Lets another round begin in its place.
@@ -223,8 +218,8 @@ impl Round {
             }
             RoundKind::Question(_) => {}
         }
-        if let Some(left) = self.life(node) {
-            answer.note_remaining(left);
+        if let Answer::Refused(Refusal::Held { remaining }) = &mut answer {
+            *remaining = self.life(node).or(*remaining);
         }
         if let Some(slot) = self.answers.get_mut(node) {
             *slot = (answer, now);

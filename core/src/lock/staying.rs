@@ -25,7 +25,7 @@ impl Staying {
 impl Locks {
     /// Notes that the work of a hold has ended well.
     pub(crate) fn end_well(&mut self, id: AttemptId) {
-        let held = self.attempts.get_mut(id);
+        let held = self.attempts.get_mut(id.0);
         if let Some(staying) = held.and_then(|attempt| attempt.staying.as_mut()) {
             staying.ended_well = true;
         }

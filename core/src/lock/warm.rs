@@ -31,9 +31,9 @@ impl Locks {
     /// Gives back a hold that was given up `in_time`, if its acquire has asked for a warm one: it goes to the
     /// next acquire in this process, or stays idle. Returns `false` if it is to be released.
     pub(crate) fn leave_idle(&mut self, at: &mut Around, id: AttemptId, in_time: bool) -> bool {
-        let may_stay = in_time && !at.cx.masters.departs();
+        let may_stay = in_time && !at.cx.masters.departs;
         let is_warm = |attempt: &&mut Attempt| may_stay && attempt.warm > Nanos::ZERO;
-        let Some(attempt) = self.attempts.get_mut(id).filter(is_warm) else { return false };
+        let Some(attempt) = self.attempts.get_mut(id.0).filter(is_warm) else { return false };
         let Some(deadline) = attempt.held().map(|hold| hold.deadline) else { return false };
         let idle = attempt.idle_hold(deadline, &at.cx.masters.settings);
         let is_used_up = attempt.claim.ballot.as_ref().is_some_and(|ballot| !ballot.has_next());
@@ -57,13 +57,13 @@ impl Locks {
 
     /// Takes a hold from the shelf, as [`Attempt::recall`] does.
     pub(crate) fn recall(&mut self, at: &mut Around, id: AttemptId) -> bool {
-        self.attempts.get_mut(id).is_some_and(|attempt| attempt.recall(at))
+        self.attempts.get_mut(id.0).is_some_and(|attempt| attempt.recall(at))
     }
 
     /// Looks at a hold that is thought to be idle: if its time is over, it is released. A guard may have it, or may
     /// have had it.
     pub(crate) fn look_at_idle(&mut self, at: &mut Around, id: AttemptId) {
-        if let Some(attempt) = self.attempts.get_mut(id)
+        if let Some(attempt) = self.attempts.get_mut(id.0)
             && attempt.recall(at)
             && let Some(&Idle { deadline, until }) = attempt.idle()
         {
@@ -101,7 +101,7 @@ impl Locks {
     /// Releases a hold that is idle. Returns `false` if a guard has it.
     pub(crate) fn release_idle(&mut self, at: &mut Around, id: AttemptId, reason: IdleEnd) -> bool {
         let is_idle = self.recall(at, id);
-        if is_idle && let Some(attempt) = self.attempts.get(id) {
+        if is_idle && let Some(attempt) = self.attempts.get(id.0) {
             let (key, guards) = (attempt.claim.keys.first(), attempt.reuses);
             // It is not kept warm for a while if another process asks for it too soon.
             if reason == IdleEnd::Asked && self.unpaid.asked(at.cx.now, key, guards) {
@@ -128,14 +128,14 @@ impl Locks {
         let has_it = |attempt: &Attempt| {
             attempt.hold().is_some() && attempt.claim.keys.iter().any(|held| held == key)
         };
-        let holds = self.attempts.ids(has_it).into_iter();
+        let holds = self.attempts.places(has_it).into_iter().map(AttemptId);
         holds.for_each(|attempt| at.cx.events.push(Event::Wanted { attempt }));
     }
 
     /// Releases all that is idle.
     pub(crate) fn release_all_idle(&mut self, at: &mut Around) {
-        for id in self.attempts.ids(|attempt| attempt.idle().is_some()) {
-            let _is_idle = self.release_idle(at, id, IdleEnd::Shutdown);
+        for place in self.attempts.places(|attempt| attempt.idle().is_some()) {
+            let _is_idle = self.release_idle(at, AttemptId(place), IdleEnd::Shutdown);
         }
     }
 
@@ -143,11 +143,11 @@ impl Locks {
     /// a fenced one has a number left, or it would not have been left here.
     /// It gets another id, so that nothing of the guard before it finds it: no answer, no keeper, no timer.
     fn pass_on(&mut self, at: &mut Around, id: AttemptId, request: RequestId) -> bool {
-        let passed = self.attempts.get(id).zip(at.waiters.request(request));
+        let passed = self.attempts.get(id.0).zip(at.waiters.request(request));
         let deadline =
             passed.and_then(|(attempt, acquire)| attempt.deadline_for(acquire, at.cx.now));
         let Some(deadline) = deadline else { return false };
-        let Some(mut attempt) = self.attempts.remove(id) else { return false };
+        let Some(mut attempt) = self.attempts.remove(id.0) else { return false };
         attempt.cancel_timers(&mut at.cx.timers);
         at.cx.events.show(Watching::Votes, || Observation::Reused { request });
         let won = at.waiters.won_without_masters(&mut at.cx, request, &attempt.claim.keys);
@@ -155,11 +155,11 @@ impl Locks {
         attempt.warm = won.warm;
         attempt.reuses = attempt.reuses.saturating_add(1);
         if let Some(ballot) = &mut attempt.claim.ballot {
-            ballot.take_next();
+            ballot.number = ballot.number.saturating_add(1);
         }
-        attempt.id = self.attempts.reserve();
+        attempt.id = AttemptId(self.attempts.reserve());
         attempt.begin_hold(&mut at.cx, request, Hold::until(deadline, keeper));
-        self.attempts.insert(attempt.id, attempt);
+        self.attempts.insert(attempt.id.0, attempt);
         true
     }
 }

@@ -45,7 +45,8 @@ pub struct SharedSettings {
 #[derive(Clone, Debug)]
 pub struct Agreement {
     shared: SharedSettings,
-    looks: bool,
+    /// This client only looks.
+    pub(crate) looks: bool,
     #[cfg(any(test, feature = "testing"))]
     pub(crate) taken_back: Option<super::Rule>,
 }
@@ -107,11 +108,6 @@ impl Agreement {
     #[cfg(test)]
     pub(crate) const fn shared(&self) -> &SharedSettings {
         &self.shared
-    }
-
-    /// Returns whether this client only looks.
-    pub(crate) const fn is_look(&self) -> bool {
-        self.looks
     }
 
     /// Packs the question.

@@ -10,31 +10,13 @@ use crate::quorum::Instant;
 use crate::wire::Claim;
 use std::time::Duration;
 
-#[derive(Default)]
-pub(crate) struct Departure {
-    /// No round begins any more.
-    has_begun: bool,
-    /// When the last of the keys and fences expire that this client does not delete.
-    stays_until: Instant,
-}
-
 impl Masters {
-    /// Begins the withdrawal of this client: nothing more will be asked of it.
-    pub(crate) const fn depart(&mut self) {
-        self.departure.has_begun = true;
-    }
-
-    /// Returns whether this client withdraws.
-    pub(crate) const fn departs(&self) -> bool {
-        self.departure.has_begun
-    }
-
     /// Takes the notes back if this client withdraws. It holds nothing any more.
     pub(crate) fn take_notes_back(&mut self, now: Instant) {
-        if self.departs() {
+        if self.departs {
             let owed = self.longest_life();
             let owed = if owed.is_zero() { now } else { now.after(owed) };
-            let until = self.departure.stays_until.max(owed);
+            let until = self.stays_until.max(owed);
             self.sessions.iter_mut().for_each(|session| session.withdraw(now, until));
         }
     }
@@ -44,6 +26,6 @@ impl Masters {
     pub(crate) fn keep(&mut self, now: Instant, claim: &Claim, life: Duration) {
         let fenced = claim.ballot.as_ref().map(|_| self.settings.quarantine);
         let life = life.max(fenced.unwrap_or_default());
-        self.departure.stays_until = self.departure.stays_until.max(now.after(life));
+        self.stays_until = self.stays_until.max(now.after(life));
     }
 }

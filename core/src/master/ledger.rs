@@ -97,30 +97,15 @@ impl Debt {
 /// The debts of one master that are not in flight.
 #[derive(Default)]
 pub(crate) struct Ledger {
-    owed: VecDeque<Debt>,
+    pub(crate) owed: VecDeque<Debt>,
     /// When there is something to send again, while the connection is open.
     pub(crate) retry_at: Option<Instant>,
 }
 
 impl Ledger {
-    pub(crate) fn len(&self) -> usize {
-        self.owed.len()
-    }
-
     /// Returns the longest life of a key that is being deleted.
     pub(crate) fn longest_life(&self) -> Duration {
         self.owed.iter().map(|debt| debt.deletion.ttl()).max().unwrap_or_default()
-    }
-
-    /// Returns all debts.
-    #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Debt> {
-        self.owed.iter()
-    }
-
-    /// Keeps a debt that was not answered: there was no connection, or it was lost.
-    pub(crate) fn owe(&mut self, debt: Debt) {
-        self.owed.push_back(debt);
     }
 
     /// Handles an integer as the answer: the debt is settled, unless it has to be repeated.

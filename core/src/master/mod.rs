@@ -27,7 +27,6 @@ pub(crate) use session::{Incoming, PendingReply, Session, Stranded, Wake};
 pub use taken_back::Rule;
 
 use crate::master::barrier::Barrier;
-use crate::master::departure::Departure;
 use crate::pace::Window;
 use crate::quorum::{Ballots, Instant, Membership, NodeSet};
 use crate::shared::{Action, Random, Settings};
@@ -48,7 +47,10 @@ pub struct Masters {
     /// How long a master that has started does not vote: for longer than the settings say while
     /// other clients have other numbers.
     pub(crate) quarantine: Duration,
-    pub(crate) departure: Departure,
+    /// This client withdraws: no round begins any more, and nothing more will be asked of it.
+    pub(crate) departs: bool,
+    /// When the last of the keys and fences expire that this client does not delete.
+    stays_until: Instant,
     pub(crate) packer: Packer,
     pub(crate) random: Box<dyn Random>,
     /// Where messages reach this process, once it has drawn its first token.
@@ -84,7 +86,8 @@ impl Masters {
             window: Window::new(now),
             laggards: NodeSet::EMPTY,
             quarantine: settings.quarantine,
-            departure: Departure::default(),
+            departs: false,
+            stays_until: Instant::default(),
             packer: Packer::new(settings.label.clone()),
             random,
             mailbox: None,
@@ -208,12 +211,6 @@ impl Masters {
             self.sessions.iter_mut().for_each(|session| session.end_spread(now));
         }
         stranded
-    }
-
-    /// Returns, once, that every master has been reached or has failed.
-    pub(crate) fn note_connected(&mut self) -> bool {
-        let connected = self.sessions.iter().all(|session| session.was_tried);
-        connected && !std::mem::replace(&mut self.connected, true)
     }
 
     /// Returns why this node may not be used, if it may not.

@@ -15,7 +15,7 @@ impl Masters {
         let unfit =
             NodeSet::places(&self.sessions, |session| session.fault().is_some_and(is_unfit));
         // A client that only looks disagrees with no client.
-        let looks = self.settings.agreement.is_look();
+        let looks = self.settings.agreement.looks;
         let disagrees =
             |session: &Session| !looks && session.fault().is_none() && session.report().is_some();
         let disagreeing = NodeSet::places(&self.sessions, disagrees);
@@ -28,7 +28,7 @@ impl Masters {
 
     /// Returns whether a quorum may vote.
     pub fn can_vote(&self, now: Instant) -> bool {
-        let looks = self.settings.agreement.is_look();
+        let looks = self.settings.agreement.looks;
         self.quorum_can_vote(now) && (looks || self.barred(now, Duration::ZERO).is_none())
     }
 
@@ -39,9 +39,10 @@ impl Masters {
 
     /// Returns the masters that vote; for a client that only looks, those whose reports count.
     pub(crate) fn voting(&self, now: Instant) -> NodeSet {
-        let looks = self.settings.agreement.is_look();
+        let looks = self.settings.agreement.looks;
+        // A client that rests asks before it acquires.
         let votes = |session: &Session| {
-            if looks { session.is_reliable(now) } else { session.may_vote_once_asked(now) }
+            session.is_reliable(now) && (looks || session.confirmed_or_rests(now).is_ok())
         };
         NodeSet::places(&self.sessions, votes)
     }

@@ -67,12 +67,6 @@ impl Question {
         replies.push(reply);
         replies.len() == self.owed
     }
-
-    /// Returns whether the result is known before all masters are done.
-    fn is_answered(&self, membership: Membership) -> bool {
-        let has_replied = |replies: &Vec<Reply>| replies.len() == self.owed;
-        self.ends_early && membership.is_quorum(NodeSet::places(&self.replies, has_replied))
-    }
 }
 
 impl Locks {
@@ -92,7 +86,7 @@ impl Locks {
         let timeout = masters.settings.operation_timeout;
         let mut round = Round::new(cx, kind, timeout, &mut self.rooms);
         let Cx { now, masters, .. } = cx;
-        let id: RoundId = self.rounds.reserve();
+        let id = RoundId(self.rounds.reserve());
         let len = commands.iter().map(Vec::len).sum();
         for (node, session) in masters.sessions.iter_mut().enumerate() {
             if !asked.contains(node) {
@@ -109,7 +103,7 @@ impl Locks {
 
     /// Handles the next reply of a node to a question.
     pub(crate) fn hear(&mut self, cx: &mut Cx, id: RoundId, node: usize, reply: Reply) {
-        let Some(round) = self.rounds.get_mut(id) else { return };
+        let Some(round) = self.rounds.get_mut(id.0) else { return };
         let RoundKind::Question(question) = &mut round.kind else { return };
         let warming = cx.masters.sessions[node].warming_up(cx.now);
         if let Some(remaining) = warming.filter(|_| !question.believes_forgetful) {
@@ -123,9 +117,11 @@ impl Locks {
     /// Reports the result once it is known.
     pub(crate) fn judge_question(&mut self, cx: &mut Cx, id: RoundId) {
         let membership = cx.masters.settings.membership;
-        let Some(round) = self.rounds.get(id) else { return };
+        let Some(round) = self.rounds.get(id.0) else { return };
         let RoundKind::Question(question) = &round.kind else { return };
-        if !round.is_complete() && !question.is_answered(membership) {
+        let has_replied = |replies: &Vec<Reply>| replies.len() == question.owed;
+        let replied = NodeSet::places(&question.replies, has_replied);
+        if !round.is_complete() && !(question.ends_early && membership.is_quorum(replied)) {
             return;
         }
         let Some(round) = self.rounds.take(cx, id) else { return };

@@ -99,12 +99,12 @@ impl Locks {
         reported: &Reported<'_>,
     ) -> bool {
         let undecided = |attempt: &Attempt| matches!(attempt.stage, Stage::Asked);
-        if !self.attempts.get(attempt).is_some_and(undecided) {
+        if !self.attempts.get(attempt.0).is_some_and(undecided) {
             return false;
         }
         // Where there was no key, one that refuses has come since, and nothing has been
         // reported of it.
-        self.rounds.get_mut(round).into_iter().for_each(|round| round.named.note(node, reported));
+        self.rounds.get_mut(round.0).into_iter().for_each(|round| round.named.note(node, reported));
         true
     }
 }

@@ -12,10 +12,8 @@ use std::time::Duration;
 pub enum Report {
     /// Our token is there, and its life was prolonged.
     Held,
-    /// No key is there.
-    Vacant,
-    /// Another client's token is there.
-    Taken,
+    /// It is not: no key is there, or another client's token.
+    Gone,
     /// Silence, or any error.
     Unknown,
 }
@@ -54,8 +52,7 @@ pub struct Extension {
     /// Masters that were warming up when they were asked: their reports count as unknown.
     warming: NodeSet,
     held: NodeSet,
-    vacant: NodeSet,
-    taken: NodeSet,
+    gone: NodeSet,
     unknown: NodeSet,
 }
 
@@ -72,8 +69,7 @@ impl Extension {
             ttl,
             warming,
             held: NodeSet::EMPTY,
-            vacant: NodeSet::EMPTY,
-            taken: NodeSet::EMPTY,
+            gone: NodeSet::EMPTY,
             unknown: NodeSet::EMPTY,
         }
     }
@@ -83,8 +79,7 @@ impl Extension {
         if !self.reported().contains(node) {
             match report {
                 Report::Held => self.held.insert(node),
-                Report::Vacant => self.vacant.insert(node),
-                Report::Taken => self.taken.insert(node),
+                Report::Gone => self.gone.insert(node),
                 Report::Unknown => self.unknown.insert(node),
             }
         }
@@ -112,7 +107,7 @@ impl Extension {
         drift: ClockDrift,
     ) -> Progress {
         let held = self.held.difference(self.warming).difference(never);
-        let gone = self.vacant.union(self.taken).difference(self.warming).union(never);
+        let gone = self.gone.difference(self.warming).union(never);
         let unknown = self.unknown.union(self.warming);
         if held_until.is_some_and(|until| now >= until) || !self.membership.can_spare(gone) {
             Progress::Lost
@@ -133,18 +128,12 @@ impl Extension {
         self
     }
 
-    /// Returns the masters that have reported *vacant*. This includes those that are warming up, so that
-    /// they are topped up, and have the key when they vote again.
-    #[cfg(test)]
-    pub const fn vacant(&self) -> NodeSet {
-        self.vacant
-    }
-
-    /// Returns the masters that are asked for the key once the round is won: those that have reported
-    /// *vacant*, and those that have reported *taken*. Another client that is refused by the rest takes
-    /// its key back in a moment, and this one may come first.
+    /// Returns the masters that have reported *gone*, which are asked for the key once the round is won. This
+    /// includes those that are warming up, so that they have the key when they vote again. Where another
+    /// client's token is, that client is refused by the rest and takes its key back in a moment, and this
+    /// one may come first.
     pub const fn lacking(&self) -> NodeSet {
-        self.vacant.union(self.taken)
+        self.gone
     }
 
     /// Returns the masters that were warming up when they were asked.
@@ -158,6 +147,6 @@ impl Extension {
 
     /// Returns the masters that have reported, whatever they reported.
     const fn reported(&self) -> NodeSet {
-        self.held.union(self.vacant).union(self.taken).union(self.unknown)
+        self.held.union(self.gone).union(self.unknown)
     }
 }

@@ -40,7 +40,7 @@ impl Tally {
 
     /// Counts the vote of `node`; a second vote of the same node changes nothing.
     pub fn record(&mut self, node: usize, vote: Vote) -> Verdict {
-        if !self.voted().contains(node) {
+        if !self.granted.union(self.against).contains(node) {
             match vote {
                 Vote::Granted => self.granted.insert(node),
                 Vote::Refused | Vote::Unknown => self.against.insert(node),
@@ -60,10 +60,5 @@ impl Tally {
         } else {
             Verdict::Lost
         }
-    }
-
-    /// Returns the masters that have voted, whatever their votes were.
-    const fn voted(&self) -> NodeSet {
-        self.granted.union(self.against)
     }
 }

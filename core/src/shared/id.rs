@@ -8,7 +8,7 @@ pub struct RequestId(pub u64);
 
 /// The id of one attempt to hold a lock, and of the hold that resulted from it; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct AttemptId(Place);
+pub struct AttemptId(pub(crate) Place);
 
 impl RequestId {
     /// Set in the ids that the machine gives to its own requests, on behalf of a caller's.
@@ -47,30 +47,6 @@ impl AttemptId {
     }
 }
 
-impl From<Place> for AttemptId {
-    fn from(place: Place) -> Self {
-        Self(place)
-    }
-}
-
-impl From<AttemptId> for Place {
-    fn from(id: AttemptId) -> Self {
-        id.0
-    }
-}
-
 /// The id of one command sent to every node; never reused, so that a late answer is recognised.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct RoundId(Place);
-
-impl From<Place> for RoundId {
-    fn from(place: Place) -> Self {
-        Self(place)
-    }
-}
-
-impl From<RoundId> for Place {
-    fn from(id: RoundId) -> Self {
-        id.0
-    }
-}
+pub struct RoundId(pub(crate) Place);

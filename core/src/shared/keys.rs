@@ -13,8 +13,7 @@ pub enum Keys {
 
 #[derive(PartialEq, Eq, Debug)]
 pub struct Several {
-    first: Arc<str>,
-    others: Vec<Arc<str>>,
+    names: Box<[Arc<str>]>,
     more: More,
 }
 
@@ -59,7 +58,7 @@ impl Keys {
     }
 
     fn with(first: Arc<str>, more: More) -> Self {
-        Self::Several(Arc::new(Several { first, others: Vec::new(), more }))
+        Self::Several(Arc::new(Several { names: [first].into(), more }))
     }
 
     /// Asks for any one of these slots; `None` if there is none.
@@ -118,29 +117,28 @@ impl Keys {
 
     /// Builds the keys of one lock; `None` if there is no key at all.
     pub fn several(keys: impl IntoIterator<Item = Arc<str>>) -> Option<Self> {
-        let mut keys: Vec<Arc<str>> = keys.into_iter().collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let others = if keys.is_empty() { Vec::new() } else { keys.split_off(1) };
-        keys.pop().map(|first| match others.is_empty() {
-            true => Self::One(first),
-            false => Self::Several(Arc::new(Several { first, others, more: More::Nothing })),
-        })
-    }
-
-    pub fn first(&self) -> &Arc<str> {
-        match self {
-            Self::One(key) => key,
-            Self::Several(keys) => &keys.first,
+        let mut names: Vec<Arc<str>> = keys.into_iter().collect();
+        names.sort_unstable();
+        names.dedup();
+        match <[Arc<str>; 1]>::try_from(names) {
+            Ok([alone]) => Some(Self::One(alone)),
+            Err(names) if names.is_empty() => None,
+            Err(names) => {
+                Some(Self::Several(Arc::new(Several { names: names.into(), more: More::Nothing })))
+            }
         }
     }
 
+    pub fn first(&self) -> &Arc<str> {
+        &self.names()[0]
+    }
+
     pub fn len(&self) -> usize {
-        1 + self.others().len()
+        self.names().len()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
-        std::iter::once(self.first()).chain(self.others())
+        self.names().iter()
     }
 
     /// Returns what is published once the keys are free: channels, and what is said there.
@@ -166,10 +164,10 @@ impl Keys {
         self.as_writer().map(|set| &set.hint)
     }
 
-    fn others(&self) -> &[Arc<str>] {
+    fn names(&self) -> &[Arc<str>] {
         match self {
-            Self::One(_) => &[],
-            Self::Several(keys) => &keys.others,
+            Self::One(key) => std::slice::from_ref(key),
+            Self::Several(keys) => &keys.names,
         }
     }
 }

@@ -45,7 +45,7 @@ impl<T> Default for Table<T> {
 
 impl<T> Table<T> {
     /// Reserves a place for an entry that is inserted later.
-    pub(crate) fn reserve<I: From<Place>>(&mut self) -> I {
+    pub(crate) fn reserve(&mut self) -> Place {
         self.last_serial += 1;
         let (serial, len) = (self.last_serial, self.slots.len());
         let slot = self.vacant.pop().unwrap_or(u32::try_from(len).unwrap_or(u32::MAX));
@@ -58,41 +58,39 @@ impl<T> Table<T> {
             }
             self.slots.push(Slot { serial, entry: None });
         }
-        Place { serial, slot }.into()
+        Place { serial, slot }
     }
 
     /// Inlined, so that an entry is built in its slot: a call would copy it.
     #[inline]
-    pub(crate) fn insert(&mut self, id: impl Into<Place>, entry: T) {
-        if let Some(slot) = self.at(id.into()) {
+    pub(crate) fn insert(&mut self, place: Place, entry: T) {
+        if let Some(slot) = self.at(place) {
             slot.entry = Some(entry);
         }
     }
 
-    pub(crate) fn get(&self, id: impl Into<Place>) -> Option<&T> {
-        let Place { serial, slot } = id.into();
-        let slot = self.slots.get(slot as usize)?;
-        if slot.serial == serial { slot.entry.as_ref() } else { None }
+    pub(crate) fn get(&self, place: Place) -> Option<&T> {
+        let slot = self.slots.get(place.index())?;
+        if slot.serial == place.serial { slot.entry.as_ref() } else { None }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.slots.iter().filter_map(|slot| slot.entry.as_ref())
     }
 
-    /// Returns the ids of all entries that are `wanted`.
-    pub(crate) fn ids<I: From<Place>>(&self, wanted: impl Fn(&T) -> bool) -> Vec<I> {
+    /// Returns the places of all entries that are `wanted`.
+    pub(crate) fn places(&self, wanted: impl Fn(&T) -> bool) -> Vec<Place> {
         let found = (0..).zip(&self.slots);
         let found = found.filter(|(_, slot)| slot.entry.as_ref().is_some_and(&wanted));
-        found.map(|(slot, Slot { serial, .. })| Place { serial: *serial, slot }.into()).collect()
+        found.map(|(slot, Slot { serial, .. })| Place { serial: *serial, slot }).collect()
     }
 
-    pub(crate) fn get_mut(&mut self, id: impl Into<Place>) -> Option<&mut T> {
-        self.at(id.into())?.entry.as_mut()
+    pub(crate) fn get_mut(&mut self, place: Place) -> Option<&mut T> {
+        self.at(place)?.entry.as_mut()
     }
 
     #[inline]
-    pub(crate) fn remove(&mut self, id: impl Into<Place>) -> Option<T> {
-        let place = id.into();
+    pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
         let slot = self.at(place)?;
         let entry = slot.entry.take()?;
         slot.serial = Place::NONE.serial;
@@ -139,10 +137,10 @@ mod tests {
     #[test]
     fn a_place_that_is_only_reserved_has_no_entry_and_is_no_other_entrys() {
         let mut table = Table::default();
-        let (first, second): (Place, Place) = (table.reserve(), table.reserve());
+        let (first, second) = (table.reserve(), table.reserve());
         table.insert(second, "second");
         assert_eq!((table.remove(first), table.get(first), table.len()), (None, None, 2));
-        assert_eq!(table.ids::<Place>(|_| true), [second]);
+        assert_eq!(table.places(|_| true), [second]);
         table.insert(first, "first");
         assert!(table.iter().eq(&["first", "second"]));
     }

@@ -68,7 +68,7 @@ impl Masters {
             };
         }
         // A client that only looks disagrees with no client, and has nothing confirmed.
-        let looks = self.settings.agreement.is_look();
+        let looks = self.settings.agreement.looks;
         match (session.confirmed_or_rests(now), session.warming_up(now)) {
             (Err(Refusal::Disagreement(cause)), _) if !looks => NodeStanding::Disagrees(cause),
             (_, Some(remaining)) => NodeStanding::WarmingUp { remaining },

@@ -58,11 +58,6 @@ impl Ballot {
         let FencingWindow { back, ahead } = self.window;
         [self.greatest, micros(back), micros(ahead), millis(self.kept)]
     }
-
-    /// Moves on to the number of the next guard.
-    pub(crate) const fn take_next(&mut self) {
-        self.number = self.number.saturating_add(1);
-    }
 }
 
 /// A packer of the commands of claims, one after the other in the same room.

@@ -74,12 +74,6 @@ impl Renewal {
             Self::Every(span) => Some(span.max(Self::SHORTEST)),
         }
     }
-
-    /// Returns whether a server is to be shown credentials that it has accepted before: it counts their
-    /// time from when it saw them last.
-    pub(crate) const fn repeats(self) -> bool {
-        matches!(self, Self::Within(_))
-    }
 }
 
 impl fmt::Debug for Credentials {

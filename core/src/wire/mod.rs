@@ -143,10 +143,8 @@ pub fn want(hint: &str, id: &str, life: Millis) -> Vec<u8> {
 
 /// Lets a hint live for `life` from now on if this is its value, whichever client has set it.
 pub fn shorten_hint(hint: &str, id: &[u8], life: Millis) -> Vec<u8> {
-    let life = life.0.to_string();
-    let command: [&[u8]; 6] =
-        [b"EVAL", SHORTEN_HINT.as_bytes(), b"1", hint.as_bytes(), id, life.as_bytes()];
-    pack(&command)
+    let (script, life) = (SHORTEN_HINT.as_bytes(), life.0.to_string());
+    pack(&[&b"EVAL"[..], script, b"1", hint.as_bytes(), id, life.as_bytes()])
 }
 
 /// Deletes a key if this is its value, or what stands for it since or before its work has ended well.
@@ -231,15 +229,13 @@ pub fn inspect(key: &str, beside: Option<&Beside>) -> Vec<u8> {
 
 /// Deletes the key if this is its value, whichever client has set it.
 pub fn delete(key: &str, value: &[u8]) -> Vec<u8> {
-    let command: [&[u8]; 5] = [b"EVAL", RELEASE.as_bytes(), b"1", key.as_bytes(), value];
-    pack(&command)
+    pack(&[&b"EVAL"[..], RELEASE.as_bytes(), b"1", key.as_bytes(), value])
 }
 
 /// Removes the reader of the key that has this value.
 pub fn delete_reader(key: &str, readers: &str, value: &[u8]) -> Vec<u8> {
-    let (script, key, readers) = (RELEASE_READ.as_bytes(), key.as_bytes(), readers.as_bytes());
-    let command: [&[u8]; 6] = [b"EVAL", script, b"2", key, readers, value];
-    pack(&command)
+    let script = RELEASE_READ.as_bytes();
+    pack(&[&b"EVAL"[..], script, b"2", key.as_bytes(), readers.as_bytes(), value])
 }
 
 /// Takes back the note of a client's settings, except for the time that its keys have left.

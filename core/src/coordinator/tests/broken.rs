@@ -4,7 +4,7 @@ use super::open;
 use super::stage::{DRIFT, Stage};
 use crate::pace::Window;
 use crate::quorum::Instant;
-use crate::shared::{AttemptId, Keys, RoundId};
+use crate::shared::{AttemptId, Keys};
 use std::time::Duration;
 
 const ASKS: &str = "acquire 1 r \n n1-3 < SET r #1 NX PX 10000";
@@ -53,7 +53,7 @@ fn a_round_that_moves_a_deadline_too_far_is_found() {
     let mut stage = asks();
     stage.steps("n1-3 > ok \n = acquired 1 .. \n +1ms \n extend 2 of 1 \n n1-3 < EVALSHA ..");
     let rounds = &mut stage.machine.locks.rounds;
-    for round in rounds.ids::<RoundId>(|_| true) {
+    for round in rounds.places(|_| true) {
         rounds.get_mut(round).unwrap().started = Instant::from_nanos(0);
     }
     stage.steps("n1-2 > 1 \n = broken: ..");

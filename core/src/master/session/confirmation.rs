@@ -61,7 +61,7 @@ impl Session {
     pub(super) fn ask_to_confirm(&mut self, now: Instant) {
         self.confirmation.asked = Some(now);
         self.confirmation.unanswered += 1;
-        if !self.settings.agreement.is_look() {
+        if !self.settings.agreement.looks {
             self.departure.may_have_noted = true;
         }
         let of = Introduction {

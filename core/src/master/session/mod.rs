@@ -98,12 +98,8 @@ pub(crate) enum Incoming {
     Freed { key: Arc<str>, message: Arc<str> },
 }
 
-/// A vote whose answer will never come.
-pub(crate) struct Stranded {
-    pub(crate) round: RoundId,
-    /// Whether the command may have reached the server.
-    pub(crate) may_have_left: bool,
-}
+/// A vote whose answer will never come, and whether the command may have reached the server.
+pub(crate) type Stranded = (RoundId, bool);
 
 /// The request of a wake-up to the coordinator.
 pub(crate) enum Wake {
@@ -253,7 +249,7 @@ impl Session {
         is_spare: bool,
         random: &mut dyn Random,
     ) -> Vec<Stranded> {
-        let is_first = self.is_open() && self.failures == 0 && self.ledger.len() == 0;
+        let is_first = self.is_open() && self.failures == 0 && self.ledger.owed.is_empty();
         self.absence = Some(match self.is_open() {
             true => Absence::Lost(now),
             false => Absence::Missed(self.dialed_at),
@@ -272,7 +268,7 @@ impl Session {
         for (pending, may_have_left) in std::mem::take(&mut self.pipe).into_unanswered() {
             match pending {
                 PendingReply::Vote(round) | PendingReply::Conditional(round) => {
-                    stranded.push(Stranded { round, may_have_left });
+                    stranded.push((round, may_have_left));
                 }
                 PendingReply::Deletion(mut debt, _) => {
                     debt.may_have_run |= may_have_left;
@@ -328,7 +324,7 @@ impl Session {
     /// Returns the number of rollbacks and releases that wait for a connection, or to be sent
     /// again.
     pub(crate) fn owed(&self) -> usize {
-        self.ledger.len()
+        self.ledger.owed.len()
     }
 
     /// Returns the longest life of a key that is being deleted here.
@@ -338,6 +334,6 @@ impl Session {
 
     /// Returns the number of rollbacks and releases that no integer has answered.
     pub(crate) fn debts(&self) -> usize {
-        self.ledger.len() + self.pipe.debts_due
+        self.owed() + self.pipe.debts_due
     }
 }

@@ -60,12 +60,6 @@ pub(crate) enum PendingReply {
     Unsubscribe,
 }
 
-impl PendingReply {
-    const fn is_of_channels(&self) -> bool {
-        matches!(self, Self::Subscribe(_) | Self::Unsubscribe)
-    }
-}
-
 /// The capacity in bytes above which an empty queue returns its memory, after a burst.
 const KEPT: usize = 64 * 1024;
 
@@ -151,7 +145,11 @@ impl Pipe {
                     // No sign that anything is answered.
                     _ => continue,
                 }
-                if !self.due.front().is_some_and(|due| due.pending.is_of_channels()) {
+                let confirmed = self.due.front().map(|due| &due.pending);
+                if !matches!(
+                    confirmed,
+                    Some(PendingReply::Subscribe(_) | PendingReply::Unsubscribe)
+                ) {
                     return Err("the server confirmed a subscription that nobody asked for".into());
                 }
             }

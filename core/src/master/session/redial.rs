@@ -58,7 +58,7 @@ impl Session {
 
     /// Keeps a debt for the next connection, which is then wanted soon.
     pub(in crate::master) fn owe(&mut self, now: Instant, debt: Debt) {
-        self.ledger.owe(debt);
+        self.ledger.owed.push_back(debt);
         if let State::Down(redial) = &mut self.state
             && self.failures == 1
         {
@@ -68,7 +68,7 @@ impl Session {
 
     /// Prepares for shutdown: a master that owes something and is down is dialled at once.
     pub(crate) fn collect(&mut self, now: Instant) {
-        if self.ledger.len() > 0 {
+        if !self.ledger.owed.is_empty() {
             self.redial_now(now);
         }
     }
@@ -88,15 +88,12 @@ impl Session {
         match self.absence? {
             Absence::Lost(at) => Some(at.max(since)),
             Absence::Missed(dialed_at) => {
-                let timeout = self.settings.connect_timeout;
-                (now.since(dialed_at) > longest_between_dials(timeout)).then_some(since)
+                // The next dial has failed then, too, unless this process was stopped: a connection and a
+                // handshake take up to a connect timeout each.
+                let dials = self.settings.connect_timeout.saturating_mul(4);
+                let next_fails = dialed_at.after(longest_jittered(REDIAL_CAP) + dials);
+                (now > next_fails).then_some(since)
             }
         }
     }
-}
-
-/// Returns how long after the start of a dial that fails the next one has failed, too, unless this process was stopped:
-/// a connection and a handshake take up to a connect timeout each.
-fn longest_between_dials(connect_timeout: Duration) -> Duration {
-    longest_jittered(REDIAL_CAP) + connect_timeout.saturating_mul(4)
 }

@@ -47,7 +47,8 @@ impl Session {
         if !self.has_connection() {
             self.renewal.problem = None;
             self.login = login;
-        } else if given.renewal.repeats()
+        // A server counts the time of credentials from when it saw them last.
+        } else if matches!(given.renewal, wire::Renewal::Within(_))
             || login != *self.renewal.shown.back().unwrap_or(&self.login)
         {
             self.push(PendingReply::Auth, &wire::auth(&login));

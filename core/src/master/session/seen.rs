@@ -33,7 +33,7 @@ impl Session {
 
     /// Returns the rollbacks and releases that no integer has answered.
     pub(crate) fn all_debts(&self) -> impl Iterator<Item = &Debt> {
-        self.ledger.iter().chain(self.pipe.debts())
+        self.ledger.owed.iter().chain(self.pipe.debts())
     }
 
     /// Returns the answer that the command waits for which ends here among all bytes of the

@@ -147,11 +147,6 @@ impl Session {
         self.is_reliable(now) && self.confirmed(now).is_ok()
     }
 
-    /// The same for reports: a client that rests asks before it acquires.
-    pub(crate) fn may_vote_once_asked(&self, now: Instant) -> bool {
-        self.is_reliable(now) && self.confirmed_or_rests(now).is_ok()
-    }
-
     /// Returns whether the master's reports on keys count: it is connected, and remembers what it has
     /// granted. A client that may not ask it for a vote may rely on them all the same: one that only looks,
     /// or one that other clients keep away.
