@@ -64,7 +64,16 @@ impl Inbox {
     fn take(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
         // A task that has had its share finds nothing, and is not noted.
         let is_noted = coop::has_budget_remaining();
-        let polled = (self.others.poll(cx, MOST), self.acquires.poll(cx, BATCH));
+        // A queue that is quiet is passed over while the other is not: the next poll, which finds none, notes the
+        // task in both.
+        let (has_others, has_acquires) = (!self.others.is_quiet(), !self.acquires.is_quiet());
+        let mut polled = (Poll::Pending, Poll::Pending);
+        if has_others || !has_acquires {
+            polled.0 = self.others.poll(cx, MOST);
+        }
+        if has_acquires || !has_others {
+            polled.1 = self.acquires.poll(cx, BATCH);
+        }
         self.wakes = is_noted && polled == (Poll::Pending, Poll::Pending);
         let is_over = polled == (Poll::Ready(0), Poll::Ready(0));
         let taken = self.others.taken.len() + self.acquires.taken.len();

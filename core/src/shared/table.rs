@@ -91,14 +91,15 @@ impl<T> Table<T> {
 
     #[inline]
     pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
-        let slot = self.at(place)?;
-        let entry = slot.entry.take()?;
+        let slot = self.at(place).filter(|slot| slot.entry.is_some())?;
         slot.serial = Place::NONE.serial;
+        // Moved once, from its slot to the caller.
+        let entry = slot.entry.take();
         self.vacant.push(place.slot);
         if self.len() == 0 && self.slots.capacity() > MANY {
             (self.slots, self.vacant) = (Vec::new(), Vec::new());
         }
-        Some(entry)
+        entry
     }
 
     pub(crate) fn len(&self) -> usize {

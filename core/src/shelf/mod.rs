@@ -111,7 +111,7 @@ impl<L: Clone> Lent<L> {
 #[derive(Debug)]
 pub struct Shelf<L> {
     holds: Mutex<BTreeMap<Arc<str>, Arc<Lent<L>>>>,
-    /// How many of them a guard has.
+    /// How many of them a guard has, unless the shell has heard of it.
     lent: Arc<AtomicUsize>,
     /// The guards that had a hold when it was recalled, and that the shell has not heard of.
     in_use: Mutex<Vec<L>>,
@@ -124,7 +124,7 @@ impl<L> Default for Shelf<L> {
 }
 
 impl<L: Clone> Shelf<L> {
-    /// Returns how many holds a guard has that the coordinator takes for idle.
+    /// Returns how many holds a guard has of which the shell has not heard.
     pub fn lent(&self) -> usize {
         self.lent.load(Ordering::Relaxed)
     }
@@ -138,10 +138,11 @@ impl<L: Clone> Shelf<L> {
         lend: impl FnOnce(&Arc<Lent<L>>) -> L,
     ) -> Option<L> {
         let lent = lock(&self.holds).get(key).filter(|lent| lent.hold.terms == *terms)?.clone();
-        let taken = lent.turns.take(now, || lend(&lent))?;
-        lent.taken.fetch_add(1, Ordering::Relaxed);
-        self.lent.fetch_add(1, Ordering::Relaxed);
-        Some(taken)
+        lent.turns.take(now, || {
+            lent.taken.fetch_add(1, Ordering::Relaxed);
+            self.lent.fetch_add(1, Ordering::Relaxed);
+            lend(&lent)
+        })
     }
 
     /// Returns the guards that have a hold from here.
@@ -152,7 +153,13 @@ impl<L: Clone> Shelf<L> {
 
     /// Returns the guards that had a hold when it was recalled, each once.
     pub fn in_use(&self) -> Vec<L> {
-        std::mem::take(&mut *lock(&self.in_use))
+        // Asked at each turn of the shell, and nearly always there is none.
+        if self.lent() == 0 {
+            return Vec::new();
+        }
+        let in_use = std::mem::take(&mut *lock(&self.in_use));
+        self.lent.fetch_sub(in_use.len(), Ordering::Relaxed);
+        in_use
     }
 
     /// Takes all from the shelf, for a shell that ends.
@@ -166,7 +173,6 @@ impl<L: Clone> Shelf<L> {
         let idle_until = match lent.turns.recall() {
             Turn::Idle { until } => Some(until),
             Turn::Guard { guard, .. } => {
-                self.lent.fetch_sub(1, Ordering::Relaxed);
                 lock(&self.in_use).push(guard);
                 None
             }
