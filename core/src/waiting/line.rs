@@ -1,13 +1,8 @@
-//! A line: the acquires of this process that wait for the same thing, be it a lock, a permit, or to be
-//! let in as readers. One acquire polls and listens for all. The others send the masters nothing.
+//! What passes on among the acquires of this process that wait for the same lock or permit.
 
-use crate::shared::RequestId;
-use std::collections::VecDeque;
-
-/// The requests that wait, in the order in which they came, which is that of their ids.
+/// How often it has passed on, and whether clients elsewhere want it.
 #[derive(Default)]
 pub(crate) struct Line {
-    waiting: VecDeque<RequestId>,
     /// The number of times that what they wait for has passed on within this process.
     passed_on: u32,
     /// Whether a client in another process listened when that was last published as free.
@@ -17,34 +12,6 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Returns the first that waits.
-    pub(crate) fn head(&self) -> Option<RequestId> {
-        self.waiting.front().copied()
-    }
-
-    /// Returns all that wait.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = RequestId> {
-        self.waiting.iter().copied()
-    }
-
-    /// Returns whether a request waits behind another one.
-    pub(crate) fn is_behind(&self, request: RequestId) -> bool {
-        self.waiting.binary_search(&request).is_ok_and(|place| place > 0)
-    }
-
-    /// Lets a request wait.
-    pub(crate) fn enter(&mut self, request: RequestId) {
-        if let Err(place) = self.waiting.binary_search(&request) {
-            self.waiting.insert(place, request);
-        }
-    }
-
-    /// Removes a request that no longer waits. Returns whether it was the first.
-    pub(crate) fn leave(&mut self, request: RequestId) -> bool {
-        let place = self.waiting.binary_search(&request);
-        place.is_ok_and(|place| self.waiting.remove(place).is_some() && place == 0)
-    }
-
     /// Notes whether a client in another process listened when what they wait for was published as
     /// free.
     pub(crate) const fn heard(&mut self, elsewhere: bool) {
@@ -96,28 +63,10 @@ mod tests {
     use super::*;
     use crate::waiting::tuning::{LOCKS_IN_A_ROW, PERMITS_IN_A_ROW};
 
-    fn line(waiting: impl IntoIterator<Item = u64>) -> Line {
-        let mut line = Line::default();
-        waiting.into_iter().for_each(|request| line.enter(RequestId(request)));
-        line
-    }
-
-    #[test]
-    fn the_oldest_request_is_the_head_and_the_others_are_behind_it() {
-        let mut line = line([5, 7, 2, 5]);
-        assert!(line.waiting().eq([2, 5, 7].map(RequestId)));
-        assert_eq!(
-            [2, 5, 6, 7].map(|id| line.is_behind(RequestId(id))),
-            [false, true, false, true]
-        );
-        assert_eq!([5, 2, 2].map(|id| line.leave(RequestId(id))), [false, true, false]);
-        assert_eq!(line.head(), Some(RequestId(7)));
-    }
-
     /// Returns when other processes are notified, of ten times that it passes on, and when the next
     /// acquire steps back.
     fn turns(most: u32, elsewhere: bool) -> [Vec<u32>; 2] {
-        let mut line = line([]);
+        let mut line = Line::default();
         line.heard(elsewhere);
         let turn = |_| [line.pass_on(most), line.steps_back()];
         let turns = (1..=10).map(turn).collect::<Vec<_>>();

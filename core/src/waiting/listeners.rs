@@ -12,37 +12,30 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Default)]
-pub(crate) struct Listeners {
-    by_channel: BTreeMap<Arc<str>, Vec<RequestId>>,
-    len: usize,
-}
+pub(crate) struct Listeners(BTreeMap<Arc<str>, Vec<RequestId>>);
 
 impl Listeners {
     /// Returns whether there is a listener to this channel.
     pub(crate) fn want(&self, channel: &str) -> bool {
-        self.by_channel.contains_key(channel)
+        self.0.contains_key(channel)
     }
 
     /// Notifies `listener` no longer. What no caller wants any more is unsubscribed from with the
     /// next heartbeat.
     pub(crate) fn forget(&mut self, listener: RequestId, channel: &str) {
-        let Self { by_channel, len } = self;
-        let Some(listeners) = by_channel.get_mut(channel) else { return };
-        let before = listeners.len();
+        let Some(listeners) = self.0.get_mut(channel) else { return };
         listeners.retain(|other| *other != listener);
-        *len -= before - listeners.len();
         if listeners.is_empty() {
-            by_channel.remove(channel);
+            self.0.remove(channel);
         }
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.len == 0
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    #[cfg(any(test, feature = "testing"))]
-    pub(crate) const fn len(&self) -> usize {
-        self.len
+    pub(crate) fn len(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
     }
 }
 
@@ -50,11 +43,10 @@ impl Waiters {
     /// Notifies `listener` of each message on the channel of this name from now on, and each time
     /// one may have been missed.
     pub(crate) fn notify(&mut self, cx: &mut Cx, listener: RequestId, channel: Arc<str>) {
-        if !cx.masters.settings.wake_ups || self.listeners.len >= MOST_REMEMBERED {
+        if !cx.masters.settings.wake_ups || self.listeners.len() >= MOST_REMEMBERED {
             return;
         }
-        self.listeners.len += 1;
-        self.listeners.by_channel.entry(channel.clone()).or_default().push(listener);
+        self.listeners.0.entry(channel.clone()).or_default().push(listener);
         self.listen_at_first(cx, &channel);
     }
 
@@ -65,13 +57,13 @@ impl Waiters {
             return;
         }
         self.move_entries(cx);
-        let channels: Vec<_> = self.listeners.by_channel.keys().cloned().collect();
+        let channels: Vec<_> = self.listeners.0.keys().cloned().collect();
         channels.iter().for_each(|channel| self.listen_at_first(cx, channel));
     }
 
     /// Passes a message on; `None` says that one may have been missed.
     pub(crate) fn hear(&mut self, cx: &mut Cx, channel: &str, message: Option<&Arc<str>>) {
-        for listener in self.listeners.by_channel.get(channel).into_iter().flatten() {
+        for listener in self.listeners.0.get(channel).into_iter().flatten() {
             cx.events.push(Event::Heard { listener: *listener, message: message.cloned() });
         }
     }

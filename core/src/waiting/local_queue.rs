@@ -9,7 +9,7 @@ use super::line::Line;
 use crate::shared::{AttemptId, Keys, RequestId};
 use crate::waiting::tuning::LOCKS_IN_A_ROW;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// What this process knows of a key.
@@ -33,15 +33,17 @@ enum Occupant {
 /// The acquires that wait for a key.
 #[derive(Default)]
 struct Queue {
-    line: Line,
+    /// In the order in which they came, which is that of their ids.
+    waiting: BTreeSet<RequestId>,
     /// Those of them that are writers beside readers.
-    writers: Line,
+    writers: BTreeSet<RequestId>,
+    line: Line,
 }
 
 impl Place {
     /// Returns the first that waits.
     fn head(&self) -> Option<RequestId> {
-        self.queue.as_ref()?.line.head()
+        self.queue.as_ref()?.waiting.first().copied()
     }
 
     /// Returns the first that waits, if the place is free.
@@ -56,8 +58,8 @@ impl Place {
     /// Removes an acquire that no longer waits.
     fn forget(&mut self, request: RequestId) {
         if let Some(queue) = &mut self.queue {
-            queue.line.leave(request);
-            queue.writers.leave(request);
+            queue.waiting.remove(&request);
+            queue.writers.remove(&request);
         }
     }
 }
@@ -96,7 +98,7 @@ impl LocalQueue {
 
     /// Returns the first writer beside readers that waits for `key` in this process.
     pub(crate) fn first_writer(&self, key: &str) -> Option<RequestId> {
-        self.places.get(key)?.queue.as_ref()?.writers.head()
+        self.places.get(key)?.queue.as_ref()?.writers.first().copied()
     }
 
     /// Returns whether a guard of this process has one of `keys`.
@@ -210,9 +212,9 @@ impl LocalQueue {
         for key in keys.iter() {
             let place = self.places.entry(key.clone()).or_default();
             let queue = place.queue.get_or_insert_default();
-            queue.line.enter(request);
+            queue.waiting.insert(request);
             if keys.as_writer().is_some() {
-                queue.writers.enter(request);
+                queue.writers.insert(request);
             }
             // An older request that comes late may be first at a place that is free.
             if place.occupant.is_none() {

@@ -3,15 +3,15 @@
 //! same resource. When any of them wins, all of them try at once.
 
 use super::Waiters;
-use super::line::Line;
 use crate::shared::{Cx, RequestId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The readers that were refused and wait.
 #[derive(Default)]
 pub(crate) struct Readers {
-    lines: BTreeMap<Arc<str>, Line>,
+    /// In the order in which they came, which is that of their ids.
+    waiting: BTreeMap<Arc<str>, BTreeSet<RequestId>>,
     /// Those that try again at the end of the turn.
     stirred: Vec<RequestId>,
 }
@@ -19,42 +19,45 @@ pub(crate) struct Readers {
 impl Readers {
     /// Returns whether a reader waits for `key`.
     pub(crate) fn want(&self, key: &str) -> bool {
-        self.lines.contains_key(key)
+        self.waiting.contains_key(key)
     }
 
     /// Returns the reader that polls for all that wait for `key`.
     pub(crate) fn poller(&self, key: &str) -> Option<RequestId> {
-        self.lines.get(key)?.head()
+        self.waiting.get(key)?.first().copied()
     }
 
     /// Returns whether another reader polls for this one, which waits.
     pub(crate) fn sleeps(&self, key: &str, request: RequestId) -> bool {
-        self.lines.get(key).is_some_and(|line| line.is_behind(request))
+        let waiting = self.waiting.get(key).filter(|waiting| waiting.contains(&request));
+        waiting.is_some_and(|waiting| waiting.first() != Some(&request))
     }
 
     /// Lets a reader wait; `true` if it polls.
     pub(crate) fn wait(&mut self, key: &Arc<str>, request: RequestId) -> bool {
-        self.lines.entry(key.clone()).or_default().enter(request);
-        !self.sleeps(key, request)
+        self.waiting.entry(key.clone()).or_default().insert(request);
+        self.poller(key) == Some(request)
     }
 
     /// Removes a reader that no longer waits. The next one polls from now on.
     pub(crate) fn forget(&mut self, key: &str, request: RequestId) {
-        let Some(line) = self.lines.get_mut(key) else { return };
-        match (line.leave(request), line.head()) {
-            (_, None) => _ = self.lines.remove(key),
-            (polled, Some(next)) => self.stirred.extend(polled.then_some(next)),
+        let polled = self.poller(key) == Some(request);
+        let Some(waiting) = self.waiting.get_mut(key) else { return };
+        waiting.remove(&request);
+        match waiting.first() {
+            None => _ = self.waiting.remove(key),
+            next => self.stirred.extend(next.filter(|_| polled)),
         }
     }
 
     /// Makes all readers that wait for `key` try at once: they may be let in.
     pub(crate) fn stir(&mut self, key: &str) {
-        self.stirred.extend(self.lines.remove(key).iter().flat_map(Line::waiting));
+        self.stirred.extend(self.waiting.remove(key).into_iter().flatten());
     }
 
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn len(&self) -> usize {
-        self.lines.values().flat_map(Line::waiting).count() + self.stirred.len()
+        self.waiting.values().flatten().count() + self.stirred.len()
     }
 }
 

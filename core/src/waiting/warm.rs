@@ -18,7 +18,7 @@ impl Waiters {
     /// Decides which acquire has the hold of these keys next.
     pub(crate) fn next_holder(&self, keys: &Keys) -> NextHolder {
         let Some(line) = self.local_queue.line(keys.first()) else { return NextHolder::NoClient };
-        match line.head() {
+        match self.local_queue.head(keys.first()) {
             Some(request) if line.may_pass_on_warm(LOCKS_IN_A_ROW) => {
                 NextHolder::InThisProcess(request)
             }
