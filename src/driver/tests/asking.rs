@@ -93,6 +93,7 @@ async fn without_the_message_it_has_the_lock_once_the_time_of_what_is_idle_is_ov
     let masters = five();
     let silent = connect(masters.builder().wake_ups(false)).await;
     let other = connect(masters.builder()).await;
+    pass_the_moment().await;
     warm(&silent).await.unwrap().release().await.unwrap();
     let began = now();
     let guard = other.acquire(KEY).await.unwrap();
