@@ -8,37 +8,34 @@ use std::time::Duration;
 /// The most names of which something is known.
 const MOST: usize = 1 << 12;
 
-/// What was noted of names, each for `lasting`. Where there is no room, nothing more is noted.
-pub(crate) struct Lately<V = ()> {
-    noted: BTreeMap<Arc<str>, (Instant, V)>,
-    lasting: Duration,
-}
+/// What was noted of names, each for so many seconds. Where there is no room, nothing more is noted.
+#[derive(Default)]
+pub(crate) struct Lately<V, const SECONDS: u64>(BTreeMap<Arc<str>, (Instant, V)>);
 
-impl<V: Copy> Lately<V> {
-    pub(crate) const fn new(lasting: Duration) -> Self {
-        Self { noted: BTreeMap::new(), lasting }
+impl<V: Copy, const SECONDS: u64> Lately<V, SECONDS> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.noted.is_empty()
+    fn lasts(now: Instant, at: Instant) -> bool {
+        now < at.after(Duration::from_secs(SECONDS))
     }
 
     /// Notes something of a name. Returns `false` if there is no room.
     pub(crate) fn note(&mut self, now: Instant, name: &Arc<str>, what: V) -> bool {
-        if self.noted.len() >= MOST {
-            let lasting = self.lasting;
-            self.noted.retain(|_, (at, _)| now < at.after(lasting));
+        if self.0.len() >= MOST {
+            self.0.retain(|_, (at, _)| Self::lasts(now, *at));
         }
-        let has_room = self.noted.len() < MOST || self.noted.contains_key(name);
+        let has_room = self.0.len() < MOST || self.0.contains_key(name);
         if has_room {
-            self.noted.insert(name.clone(), (now, what));
+            self.0.insert(name.clone(), (now, what));
         }
         has_room
     }
 
     /// Returns what was noted of a name, and when.
     pub(crate) fn get(&self, now: Instant, name: &str) -> Option<(Instant, V)> {
-        self.noted.get(name).filter(|(at, _)| now < at.after(self.lasting)).copied()
+        self.0.get(name).filter(|(at, _)| Self::lasts(now, *at)).copied()
     }
 }
 
@@ -46,15 +43,13 @@ impl<V: Copy> Lately<V> {
 mod tests {
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
-
     fn at(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
     }
 
     #[test]
     fn what_is_noted_lasts_from_the_last_time() {
-        let (mut lately, name) = (Lately::new(SECOND), Arc::from("r"));
+        let (mut lately, name) = (Lately::<_, 1>::default(), Arc::from("r"));
         assert!(lately.note(at(0), &name, 1));
         assert_eq!((lately.get(at(999), "r"), lately.get(at(999), "s")), (Some((at(0), 1)), None));
         assert_eq!(lately.get(at(1_000), "r"), None);
@@ -65,12 +60,12 @@ mod tests {
 
     #[test]
     fn no_more_is_noted_than_there_is_room_for() {
-        let mut lately = Lately::new(SECOND);
+        let mut lately = Lately::<_, 1>::default();
         let mut note =
             |millis, number: usize| lately.note(at(millis), &number.to_string().into(), ());
         assert_eq!((0..MOST + 5).filter(|number| note(0, *number)).count(), MOST);
         assert!(note(999, 0), "what is known is noted again");
         assert!(!note(999, MOST) && note(1_000, MOST));
-        assert_eq!(lately.noted.len(), 2);
+        assert_eq!(lately.0.len(), 2);
     }
 }

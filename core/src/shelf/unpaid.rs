@@ -18,13 +18,8 @@ const FEWEST: u32 = 2;
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The locks that are not kept warm.
-pub(crate) struct Unpaid(Lately);
-
-impl Default for Unpaid {
-    fn default() -> Self {
-        Self(Lately::new(PAUSE))
-    }
-}
+#[derive(Default)]
+pub(crate) struct Unpaid(Lately<(), { PAUSE.as_secs() }>);
 
 impl Unpaid {
     /// Notes that another process has asked for an idle hold of `key`, which `guards` had without the masters.

@@ -19,13 +19,8 @@ use crate::waiting::tuning::ASKED_AGAIN_AFTER;
 use crate::wire::{self, Reply};
 
 /// The holders that were asked lately, by their tokens.
-pub(crate) struct Asked(Lately);
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self(Lately::new(ASKED_AGAIN_AFTER))
-    }
-}
+#[derive(Default)]
+pub(crate) struct Asked(Lately<(), { ASKED_AGAIN_AFTER.as_secs() }>);
 
 impl Asked {
     /// Notes that a holder is asked now. Returns `false` if that was done a moment ago, or if so many are asked

@@ -13,21 +13,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The keys that are left to others.
+#[derive(Default)]
 pub(super) struct Left {
     until: BTreeMap<Arc<str>, Instant>,
     /// None is left for longer.
     last: Instant,
     /// When a list last served others.
-    shared: Lately,
+    shared: Lately<(), { KNOWN_FOR.as_secs() }>,
     /// Whether this process had a place in a list at its latest call of a first waiter.
-    places: Lately<bool>,
-}
-
-impl Default for Left {
-    fn default() -> Self {
-        let (shared, places) = (Lately::new(KNOWN_FOR), Lately::new(KNOWN_FOR));
-        Self { until: BTreeMap::new(), last: Instant::default(), shared, places }
-    }
+    places: Lately<bool, { KNOWN_FOR.as_secs() }>,
 }
 
 /// Returns the next moment at which what was asked for when it `began` is left to others, once it is given back.

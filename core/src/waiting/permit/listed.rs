@@ -11,7 +11,7 @@ use crate::shared::{Cx, Event, Keys, RequestId};
 use crate::waiting::Waiters;
 use crate::waiting::asking::ask_holders;
 use crate::waiting::tuning::ASKS_ALL_AFTER;
-use crate::waiting::waitlist::{Heard, Question, Trial};
+use crate::waiting::waitlist::{Heard, Trial};
 use crate::wire::waitlist::{Found, Listed, Says};
 use crate::wire::{Reply, Token};
 use std::sync::Arc;
@@ -61,15 +61,9 @@ impl Waiters {
         {
             return None;
         }
-        let question = Question {
-            request: pool.asker,
-            wanted: (&*seeker.slots).into(),
-            is_fair,
-            until,
-            timeout: cx.masters.settings.round_timeout(seeker.acquire.ttl.span()),
-        };
+        let wanted = (&*seeker.slots).into();
         // For an answer that does not come.
-        let again_at = pool.place.ask(cx, &question)?;
+        let again_at = pool.place.ask(cx, pool.asker, wanted, (&seeker.acquire, until))?;
         Some(Next::Pause { again_at })
     }
 

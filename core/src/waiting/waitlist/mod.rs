@@ -27,19 +27,14 @@ use crate::wire::waitlist::{Found, KNOWN_FOR};
 use crate::wire::{Reply, Token};
 pub(crate) use entry::Entry;
 pub(in crate::waiting) use entry::Trial;
+pub(in crate::waiting) use place::Heard;
 pub(crate) use place::Place;
-pub(in crate::waiting) use place::{Heard, Question};
 use std::sync::Arc;
 
 /// Whether clients in other processes wait for a key, as far as this one knows. Any other key is released, and asked for,
 /// as one that no client waits for.
-pub(crate) struct Waitlists(Lately<bool>);
-
-impl Default for Waitlists {
-    fn default() -> Self {
-        Self(Lately::new(KNOWN_FOR))
-    }
-}
+#[derive(Default)]
+pub(crate) struct Waitlists(Lately<bool, { KNOWN_FOR.as_secs() }>);
 
 impl Waitlists {
     /// Notes whether clients wait for a key, or for a slot of a semaphore: the next release of it calls if some do.
@@ -132,14 +127,9 @@ impl Waiters {
         let Some((acquire, contention)) = self.acquisitions.contending(request) else {
             return false;
         };
-        let question = Question {
-            request,
-            wanted: contention.list(&acquire.keys).into(),
-            is_fair: acquire.is_fair,
-            until: contention.until,
-            timeout: cx.masters.settings.round_timeout(acquire.ttl.span()),
-        };
-        let Some(ends_at) = contention.place.ask(cx, &question) else { return false };
+        let (wanted, until) = (contention.list(&acquire.keys).into(), contention.until);
+        let ends_at = contention.place.ask(cx, request, wanted, (acquire, until));
+        let Some(ends_at) = ends_at else { return false };
         // For an answer that does not come.
         self.pause_until(cx, request, ends_at);
         true

@@ -2,7 +2,7 @@
 
 use super::Entry;
 use crate::quorum::Instant;
-use crate::shared::{Cx, RequestId};
+use crate::shared::{AcquireRequest, Cx, RequestId};
 use crate::waiting::mailboxes::Mailboxes;
 use crate::wire::waitlist::{Asks, Found, Listed, Wanted};
 use crate::wire::{Reply, Token};
@@ -19,18 +19,6 @@ pub(crate) struct Place {
     pub(in crate::waiting) is_denied: bool,
     /// When the holder was last asked to give way.
     pub(in crate::waiting) asked_at: Option<Instant>,
-}
-
-/// A question in a list.
-pub(in crate::waiting) struct Question<'a> {
-    /// Under which it is answered.
-    pub(in crate::waiting) request: RequestId,
-    pub(in crate::waiting) wanted: Wanted<'a>,
-    pub(in crate::waiting) is_fair: bool,
-    /// When the wait is over.
-    pub(in crate::waiting) until: Instant,
-    /// How long a master may take to answer.
-    pub(in crate::waiting) timeout: Duration,
 }
 
 /// The outcome of a question.
@@ -55,14 +43,16 @@ impl Place {
         now >= until && !(is_fair && self.entered_at.is_none())
     }
 
-    /// Asks whether its waiter may try, or how many are ahead. Returns until when the answer is waited for; `None` if
-    /// nothing is asked now.
+    /// Asks, under this request, whether its waiter may try, or how many are ahead; `acquire` waits `until` then. Returns
+    /// until when the answer is waited for; `None` if nothing is asked now.
     pub(in crate::waiting) fn ask(
         &mut self,
         cx: &mut Cx,
-        question: &Question<'_>,
+        request: RequestId,
+        wanted: Wanted<'_>,
+        (acquire, until): (&AcquireRequest, Instant),
     ) -> Option<Instant> {
-        let Question { request, wanted, is_fair, until, timeout } = *question;
+        let timeout = cx.masters.settings.round_timeout(acquire.ttl.span());
         let name = wanted.list()?;
         let node = cx.masters.first_node(cx.now, name)?;
         if let Some(mut old) = self.entry.take_if(|entry| entry.node != node) {
@@ -85,7 +75,7 @@ impl Place {
         (entry.asked_at, entry.stands) = (Some(cx.now), true);
         let patience = entry.patience(session.trip(), timeout);
         // A fair acquire polls only where the master is silent. A single attempt has as long again for that.
-        Some(match is_fair {
+        Some(match acquire.is_fair {
             true => cx.now.after(patience.max(timeout / 2)),
             false => cx.now.after(patience).min(until),
         })
