@@ -18,6 +18,7 @@ fn numbered(redlock: &Redlock) -> u64 {
 
 /// Returns a client, and its guard of a lock that it has taken from the shelf.
 async fn lent() -> (Masters, Redlock, Guard) {
+    pass_the_moment().await;
     let (masters, redlock) = five_and_client().await;
     warm(&redlock).await.unwrap().release().await.unwrap();
     settle().await;
@@ -124,7 +125,6 @@ async fn an_acquire_on_other_terms_waits_for_such_a_guard_and_asks_the_masters()
 
 #[tokio::test(start_paused = true)]
 async fn its_time_counts_from_when_it_was_last_given_back() {
-    pass_the_moment().await;
     let (masters, redlock, guard) = lent().await;
     sleep(WARM - 100 * MS).await;
     guard.release().await.unwrap();
