@@ -22,37 +22,6 @@ pub(crate) struct Mailboxes {
     opened: NodeSet,
 }
 
-/// What a message in a mailbox says: a verb, and what is behind it. A verb that this version does not know
-/// is ignored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Letter<'a> {
-    /// `free <waiter> <key>`: the key is free, and this waiter tries.
-    Free { waiter: &'a str, key: &'a str },
-    /// `slot <waiter> <slot> <channel>`: the same for a slot of a semaphore.
-    Slot { waiter: &'a str, slot: u8, channel: &'a str },
-    /// `watch <waiter> <key>`: another waiter was called for the key, in case that is in vain.
-    Watch { waiter: &'a str, key: &'a str },
-    /// `ask <key>`: a client elsewhere waits for the key, which this process holds.
-    Ask { key: &'a str },
-}
-
-impl<'a> Letter<'a> {
-    fn in_message(message: &'a str) -> Option<Self> {
-        let (verb, rest) = message.split_once(' ')?;
-        match verb {
-            "free" => rest.split_once(' ').map(|(waiter, key)| Self::Free { waiter, key }),
-            "slot" => {
-                let (waiter, rest) = rest.split_once(' ')?;
-                let (slot, channel) = rest.split_once(' ')?;
-                Some(Self::Slot { waiter, slot: slot.parse().ok()?, channel })
-            }
-            "watch" => rest.split_once(' ').map(|(waiter, key)| Self::Watch { waiter, key }),
-            "ask" => Some(Self::Ask { key: rest }),
-            _ => None,
-        }
-    }
-}
-
 impl Mailboxes {
     /// Returns whether messages come from `node`, as far as is known.
     pub(super) fn is_reached_from(&self, cx: &Cx, node: usize) -> bool {
@@ -78,16 +47,26 @@ impl Waiters {
         self.mailboxes.name.as_deref() == Some(channel)
     }
 
-    /// Handles a message.
+    /// Handles a message: a verb, and what is behind it.
     pub(crate) fn read_mailbox(&mut self, cx: &mut Cx, message: &str) {
-        match Letter::in_message(message) {
-            Some(Letter::Free { waiter, key }) => self.called_to_try(cx, waiter, key),
-            Some(Letter::Slot { waiter, slot, channel }) => {
-                self.slot_called(cx, waiter, slot, channel);
+        let Some((verb, rest)) = message.split_once(' ') else { return };
+        match (verb, rest.split_once(' ')) {
+            // A client elsewhere waits for the key, which this process holds.
+            ("ask", _) => self.asked_for(cx, rest.into()),
+            // The key is free, and this waiter tries.
+            ("free", Some((waiter, key))) => self.called_to_try(cx, waiter, key),
+            // Another waiter was called for the key, in case that is in vain.
+            ("watch", Some((waiter, key))) => self.watch_call(cx, waiter, key),
+            // A slot of the semaphore with this channel is free.
+            ("slot", Some((waiter, rest))) => {
+                if let Some((slot, channel)) = rest.split_once(' ')
+                    && let Ok(slot) = slot.parse()
+                {
+                    self.slot_called(cx, waiter, slot, channel);
+                }
             }
-            Some(Letter::Watch { waiter, key }) => self.watch_call(cx, waiter, key),
-            Some(Letter::Ask { key }) => self.asked_for(cx, key.into()),
-            None => {}
+            // A verb that this version does not know.
+            _ => {}
         }
     }
 
@@ -111,36 +90,5 @@ impl Waiters {
             cx.masters.call_next(cx.now, key.clone());
         }
         self.step(Step::GiveWay(key));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_is_a_verb_and_what_it_is_about_and_any_other_is_ignored() {
-        let free = Letter::Free { waiter: "01", key: "a key with spaces" };
-        assert_eq!(Letter::in_message("free 01 a key with spaces"), Some(free));
-        let watch = Letter::Watch { waiter: "01", key: "a key with spaces" };
-        assert_eq!(Letter::in_message("watch 01 a key with spaces"), Some(watch));
-        let slot = Letter::Slot { waiter: "01", slot: 7, channel: "a channel with spaces" };
-        assert_eq!(Letter::in_message("slot 01 7 a channel with spaces"), Some(slot));
-        let ask = Letter::Ask { key: "a key with spaces" };
-        assert_eq!(Letter::in_message("ask a key with spaces"), Some(ask));
-        for unknown in [
-            "",
-            "ask",
-            "free",
-            "free 01",
-            "watch 01",
-            "slot 01 7",
-            "slot 01 r r",
-            "freely 01 r",
-            "next 01 r",
-            " free 01 r",
-        ] {
-            assert_eq!(Letter::in_message(unknown), None, "{unknown}");
-        }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 const ASKS: &str = "n1-2 < -
      n3 < SCRIPT LOAD waitlist
      n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #1 '' 20 120000 16384 60000 250 0
-     n3 > text wait";
+     n3 > text waitlist";
 
 const WINS: &str = "n3 > listed 1 0 7 0
      n1-3 < SET r #2 NX PX 10000

@@ -13,7 +13,7 @@ fn asks(acquire: &str) -> Stage {
          n1-2 < -
          n3 < SCRIPT LOAD waitlist
          n3 < {WAIT} quorumlock:free:0: r #1 '' 20 120000 16384 60000 250 0
-         n3 > text wait"
+         n3 > text waitlist"
     ));
     stage
 }

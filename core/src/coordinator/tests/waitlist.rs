@@ -27,7 +27,7 @@ pub(super) const REFUSED: &str = "acquire 1 r wait 30s
      n3 > nil
      n3 > 0
      n3 > subscribed r
-     n3 > text wait";
+     n3 > text waitlist";
 
 /// Request 1 stands in the list behind so many.
 pub(super) fn behind(ahead: usize) -> Stage {
@@ -248,6 +248,34 @@ fn a_release_calls_after_an_ask_and_until_a_call_finds_no_client() {
     stage.steps("n3 < EVALSHA call .. \n n1-3 > 1 \n n3 > called 0 0 0");
     stage.steps(&has_and_drops(3, ""));
     stage.play("n1-3 < - \n n1-3 > 1");
+}
+
+#[test]
+fn a_message_in_a_mailbox_is_a_verb_and_what_it_is_about_and_any_other_is_ignored() {
+    let mut stage = first();
+    let waiter = "00000000000000000000000000000003";
+    for other in [
+        "ask",
+        "free",
+        "watch",
+        "slot",
+        "freely W r",
+        "next W r",
+        "free W",
+        "watch W",
+        "slot W 7",
+        "slot W r r",
+    ] {
+        let other = other.replace('W', waiter);
+        stage.steps(&format!("n3 > says {MAILBOX} {other} \n n1-3 < -"));
+    }
+    stage.play(&format!(
+        "n3 > says {MAILBOX} free {waiter} s  // it goes on: none waits for that key here
+         n1 < SCRIPT LOAD waitlist
+         n1 < EVALSHA call 3 s ..
+         n3 > says {MAILBOX} free {waiter} r
+         n1-3 < SET r #3 NX PX 10000"
+    ));
 }
 
 #[test]

@@ -13,7 +13,7 @@ const REFUSED: &str = "jitter most
      n3 < SCRIPT LOAD waitlist
      n3 < EVALSHA wait 5 r0 r1 r2 list:r list-due:r quorumlock:free:0: r #2 '' 20 120000 16384 60000 250 0
      n3 > 0
-     n3 > text wait";
+     n3 > text waitlist";
 
 /// Request 1 stands in the list behind so many, of which one was called lately.
 fn behind(ahead: usize) -> Stage {
