@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::lock::{RoundKind, acquire, extend};
-use crate::master::{Fault, Incoming, Masters, Stranded, Wake, barrier};
+use crate::master::{Fault, Incoming, Masters, PendingReply, Stranded, Wake, barrier};
 use crate::questions::Question;
 use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
@@ -10,57 +10,82 @@ use crate::report::{Answer, Refusal, UnknownCause};
 use crate::shared::{Cx, Event, IdleEnd, RoundId};
 use crate::waiting::{Step, Waiters};
 use crate::wire::Reply;
+use crate::wire::waitlist::Called;
 use std::sync::Arc;
 
 impl Coordinator {
-    pub(super) fn handle_incoming(&mut self, node: usize, incoming: Incoming) {
+    /// Handles a master's reply to this command.
+    pub(super) fn handle_reply(&mut self, node: usize, pending: PendingReply, reply: Reply) {
         let Self { at, locks } = self;
-        match incoming {
-            Incoming::Nothing => {}
-            Incoming::Identified => self.identified(node),
-            Incoming::HandedOver => self.open(node),
-            Incoming::Broken(fault) => self.break_session(node, fault),
-            Incoming::Vote(round, reply) => self.replied(round, node, reply),
-            Incoming::Uncounted(id, why) => {
-                locks.rounds.get_mut(id.0).into_iter().for_each(|round| round.is_uncounted = true);
-                self.answered(id, node, Answer::Refused(why));
-            }
-            Incoming::Remaining(request, round, attempt, reply) => {
+        let (now, session) = (at.cx.now, &mut at.cx.masters.sessions[node]);
+        match pending {
+            PendingReply::Vote(round) => self.replied(round, node, reply),
+            PendingReply::Conditional(id) => match session.conditional_vote(now) {
+                Ok(()) => self.replied(id, node, reply),
+                Err(why) => {
+                    let round = locks.rounds.get_mut(id.0);
+                    round.into_iter().for_each(|round| round.is_uncounted = true);
+                    self.answered(id, node, Answer::Refused(why));
+                }
+            },
+            PendingReply::Remaining(request, round, attempt) => {
                 if let Some(reported) = Reported::in_reply(&reply)
                     && !locks.learn_remaining(node, round, attempt, &reported)
                 {
                     at.waiters.learn_remaining(&mut at.cx, node, request, attempt, &reported);
                 }
             }
-            Incoming::ToppedUp(attempt, reply) => {
-                locks.topped_up(&mut at.cx, attempt, node, &reply)
+            PendingReply::TopUp { attempt, may_repeat: true } if !reply.is_noscript() => {
+                locks.topped_up(&mut at.cx, attempt, node, &reply);
             }
-            Incoming::Release { round, answer } => self.answered(round, node, answer),
-            Incoming::NotDone(debt) => {
-                // A rollback notifies no waiter.
-                if !debt.deletion.notifies {
-                    at.waiters.meet_own(&debt.deletion.claim.keys);
+            PendingReply::Deletion(debt, way) => {
+                match session.debt_answered(now, debt, way, &reply) {
+                    Ok(None) => {}
+                    Ok(Some((round, answer))) => self.answered(round, node, answer),
+                    Err(debt) => {
+                        // A rollback notifies no waiter.
+                        if !debt.deletion.notifies {
+                            at.waiters.meet_own(&debt.deletion.claim.keys);
+                        }
+                        locks.release_again(&mut at.cx, node, debt);
+                    }
                 }
-                locks.release_again(&mut at.cx, node, debt);
             }
-            Incoming::Holders(key, reply) => {
-                at.waiters.holders_seen(&mut at.cx, node, &key, &reply)
+            PendingReply::Holders(key) => {
+                at.waiters.holders_seen(&mut at.cx, node, &key, &reply);
             }
-            Incoming::Listed(request, waiter, reply) => {
+            PendingReply::Wait(request, waiter) => {
                 at.waiters.listed(&mut at.cx, node, request, waiter, &reply);
             }
-            Incoming::Called { key, says, called } => {
-                at.waiters.called(&mut at.cx, node, key, says, called)
+            PendingReply::Call { key, says, is_repeated } => match Called::in_reply(&reply) {
+                Some(called) => at.waiters.called(&mut at.cx, node, key, says, called),
+                None => {
+                    let is_forgotten = session.not_called(&reply, is_repeated);
+                    at.cx.masters.notify(node, key, is_forgotten.then_some(says));
+                }
+            },
+            PendingReply::Subscribe(key) if matches!(reply, Reply::Push(_)) => {
+                at.waiters.subscribed(&mut at.cx, node, &key);
             }
-            Incoming::NotCalled { key, says, is_forgotten } => {
-                at.cx.masters.notify(node, key, is_forgotten.then_some(says));
-            }
-            Incoming::Subscribed(key) => at.waiters.subscribed(&mut at.cx, node, &key),
-            Incoming::Freed { key, message } => {
-                at.waiters.freed_elsewhere(&mut at.cx, &key, &message)
-            }
+            other => match session.answered(now, other, &reply) {
+                Incoming::Nothing => {}
+                Incoming::Identified => self.identified(node),
+                Incoming::HandedOver => self.open(node),
+                Incoming::Broken(fault) => self.break_session(node, fault),
+            },
         }
-        self.go_on();
+    }
+
+    /// Handles a message on the channel of a key: it has become free, or what the message says of it.
+    pub(super) fn handle_message(&mut self, node: usize, message: &Reply) {
+        let Cx { masters, .. } = &self.at.cx;
+        let Reply::Push(parts) = message else { return };
+        let channel = parts.get(1).and_then(Reply::text);
+        let key = channel.and_then(|name| name.strip_prefix(&*masters.sessions[node].channels));
+        let text = parts.get(2).and_then(Reply::text).unwrap_or_default();
+        if let Some(key) = key {
+            self.at.waiters.freed_elsewhere(&mut self.at.cx, key, &text.into());
+        }
     }
 
     /// Handles the reply to a command of a round.

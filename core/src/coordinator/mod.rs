@@ -20,8 +20,8 @@ mod tests;
 
 pub use crate::lock::{Adopted, DetachedFences, DetachedLock, NotAdopted};
 pub use crate::master::{
-    Agreement, CLUSTER, Epoch, Fault, FaultKind, Introduction, Masters, Persistence, RestartGuard,
-    Role, SENTINEL, ServerFacts, SharedSettings, TOO_MANY_CLIENTS, restart_guard,
+    Agreement, CLUSTER, Epoch, Fault, FaultKind, Masters, Persistence, RestartGuard, Role,
+    SENTINEL, ServerFacts, SharedSettings, TOO_MANY_CLIENTS, restart_guard,
 };
 #[cfg(any(test, feature = "testing"))]
 pub use crate::master::{Judged, Rule};
@@ -141,8 +141,13 @@ impl Coordinator {
         self.at.cx.now = now;
         let Some(session) = self.at.cx.masters.current(node, epoch) else { return };
         session.pipe.receive(bytes);
-        while let Some(incoming) = self.at.cx.masters.sessions[node].next_incoming(now) {
-            self.handle_incoming(node, incoming);
+        while let Some(next) = self.at.cx.masters.sessions[node].next_reply(now) {
+            match next {
+                Ok((Some(pending), reply)) => self.handle_reply(node, pending, reply),
+                Ok((None, message)) => self.handle_message(node, &message),
+                Err(fault) => self.break_session(node, fault),
+            }
+            self.go_on();
         }
         self.serve();
         self.withdraw();

@@ -51,20 +51,6 @@ pub struct Agreement {
     pub(crate) taken_back: Option<super::Rule>,
 }
 
-/// What a question says of the client and of the master that it asks.
-#[derive(Clone, Copy, Default)]
-pub struct Introduction<'a> {
-    /// The client's name, drawn at random; empty if there are no random bits. Such a client cannot
-    /// take its note back.
-    pub client: &'a str,
-    /// Nothing was ever sent on its note.
-    pub is_brief: bool,
-    /// The server process that is asked, as it has named itself on this connection.
-    pub run: Option<&'a str>,
-    /// The server process that the client met before under this address.
-    pub met: Option<&'a str>,
-}
-
 /// A master's report on the other clients' settings.
 pub(crate) enum Outcome {
     /// All other clients have the same settings, and ours are noted.
@@ -110,16 +96,20 @@ impl Agreement {
         &self.shared
     }
 
-    /// Packs the question.
-    pub fn question(&self, of: &Introduction<'_>) -> Vec<u8> {
+    /// Packs the question. `is_brief`: nothing was ever sent on the client's note. `whose` are the client's name,
+    /// drawn at random, the server process that is asked, as it has named itself on this connection, and the one
+    /// that the client met before under this address; what is not known is empty. A client without a name cannot
+    /// take its note back.
+    pub fn question(&self, is_brief: bool, mut whose: [&str; 3]) -> Vec<u8> {
         let shared = &self.shared;
-        let life = match (self.looks, of.is_brief) {
+        let life = match (self.looks, is_brief) {
             (true, _) => Duration::ZERO,
             (false, true) => shared.brief,
             (false, false) => shared.life,
         };
-        let client = if of.client.is_empty() { NO_NAME } else { of.client };
-        let whose = [client, of.run.unwrap_or_default(), of.met.unwrap_or_default()];
+        if whose[0].is_empty() {
+            whose[0] = NO_NAME;
+        }
         let life = wire::millis(life);
         wire::agree(&shared.key, life, &shared.texts(), whose, &shared.lists())
     }

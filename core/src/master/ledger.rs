@@ -103,11 +103,6 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Returns the longest life of a key that is being deleted.
-    pub(crate) fn longest_life(&self) -> Duration {
-        self.owed.iter().map(|debt| debt.deletion.ttl()).max().unwrap_or_default()
-    }
-
     /// Handles an integer as the answer: the debt is settled, unless it has to be repeated.
     pub(crate) fn answered(&mut self, mut debt: Debt, now: Instant, pause: Duration) {
         if debt.repeat_until.is_some_and(|until| now < until) {

@@ -15,7 +15,7 @@ pub(crate) mod session;
 mod taken_back;
 mod voting;
 
-pub use agreement::{Agreement, Introduction, SharedSettings};
+pub use agreement::{Agreement, SharedSettings};
 pub use fault::{CLUSTER, Fault, FaultKind, SENTINEL, TOO_MANY_CLIENTS};
 pub(crate) use ledger::{Debt, Deletion};
 pub use restart_guard::RestartGuard;
@@ -138,7 +138,8 @@ impl Masters {
 
     /// Returns the longest life of a key that is being deleted.
     pub(crate) fn longest_life(&self) -> Duration {
-        self.sessions.iter().map(Session::longest_life).max().unwrap_or_default()
+        let debts = self.sessions.iter().flat_map(Session::all_debts);
+        debts.map(|debt| debt.deletion.ttl()).max().unwrap_or_default()
     }
 
     /// Returns whether nothing is owed any more.

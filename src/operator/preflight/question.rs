@@ -2,7 +2,7 @@
 
 use super::{FindingKind, Permission};
 use quorumlock_core::coordinator::wire::{self, Ballot, Claim, Native, Packer, Reply, Token, Way};
-use quorumlock_core::coordinator::{Agreement, Introduction, Keys, ServerFacts, SharedSettings};
+use quorumlock_core::coordinator::{Agreement, Keys, ServerFacts, SharedSettings};
 use quorumlock_core::quorum::{FencingWindow, Instant, NodeSet, fence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ questions! {
     });
     AcquireAll: EvalSha, packed(|packer| subject.fenced(token).acquire(packer));
     ReleaseAll: Eval, packed(|packer| subject.fenced(token).release(packer, Way::Full));
-    Agree: Eval, subject.agreement().question(&Introduction::default());
+    Agree: Eval, subject.agreement().question(false, [""; 3]);
     Noted: Hgetall, wire::pack(&["HGETALL", &*subject.shared.key]);
     NotedLife: Pttl, wire::pttl(&subject.shared.key);
     // What releases leave on purpose, or for want of a permission.

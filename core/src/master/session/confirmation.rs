@@ -2,7 +2,7 @@
 
 use super::redial::REDIAL_BASE;
 use super::{RECONFIRM, State};
-use crate::master::agreement::{Introduction, Outcome, Report};
+use crate::master::agreement::{Outcome, Report};
 use crate::master::{Fault, Incoming, PendingReply, RestartGuard, Session};
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::{Instant, agreement};
@@ -64,13 +64,9 @@ impl Session {
         if !self.settings.agreement.looks {
             self.departure.may_have_noted = true;
         }
-        let of = Introduction {
-            client: &self.client,
-            is_brief: self.is_brief,
-            run: self.identity.facts.run_id.as_deref(),
-            met: self.met.as_ref().map(|(run_id, _)| &**run_id),
-        };
-        let question = self.settings.agreement.question(&of);
+        let run = self.identity.facts.run_id.as_deref().unwrap_or_default();
+        let met = self.met.as_ref().map_or("", |(run_id, _)| run_id);
+        let question = self.settings.agreement.question(self.is_brief, [&self.client, run, met]);
         self.push(PendingReply::Agree { asked: now, is_brief: self.is_brief }, &question);
     }
 
@@ -215,13 +211,9 @@ impl Session {
 
     /// Handles a vote whose question was not answered when it was sent. By now it is: a server answers
     /// in order.
-    pub(super) fn conditional_vote(&self, now: Instant, round: RoundId, reply: Reply) -> Incoming {
-        match self.confirmed(now) {
-            Ok(()) if self.is_noted(now) => Incoming::Vote(round, reply),
-            confirmed => {
-                Incoming::Uncounted(round, confirmed.err().unwrap_or(Refusal::Unconfirmed))
-            }
-        }
+    pub(crate) fn conditional_vote(&self, now: Instant) -> Result<(), Refusal> {
+        self.confirmed(now)?;
+        if self.is_noted(now) { Ok(()) } else { Err(Refusal::Unconfirmed) }
     }
 
     /// Returns whether this master keeps away clients that wait for `quarantine`. It does so for

@@ -35,11 +35,9 @@ use super::{Debt, Fault};
 use crate::quorum::Instant;
 use crate::quorum::agreement::HEARTBEAT;
 use crate::quorum::standing::Start;
-use crate::report::{Answer, Refusal};
 use crate::routing::first_node::hash;
-use crate::shared::{AttemptId, Keys, Random, RequestId, RoundId, Settings};
-use crate::wire::waitlist::{Called, Says};
-use crate::wire::{self, Login, Packer, Reply, Token};
+use crate::shared::{Random, RoundId, Settings};
+use crate::wire::{self, Login, Packer};
 use confirmation::Confirmation;
 use departure::Departure;
 use pipe::Pipe;
@@ -61,7 +59,7 @@ const RECONFIRM: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Epoch(u64);
 
-/// The consequence of an answer or a message that has come in.
+/// What follows from an answer to a question of the session's own.
 pub(crate) enum Incoming {
     /// Nothing follows.
     Nothing,
@@ -71,31 +69,6 @@ pub(crate) enum Incoming {
     HandedOver,
     /// The connection is of no use any more.
     Broken(Fault),
-    /// The answer to an acquire, an extension or a question of this round.
-    Vote(RoundId, Reply),
-    /// A vote that does not count, and why.
-    Uncounted(RoundId, Refusal),
-    /// The remaining life of the key that refused this attempt, and its holder.
-    Remaining(RequestId, RoundId, AttemptId, Reply),
-    /// The first answer to a top-up of this attempt.
-    ToppedUp(AttemptId, Reply),
-    /// A release that a caller waits for was answered.
-    Release { round: RoundId, answer: Answer },
-    /// A release was not executed: the server does not know the command, or does not allow it for
-    /// our user. It is sent again in another way.
-    NotDone(Debt),
-    /// What stands under this key.
-    Holders(Arc<str>, Reply),
-    /// The answer to a waiter in a list.
-    Listed(RequestId, Token, Reply),
-    /// Which waiter was called when this key became free.
-    Called { key: Keys, says: Says, called: Called },
-    /// No waiter was called, and none notified: the master had forgotten the script, or denies it.
-    NotCalled { key: Keys, says: Says, is_forgotten: bool },
-    /// Messages about this key arrive from now on.
-    Subscribed(Arc<str>),
-    /// The key of this channel has become free, or what the message says of it.
-    Freed { key: Arc<str>, message: Arc<str> },
 }
 
 /// A vote whose answer will never come, and whether the command may have reached the server.
@@ -327,9 +300,9 @@ impl Session {
         self.ledger.owed.len()
     }
 
-    /// Returns the longest life of a key that is being deleted here.
-    pub(crate) fn longest_life(&self) -> Duration {
-        self.ledger.longest_life().max(self.pipe.longest_life())
+    /// Returns the rollbacks and releases that no integer has answered.
+    pub(crate) fn all_debts(&self) -> impl Iterator<Item = &Debt> {
+        self.ledger.owed.iter().chain(self.pipe.debts())
     }
 
     /// Returns the number of rollbacks and releases that no integer has answered.

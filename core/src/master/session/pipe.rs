@@ -8,7 +8,6 @@ use crate::wire::{Replies, Reply, Token, Way};
 use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The reply that a command waits for, by which it is understood.
 #[derive(Debug)]
@@ -177,15 +176,6 @@ impl Pipe {
         self.due.front()?.written_at
     }
 
-    /// Returns the longest life of a key whose deletion has no answer.
-    pub(super) fn longest_life(&self) -> Duration {
-        let life = |due: &Due| match &due.pending {
-            PendingReply::Deletion(debt, _) => Some(debt.deletion.ttl()),
-            _ => None,
-        };
-        self.due.iter().filter_map(life).max().unwrap_or_default()
-    }
-
     /// Returns the answer that the command waits for which ends here among all bytes ever queued.
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn pending_until(&self, end: u64) -> Option<&PendingReply> {
@@ -194,7 +184,6 @@ impl Pipe {
     }
 
     /// Returns the debts that were sent, and have no answer.
-    #[cfg(any(test, feature = "testing"))]
     pub(super) fn debts(&self) -> impl Iterator<Item = &Debt> {
         self.due.iter().filter_map(|due| match &due.pending {
             PendingReply::Deletion(debt, _) => Some(debt),

@@ -2,9 +2,10 @@
 //! integer answers.
 
 use crate::lock::release;
-use crate::master::{Debt, Incoming, PendingReply, Session};
+use crate::master::{Debt, PendingReply, Session};
 use crate::quorum::Instant;
-use crate::shared::Keys;
+use crate::report::Answer;
+use crate::shared::{Keys, RoundId};
 use crate::wire::{Native, Packer, Reply, Way};
 use std::sync::Arc;
 
@@ -115,19 +116,26 @@ impl Session {
         }
     }
 
-    pub(super) fn debt_answered(
+    /// Handles the answer to a release or a rollback. Returns what it says to the round that waits for it, if there
+    /// is one.
+    ///
+    /// # Errors
+    ///
+    /// The debt, if the release was not executed: the server does not know the command, or does not allow it for
+    /// our user.
+    pub(crate) fn debt_answered(
         &mut self,
         now: Instant,
         mut debt: Debt,
         way: Way,
         reply: &Reply,
-    ) -> Incoming {
+    ) -> Result<Option<(RoundId, Answer)>, Debt> {
         self.known.learn(&debt, way, reply);
         let is_unknown = reply.is_noscript() || reply.is_denied();
         if matches!(way, Way::Hash | Way::Native(_)) && is_unknown {
             // Nothing was done. Sent again behind later commands, it is late, and no less certain.
             debt.by_hash = false;
-            return Incoming::NotDone(debt);
+            return Err(debt);
         }
         let (round, may_have_run) = (debt.deletion.round, debt.may_have_run);
         let outcome = match reply {
@@ -139,13 +147,9 @@ impl Session {
             Ok(_) => self.ledger.answered(debt, now, self.settings.operation_timeout),
             Err(_) => self.ledger.refused(debt, now, &self.settings),
         }
-        match round {
-            // It is unknown whether this client or another deleted the key: no vote.
-            Some(round) if !(may_have_run && outcome == Ok(false)) => {
-                Incoming::Release { round, answer: release::answer(outcome, way) }
-            }
-            _ => Incoming::Nothing,
-        }
+        // It is unknown whether this client or another deleted the key: no vote.
+        let round = round.filter(|_| !(may_have_run && outcome == Ok(false)));
+        Ok(round.map(|round| (round, release::answer(outcome, way))))
     }
 }
 

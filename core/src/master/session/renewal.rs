@@ -5,7 +5,7 @@
 //! its own decision, and costs no more than any other connection that is lost.
 
 use super::Session;
-use crate::master::{Incoming, PendingReply};
+use crate::master::PendingReply;
 use crate::quorum::Instant;
 use crate::wire::{self, Credentials, Login, Reply};
 use std::collections::VecDeque;
@@ -58,15 +58,14 @@ impl Session {
         }
     }
 
-    pub(super) fn auth_answered(&mut self, now: Instant, reply: &Reply) -> Incoming {
-        let Some(login) = self.renewal.shown.pop_front() else { return Incoming::Nothing };
+    pub(super) fn auth_answered(&mut self, now: Instant, reply: &Reply) {
+        let Some(login) = self.renewal.shown.pop_front() else { return };
         if let Reply::Okay = reply {
             self.renewal.problem = None;
             self.login = login;
         } else {
             self.not_renewed(now, login.redact(&reply.unexpected()));
         }
-        Incoming::Nothing
     }
 
     fn not_renewed(&mut self, now: Instant, cause: Arc<str>) {

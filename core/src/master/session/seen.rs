@@ -1,6 +1,6 @@
 //! What tests ask of a session.
 
-use super::{Debt, PendingReply, Session};
+use super::{PendingReply, Session};
 use crate::quorum::{Instant, agreement};
 use std::time::Duration;
 
@@ -29,11 +29,6 @@ impl Session {
     /// Returns when the question was asked on which a round may rest that begins now.
     pub(crate) fn noted(&self, now: Instant) -> Option<Instant> {
         self.confirmation.noted().filter(|asked| agreement::is_fresh(*asked, now))
-    }
-
-    /// Returns the rollbacks and releases that no integer has answered.
-    pub(crate) fn all_debts(&self) -> impl Iterator<Item = &Debt> {
-        self.ledger.owed.iter().chain(self.pipe.debts())
     }
 
     /// Returns the answer that the command waits for which ends here among all bytes of the

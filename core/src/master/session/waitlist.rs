@@ -1,8 +1,8 @@
 //! Waitlists: the commands of a waiter that stands in one, and of a release that calls it.
 
-use crate::master::{Incoming, PendingReply, Session};
+use crate::master::{PendingReply, Session};
 use crate::shared::{Keys, RequestId};
-use crate::wire::waitlist::{Asks, Called, Says, Wanted, leave_waitlist};
+use crate::wire::waitlist::{Asks, Says, Wanted, leave_waitlist};
 use crate::wire::{Packer, Reply, Token, WAITLIST};
 use std::time::Duration;
 
@@ -51,32 +51,19 @@ impl Session {
         }
     }
 
-    /// Handles the answer to a message.
-    pub(super) fn message_answered(&mut self, reply: &Reply) -> Incoming {
-        self.known.denies_messages |= reply.is_denied();
-        Incoming::Nothing
-    }
-
     /// Returns whether this client may not publish here, so that no other is expected to.
     pub(crate) const fn denies_messages(&self) -> bool {
         self.known.denies_messages
     }
 
-    pub(super) fn call_answered(
-        &mut self,
-        key: Keys,
-        says: Says,
-        is_repeated: bool,
-        reply: &Reply,
-    ) -> Incoming {
-        if let Some(called) = Called::in_reply(reply) {
-            return Incoming::Called { key, says, called };
-        }
+    /// Handles an error in place of a call, which has called no waiter and notified none. Returns whether the call is
+    /// repeated: the master had forgotten the script.
+    pub(crate) fn not_called(&mut self, reply: &Reply, is_repeated: bool) -> bool {
         let is_forgotten = reply.is_noscript() && !is_repeated;
         if is_forgotten {
             self.forget_scripts();
         }
         self.known.denies_calls |= reply.is_denied();
-        Incoming::NotCalled { key, says, is_forgotten }
+        is_forgotten
     }
 }
