@@ -351,7 +351,8 @@ pub(crate) fn answer(reply: &Reply) -> Answer {
 pub(crate) const fn report(answer: &Answer) -> Report {
     match answer {
         Answer::Held => Report::Held,
-        Answer::Vacant | Answer::Taken => Report::Gone,
+        Answer::Vacant => Report::Vacant,
+        Answer::Taken => Report::Taken,
         _ => Report::Unknown,
     }
 }

@@ -12,8 +12,10 @@ use std::time::Duration;
 pub enum Report {
     /// Our token is there, and its life was prolonged.
     Held,
-    /// It is not: no key is there, or another client's token.
-    Gone,
+    /// No key is there.
+    Vacant,
+    /// Another client's token is there.
+    Taken,
     /// Silence, or any error.
     Unknown,
 }
@@ -52,7 +54,8 @@ pub struct Extension {
     /// Masters that were warming up when they were asked: their reports count as unknown.
     warming: NodeSet,
     held: NodeSet,
-    gone: NodeSet,
+    vacant: NodeSet,
+    taken: NodeSet,
     unknown: NodeSet,
 }
 
@@ -69,7 +72,8 @@ impl Extension {
             ttl,
             warming,
             held: NodeSet::EMPTY,
-            gone: NodeSet::EMPTY,
+            vacant: NodeSet::EMPTY,
+            taken: NodeSet::EMPTY,
             unknown: NodeSet::EMPTY,
         }
     }
@@ -79,7 +83,8 @@ impl Extension {
         if !self.reported().contains(node) {
             match report {
                 Report::Held => self.held.insert(node),
-                Report::Gone => self.gone.insert(node),
+                Report::Vacant => self.vacant.insert(node),
+                Report::Taken => self.taken.insert(node),
                 Report::Unknown => self.unknown.insert(node),
             }
         }
@@ -107,7 +112,7 @@ impl Extension {
         drift: ClockDrift,
     ) -> Progress {
         let held = self.held.difference(self.warming).difference(never);
-        let gone = self.gone.difference(self.warming).union(never);
+        let gone = self.vacant.union(self.taken).difference(self.warming).union(never);
         let unknown = self.unknown.union(self.warming);
         if held_until.is_some_and(|until| now >= until) || !self.membership.can_spare(gone) {
             Progress::Lost
@@ -128,12 +133,18 @@ impl Extension {
         self
     }
 
-    /// Returns the masters that have reported *gone*, which are asked for the key once the round is won. This
-    /// includes those that are warming up, so that they have the key when they vote again. Where another
-    /// client's token is, that client is refused by the rest and takes its key back in a moment, and this
-    /// one may come first.
+    /// Returns the masters that have reported *vacant*. This includes those that are warming up, so that
+    /// they are topped up, and have the key when they vote again.
+    #[cfg(test)]
+    pub const fn vacant(&self) -> NodeSet {
+        self.vacant
+    }
+
+    /// Returns the masters that are asked for the key once the round is won: those that have reported
+    /// *vacant*, and those that have reported *taken*. Another client that is refused by the rest takes
+    /// its key back in a moment, and this one may come first.
     pub const fn lacking(&self) -> NodeSet {
-        self.gone
+        self.vacant.union(self.taken)
     }
 
     /// Returns the masters that were warming up when they were asked.
@@ -147,6 +158,6 @@ impl Extension {
 
     /// Returns the masters that have reported, whatever they reported.
     const fn reported(&self) -> NodeSet {
-        self.held.union(self.gone).union(self.unknown)
+        self.held.union(self.vacant).union(self.taken).union(self.unknown)
     }
 }

@@ -58,6 +58,10 @@ impl NodeSet {
         self.len() / 2 + 1
     }
 
+    const fn holds_majority(self, list: Self) -> bool {
+        self.intersection(list).len() >= list.majority()
+    }
+
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -123,7 +127,7 @@ impl Membership {
     /// Returns whether these masters are a quorum: a majority of each list. If two memberships have
     /// a list in common, any two of their quorums share a master of it.
     pub fn is_quorum(self, nodes: NodeSet) -> bool {
-        self.lists().all(|list| nodes.intersection(list).len() >= list.majority())
+        self.lists().all(|list| nodes.holds_majority(list))
     }
 
     /// Returns whether a quorum can still come together without these masters.

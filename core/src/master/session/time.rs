@@ -59,9 +59,7 @@ impl Session {
                 if now >= heartbeat_at {
                     self.beat(now);
                     self.rests = may_rest;
-                    let is_slow = self.rests && !self.is_brief;
-                    let pace = if is_slow { self.settings.rest.heartbeat } else { HEARTBEAT };
-                    let heartbeat_at = now.after(jittered(pace, random));
+                    let heartbeat_at = now.after(jittered(self.pace(), random));
                     self.state = State::Open { heartbeat_at };
                 }
                 if self.ledger.retry_at.is_some_and(|at| now >= at) {
@@ -75,6 +73,11 @@ impl Session {
             }
             _ => Wake::Nothing,
         }
+    }
+
+    /// Returns the interval until the next heartbeat.
+    fn pace(&self) -> Duration {
+        if self.rests && !self.is_brief { self.settings.rest.heartbeat } else { HEARTBEAT }
     }
 
     /// Asks at once again, or soon, since a round begins: the client rests no longer.

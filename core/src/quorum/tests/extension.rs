@@ -42,7 +42,7 @@ impl Rule {
 }
 
 pub(super) const REPORTS: [(char, Report); 4] =
-    [('h', Report::Held), ('v', Report::Gone), ('t', Report::Gone), ('u', Report::Unknown)];
+    [('h', Report::Held), ('v', Report::Vacant), ('t', Report::Taken), ('u', Report::Unknown)];
 
 pub(super) fn report(glyph: char) -> Option<Report> {
     REPORTS.iter().find(|(letter, _)| *letter == glyph).map(|(_, report)| *report)
