@@ -123,7 +123,7 @@ impl Redlock {
     /// ```
     #[doc(alias = "lock")]
     pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire {
-        Acquire::new((), self.clone(), Resources::one(resource))
+        Acquire::new((), self.clone(), Resources::One(resource.as_ref().into()))
     }
 
     /// Acquires several resources together, at most 64: all or nothing, under one guard with one

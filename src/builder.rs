@@ -3,7 +3,7 @@
 mod nodes;
 
 use crate::address::TlsConfig;
-use crate::credentials::Source;
+use crate::credentials::{self, Source};
 use crate::driver::clock::Clock;
 use crate::driver::random::OsRandom;
 use crate::driver::{Connected, Driver, Setup, runtime};
@@ -212,8 +212,9 @@ impl RedlockBuilder {
     /// Returns every master once, and which master belongs to which list.
     pub(crate) fn masters(&self) -> Result<Resolved, InvalidSetting> {
         let credentials = self.credentials.as_ref();
-        let check = credentials.map_or(Ok(()), Source::check);
-        check.map_err(|problem| InvalidSetting::new("credentials_file", problem))?;
+        let file = credentials.and_then(|source| source.file.as_ref());
+        let read = file.map_or(Ok(()), |file| credentials::read(file).map(drop));
+        read.map_err(|problem| InvalidSetting::new("credentials_file", problem))?;
         #[cfg(feature = "config")]
         if let Some(config) = self.tls_files.read()? {
             return self.lists.resolve(Some(&config), credentials);

@@ -99,11 +99,6 @@ impl Source {
         Self { provider, file: Some(file) }
     }
 
-    /// Checks what can be known before a connection is made.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        self.file.as_ref().map_or(Ok(()), |path| read(path).map(drop))
-    }
-
     /// Asks for the credentials at the master of this name; its address may name a user.
     pub(crate) async fn ask(
         &self,
@@ -151,7 +146,7 @@ pub(crate) fn on_a_thread(
 }
 
 /// Reads a file of one line, the password, or of two: the user, then the password. Errors show nothing of them.
-pub(super) fn read(path: &Path) -> Result<Credentials, String> {
+pub(crate) fn read(path: &Path) -> Result<Credentials, String> {
     let problem = |problem: &str| format!("{} {problem}", path.display());
     let text = content(path).map_err(|error| problem(&format!("cannot be read: {error}")))?;
     let text = text.strip_suffix('\n').unwrap_or(&text);

@@ -8,7 +8,7 @@ pub use detach_error::DetachError;
 pub use downgrade::DowngradeError;
 
 use crate::detached::Detached;
-use crate::driver::{Handle, LeaseState, ReleaseResult};
+use crate::driver::{Extending, Handle, LeaseState, Releasing};
 use crate::failure::{ExtendError, Lost};
 use crate::fencing::FencingToken;
 use crate::kind::{Detachable, Fenced, Kind, Numbered, Unfenced};
@@ -19,7 +19,6 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
 
 /// A held lock. It ends in one of these ways:
 ///
@@ -114,10 +113,7 @@ impl<K: Kind> Guard<K> {
         self.answer(driver.extend(hold)).await.map(Deadline)
     }
 
-    async fn answer<T>(
-        &self,
-        answer: oneshot::Receiver<Result<T, ExtendError>>,
-    ) -> Result<T, ExtendError> {
+    async fn answer<T>(&self, answer: Extending<T>) -> Result<T, ExtendError> {
         match answer.await {
             Ok(result) => result,
             // The hold is over: it was lost in the meantime, or the driver has ended.
@@ -153,18 +149,12 @@ impl<K: Kind> Guard<K> {
 
     /// Begins a [`release`](Self::release): the part before its first await. After work that has failed, the keys are
     /// deleted at once, whatever the options of the acquire.
-    pub(crate) fn begin_release(
-        &self,
-        ends_well: bool,
-    ) -> Option<oneshot::Receiver<ReleaseResult>> {
+    pub(crate) fn begin_release(&self, ends_well: bool) -> Releasing {
         self.lease.driver.release(&self.lease.hold, ends_well, true)
     }
 
     /// Waits for the outcome of a release that was begun.
-    pub(crate) async fn end_release(
-        &self,
-        answer: Option<oneshot::Receiver<ReleaseResult>>,
-    ) -> Result<Released, Lost> {
+    pub(crate) async fn end_release(&self, answer: Releasing) -> Result<Released, Lost> {
         let Lease { driver, hold, .. } = &self.lease;
         let Some(answer) = answer else { return Ok(Released::KeptWarm) };
         match answer.await {

@@ -76,7 +76,7 @@ impl Redlock {
     /// exclude each other.
     #[must_use]
     pub fn reentrant(&self) -> Reentrant {
-        Reentrant::new(self.clone())
+        Reentrant { redlock: self.clone(), doors: Arc::default() }
     }
 }
 
@@ -94,15 +94,11 @@ impl Reentrant {
     /// ```
     #[must_use]
     pub fn fenced(self) -> Reentrant<Fenced> {
-        Reentrant::new(self.redlock)
+        Reentrant { redlock: self.redlock, doors: Arc::default() }
     }
 }
 
 impl<K: Kind> Reentrant<K> {
-    pub(crate) fn new(redlock: Redlock) -> Self {
-        Self { redlock, doors: Arc::default() }
-    }
-
     /// Acquires `resource`, or joins in where this handle already holds it. Options for this call
     /// are set on the returned value; await it to begin. If the call joins in, they have no effect:
     /// ttl, deadline and keeper are those of the outermost.
@@ -139,7 +135,8 @@ impl<K: Kind> Reentrant<K> {
     ///
     /// Same as for [`Acquire`]. A caller that waited behind it then becomes the outermost.
     pub fn acquire(&self, resource: impl AsRef<str>) -> Acquire<ReentrantGuard<K>> {
-        Acquire::new(self.doors.clone(), self.redlock.clone(), Resources::one(resource))
+        let resource = Resources::One(resource.as_ref().into());
+        Acquire::new(self.doors.clone(), self.redlock.clone(), resource)
     }
 
     /// Joins in where this handle already holds `resource`, or makes one attempt and does not wait

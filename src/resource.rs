@@ -22,10 +22,6 @@ pub(crate) enum Resources {
 }
 
 impl Resources {
-    pub(crate) fn one(name: impl AsRef<str>) -> Self {
-        Self::One(name.as_ref().into())
-    }
-
     pub(crate) fn several(names: impl IntoIterator<Item: AsRef<str>>) -> Self {
         let mut names: Vec<Arc<str>> =
             names.into_iter().map(|name| Arc::from(name.as_ref())).collect();
@@ -129,7 +125,7 @@ mod tests {
         let shown = |resources: Resources| resources.shown().to_string();
         assert_eq!(shown(Resources::several(["b", "a"])), "a, b");
         assert_eq!(shown(Resources::several(["a", "a"])), "a");
-        assert_eq!(shown(Resources::one("a, b")), "a, b");
+        assert_eq!(shown(Resources::One("a, b".into())), "a, b");
     }
 
     #[test]
@@ -138,7 +134,7 @@ mod tests {
         let two = keys(Resources::several(["b", "a"]));
         assert_eq!(two, Keys::several(["p:a", "p:b"].map(Arc::from)));
         assert_eq!(keys(Resources::several(["a"])), Some(Keys::from("p:a")));
-        assert_eq!(keys(Resources::one("a")), Some(Keys::from("p:a")));
+        assert_eq!(keys(Resources::One("a".into())), Some(Keys::from("p:a")));
         assert_eq!(keys(Resources::several([""; 0])), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The future of an acquisition, which cancels it when dropped.
 
 use super::{Acquire, Held, Terms};
-use crate::driver::{Acquirer, Ahead, Caller, LockRequest, Request, Won};
+use crate::driver::{AcquireResult, Acquirer, Ahead, Caller, LockRequest, Request, Won};
 use crate::failure::{AcquireError, NoQuorum};
 use crate::guard::Guard;
 use crate::kind::Kind;
@@ -112,7 +112,7 @@ pub struct Waiting {
     caller: Caller,
     request: RequestId,
     began: Instant,
-    answer: oneshot::Receiver<Result<Won, Box<AcquireError>>>,
+    answer: oneshot::Receiver<AcquireResult>,
 }
 
 impl Terms {
@@ -138,10 +138,7 @@ impl Terms {
 impl Waiting {
     /// Returns the outcome for the caller. `None` means that the driver has ended, or has dropped
     /// the request.
-    fn picked_up<K: Kind>(
-        &self,
-        answer: Option<Result<Won, Box<AcquireError>>>,
-    ) -> Result<Guard<K>, AcquireError> {
+    fn picked_up<K: Kind>(&self, answer: Option<AcquireResult>) -> Result<Guard<K>, AcquireError> {
         let Caller { driver, resource, .. } = &self.caller;
         let Won { lock, token, slot } =
             answer.ok_or_else(|| driver.closed())?.map_err(|error| *error)?;

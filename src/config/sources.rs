@@ -110,9 +110,10 @@ impl Config {
         let in_file = |problem| ConfigError { file: Some(path.to_owned()), ..problem };
         let mut config = config.map_err(in_file)?;
         if let Some(folder) = path.parent() {
-            let tls =
-                [&mut config.tls_ca_file, &mut config.tls_cert_file, &mut config.tls_key_file];
-            for file in tls.into_iter().chain([&mut config.credentials_file]).flatten() {
+            let Self { tls_ca_file, tls_cert_file, tls_key_file, credentials_file, .. } =
+                &mut config;
+            let files = [tls_ca_file, tls_cert_file, tls_key_file, credentials_file];
+            for file in files.into_iter().flatten() {
                 *file = folder.join(&*file);
             }
         }

@@ -152,7 +152,7 @@ impl Callers {
                         let (token, slot) =
                             (ballot.map(FencingToken::of_win), machine.slot(attempt));
                         // The lock itself: if its caller does not pick it up, it is released.
-                        let lock = ReleaseOnDrop::new(driver, self.holds.insert(hold));
+                        let lock = ReleaseOnDrop { driver, hold: self.holds.insert(hold) };
                         let _ = reply.send(Ok(Won { lock, token, slot }));
                     } else {
                         machine.handle_release(now, None, attempt, true);

@@ -27,13 +27,10 @@ impl Driver {
     pub(super) fn take_dials(&mut self, cx: &mut Context<'_>) {
         while let Poll::Ready(Some(dial)) = self.dials.poll_join_next_with_id(cx) {
             self.now = self.clock.now();
-            let (task, brought) = match dial {
-                Ok((task, brought)) => (task, brought),
-                Err(panicked) => {
-                    let stream = Some(Err(io::Error::other("the dial panicked")));
-                    (panicked.id(), Brought { credentials: None, stream })
-                }
-            };
+            let (task, brought) = dial.unwrap_or_else(|panicked| {
+                let stream = Some(Err(io::Error::other("the dial panicked")));
+                (panicked.id(), Brought { credentials: None, stream })
+            });
             let Some((node, epoch)) = self.dialing.remove(&task) else { continue };
             if let Some(given) = brought.credentials {
                 self.machine.handle_credentials(self.now, node, epoch, given);

@@ -2,8 +2,8 @@
 //! process. A writer's lock becomes a reader's in the same way.
 
 use super::callers::Answer;
-use super::request::{AdoptResult, Extending, Reply};
-use super::{Callers, Handle, LeaseState, ReleaseResult, Request};
+use super::request::{AdoptResult, Extending, Releasing, Reply};
+use super::{Callers, Handle, LeaseState, Request};
 use crate::failure::{Closed, ExtendError, LossReason, Lost, Unextended};
 use crate::kind_name::KindName;
 use crate::report::NodeReport;
@@ -16,15 +16,11 @@ use tokio::sync::oneshot;
 /// A lock that was won, on its way to its caller. It is released when dropped, unless the caller has
 /// picked it up.
 pub(crate) struct ReleaseOnDrop {
-    driver: Handle,
-    hold: Arc<LeaseState>,
+    pub(super) driver: Handle,
+    pub(super) hold: Arc<LeaseState>,
 }
 
 impl ReleaseOnDrop {
-    pub(crate) const fn new(driver: Handle, hold: Arc<LeaseState>) -> Self {
-        Self { driver, hold }
-    }
-
     /// Hands the lock to the caller, unless it is already over. If it is, nothing stays behind: it had lapsed, or was
     /// lost, before the caller looked, which is `late`, or it was taken back, since the client was shut down or the
     /// driver is gone.
@@ -83,12 +79,7 @@ impl Handle {
     /// at once, regardless of the options of the acquire; after work that `ends_well`, as these say: the keys stay for
     /// [`min_hold`](crate::Acquire::min_hold), or the lock for [`keep_warm`](crate::Acquire::keep_warm) in this
     /// process. A caller that `waits` gets its outcome, or `None` if the lock stays, and the driver need not know.
-    pub(crate) fn release(
-        &self,
-        hold: &LeaseState,
-        ends_well: bool,
-        waits: bool,
-    ) -> Option<oneshot::Receiver<ReleaseResult>> {
+    pub(crate) fn release(&self, hold: &LeaseState, ends_well: bool, waits: bool) -> Releasing {
         if !hold.part() {
             return waits.then(|| oneshot::channel().1);
         }
@@ -125,10 +116,7 @@ impl Handle {
     }
 
     /// Detaches the lock of a hold. There is no answer if the hold is over.
-    pub(crate) fn detach(
-        &self,
-        hold: &LeaseState,
-    ) -> oneshot::Receiver<Result<InTransit, ExtendError>> {
+    pub(crate) fn detach(&self, hold: &LeaseState) -> Extending<InTransit> {
         let (request, attempt, driver) = (self.next_request(), hold.attempt, self.clone());
         let (reply, answer) = oneshot::channel();
         self.claim(hold);
@@ -188,7 +176,7 @@ impl Handle {
                 let adopted = result.map(|Adopted { attempt, deadline, is_last }| {
                     let hold = LeaseState::new(attempt, resource, kind, now, deadline);
                     hold.extend(deadline, is_last);
-                    ReleaseOnDrop::new(driver, callers.holds.insert(hold))
+                    ReleaseOnDrop { driver, hold: callers.holds.insert(hold) }
                 });
                 let _ = reply.send(adopted);
             });

@@ -25,15 +25,10 @@ impl Holds {
 
     pub(super) fn keep(&mut self, hold: Arc<LeaseState>) {
         let slot = hold.attempt.slot();
-        if self.slots.len() <= slot {
-            self.slots.resize(slot + 1, None);
-        }
-        let kind = hold.kind;
-        if let Some(slot) = self.slots.get_mut(slot) {
-            let before = slot.replace(hold);
-            self.count(kind, 1);
-            before.inspect(|before| self.count(before.kind, -1));
-        }
+        self.slots.resize(self.slots.len().max(slot + 1), None);
+        self.count(hold.kind, 1);
+        let before = self.slots[slot].replace(hold);
+        before.inspect(|before| self.count(before.kind, -1));
     }
 
     pub(crate) fn get(&self, attempt: AttemptId) -> Option<&Arc<LeaseState>> {
@@ -42,12 +37,12 @@ impl Holds {
 
     pub(super) fn remove(&mut self, attempt: AttemptId) -> Option<Arc<LeaseState>> {
         self.get(attempt)?;
-        let hold = self.slots.get_mut(attempt.slot())?.take();
-        hold.iter().for_each(|hold| self.count(hold.kind, -1));
+        let hold = self.slots[attempt.slot()].take()?;
+        self.count(hold.kind, -1);
         if self.len() == 0 {
             self.slots.clear();
         }
-        hold
+        Some(hold)
     }
 
     pub(crate) const fn by_kind(&self) -> &ByKind {
@@ -55,9 +50,8 @@ impl Holds {
     }
 
     fn count(&mut self, kind: KindName, change: isize) {
-        if let Some(count) = self.by_kind.get_mut(kind as usize) {
-            *count = count.saturating_add_signed(change);
-        }
+        let count = &mut self.by_kind[kind as usize];
+        *count = count.saturating_add_signed(change);
     }
 
     /// Returns all of them.

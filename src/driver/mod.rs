@@ -24,7 +24,8 @@ pub(crate) use handle::{Ended, Handle, Listening, WeakHandle};
 use inbox::{Inbox, requests};
 pub(crate) use lease_state::{IdleLocks, LeaseState};
 pub(crate) use request::{
-    Acquirer, AdoptResult, Ahead, Caller, LockRequest, Own, ReleaseResult, Request, Won,
+    AcquireResult, Acquirer, AdoptResult, Ahead, Caller, Extending, LockRequest, Own,
+    ReleaseResult, Releasing, Request, Won,
 };
 
 use crate::address::Brought;
@@ -190,15 +191,11 @@ impl Driver {
     /// Pays what is owed, but no longer than there may be anything to delete.
     fn end_soon(&mut self, now: Instant) {
         let options = &self.setup.options;
-        let linger = match self.callers.in_use {
-            // Long enough for the masters to answer that this client is gone.
-            true => {
-                let answered = self.machine.longest_life().max(options.operation_timeout);
-                options.linger().min(answered)
-            }
-            // A handshake in flight may still note something that must then be taken back.
-            false => options.linger(),
-        };
+        // Long enough for the masters to answer that this client is gone.
+        let answered = self.machine.longest_life().max(options.operation_timeout);
+        // Without a caller, a handshake in flight may still note something that must then be taken back.
+        let most = if self.callers.in_use { answered } else { Duration::MAX };
+        let linger = options.linger().min(most);
         self.ends_at.get_or_insert(now.after(linger));
     }
 
@@ -259,9 +256,7 @@ impl Driver {
                 Action::Dial { node, epoch } => self.bring(node, epoch, Some(within)),
                 Action::Renew { node, epoch } => self.bring(node, epoch, None),
                 Action::Close { node, epoch } => {
-                    if self.links[node].as_ref().is_some_and(|link| link.epoch == epoch) {
-                        self.links[node] = None;
-                    }
+                    self.links[node].take_if(|link| link.epoch == epoch);
                 }
             }
         }

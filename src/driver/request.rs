@@ -32,11 +32,17 @@ pub(crate) struct Won {
     pub(crate) slot: Option<u8>,
 }
 
-/// Where the new deadline of a hold comes.
-pub(crate) type Extending = oneshot::Receiver<Result<Instant, ExtendError>>;
+/// The outcome of an acquire. An error is boxed: the memory for the answer is kept as long as the caller waits.
+pub(crate) type AcquireResult = Result<Won, Box<AcquireError>>;
+
+/// Where the new deadline of a hold comes, or the value that it becomes.
+pub(crate) type Extending<T = Instant> = oneshot::Receiver<Result<T, ExtendError>>;
 
 /// The outcome of a release, or the reason why the lock had been lost before.
 pub(crate) type ReleaseResult = Result<Released, LossReason>;
+
+/// Where the outcome of a release comes; `None` if the lock stays in this process.
+pub(crate) type Releasing = Option<oneshot::Receiver<ReleaseResult>>;
 
 /// This client's own knowledge of keys, without asking a master.
 #[derive(Default)]
@@ -99,8 +105,7 @@ pub(crate) struct Acquirer {
     pub(crate) caller: Caller,
     /// It goes on while another holder has the lock.
     pub(crate) waits: bool,
-    /// An error is boxed: the memory for the answer is kept as long as the caller waits.
-    pub(crate) reply: Reply<Result<Won, Box<AcquireError>>>,
+    pub(crate) reply: Reply<AcquireResult>,
 }
 
 impl Acquirer {

@@ -262,7 +262,7 @@ impl Election {
     /// # Ok(()) }
     /// ```
     pub fn observe(&self) -> Leaders {
-        Leaders::new(Watch::new(self.clone()))
+        Leaders { looking: Some(watch::look(Watch::new(self.clone()))) }
     }
 }
 

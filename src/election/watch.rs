@@ -103,16 +103,12 @@ type Item = Result<Option<Leader>, InspectError>;
 #[must_use = "nothing is observed before the stream is polled"]
 pub struct Leaders {
     /// `None` after an error.
-    looking: Option<Looking>,
+    pub(super) looking: Option<Looking>,
 }
 
-type Looking = Pin<Box<dyn Future<Output = (Watch, Item)> + Send + Sync>>;
+pub(super) type Looking = Pin<Box<dyn Future<Output = (Watch, Item)> + Send + Sync>>;
 
 impl Leaders {
-    pub(super) fn new(watch: Watch) -> Self {
-        Self { looking: Some(look(watch)) }
-    }
-
     /// Returns what there is at first, and then the next change: a leader, or that there is none.
     ///
     /// # Errors
@@ -133,7 +129,7 @@ impl Leaders {
     }
 }
 
-fn look(mut watch: Watch) -> Looking {
+pub(super) fn look(mut watch: Watch) -> Looking {
     Box::pin(async move {
         let item = watch.news().await;
         (watch, item)

@@ -143,13 +143,17 @@ impl ConnectError {
     /// Returns the reason to refuse a client that has met the masters in this state, if it is not
     /// admitted.
     pub(crate) fn refusal(admission: Admission, masters: &Masters, now: Instant) -> Option<Self> {
+        let problem = |node: &Arc<str>, problem: &Arc<str>| NodeProblem {
+            node: node.clone(),
+            problem: problem.clone(),
+        };
         match admission {
             Admission::Granted => None,
             Admission::Unfit => {
                 let status = masters.status(now);
                 let unfit = status.nodes().iter().filter_map(|status| match &status.standing {
                     NodeStanding::Unfit(cause) | NodeStanding::Rejected(cause) => {
-                        Some(NodeProblem::new(&status.node, cause))
+                        Some(problem(&status.node, cause))
                     }
                     _ => None,
                 });
@@ -157,16 +161,9 @@ impl ConnectError {
             }
             // Each master with a report: one that has no vote may be the only one that knows.
             Admission::Disagreement => {
-                let reports = masters.reports();
-                let problems = reports.map(|(node, cause)| NodeProblem::new(node, cause));
+                let problems = masters.reports().map(|(node, cause)| problem(node, cause));
                 Some(Self::Disagreement(problems.collect()))
             }
         }
-    }
-}
-
-impl NodeProblem {
-    fn new(node: &Arc<str>, problem: &Arc<str>) -> Self {
-        Self { node: node.clone(), problem: problem.clone() }
     }
 }

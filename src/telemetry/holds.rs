@@ -1,9 +1,9 @@
 //! The driver's view of attempts, of held locks, and of guards that were given up.
 
-#[cfg(feature = "tracing")]
-use super::redacted::Votes;
 use super::table::Metric;
 use super::{ACQUIRE, HOLD, Outlet, Span, ms};
+#[cfg(feature = "tracing")]
+use super::{redacted::Votes, span::Waiting};
 use crate::failure::LossReason;
 use quorumlock_core::coordinator::{AttemptId, FailureKind, NotAdopted, Observation, RequestId};
 use quorumlock_core::quorum::Progress;
@@ -46,7 +46,7 @@ impl Outlet {
             Observation::Waits { request, waits_for, left, ahead } => {
                 let Some((span, resource)) = acquire(*request) else { return };
                 #[cfg(feature = "tracing")]
-                if span.waits(waits_for, left.is_some(), *ahead) {
+                if span.waits(Waiting { waits_for, is_dated: left.is_some(), ahead: *ahead }) {
                     event!(
                         DEBUG in span: resource, waits_for, left_ms = left.map(ms), ahead, "waiting"
                     );

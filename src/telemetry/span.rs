@@ -23,11 +23,11 @@ struct Observed {
 
 /// The wait of an acquire, as far as it is known.
 #[derive(Clone, Copy, PartialEq)]
-struct Waiting {
-    waits_for: &'static str,
+pub(super) struct Waiting {
+    pub(super) waits_for: &'static str,
     /// Whether the time is known until the holder's keys expire.
-    is_dated: bool,
-    ahead: Option<usize>,
+    pub(super) is_dated: bool,
+    pub(super) ahead: Option<usize>,
 }
 
 impl Span {
@@ -65,13 +65,7 @@ impl Span {
 
     /// Notes what keeps the acquire waiting. Returns `true` if that has changed: each attempt finds
     /// it out, and most find the same.
-    pub(super) fn waits(
-        &self,
-        waits_for: &'static str,
-        is_dated: bool,
-        ahead: Option<usize>,
-    ) -> bool {
-        let mut waiting = Waiting { waits_for, is_dated, ahead };
+    pub(super) fn waits(&self, mut waiting: Waiting) -> bool {
         let Some(Observed { waiting: reported, .. }) = self.inner.as_deref() else { return false };
         let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
         // Not every attempt asks for all: what is known is not reported as unknown.

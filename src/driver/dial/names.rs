@@ -38,10 +38,8 @@ async fn look_up_by(
     if begin(&name, reply) {
         let looked_up = name.clone();
         let work = move || {
-            end(
-                &looked_up,
-                &resolve(&looked_up.1).map_err(|error| (error.kind(), error.to_string())),
-            );
+            let found = resolve(&looked_up.1);
+            end(&looked_up, &found.map_err(|error| (error.kind(), error.to_string())));
         };
         let spawned = thread::Builder::new().name("quorumlock-name".into()).spawn(work);
         if let Err(error) = spawned {
