@@ -134,12 +134,8 @@ impl<K: Kind> Adopt<K> {
     }
 
     /// Returns the outcome for the caller.
-    fn picked_up(
-        &self,
-        resource: Arc<str>,
-        answer: AdoptResult,
-    ) -> Result<Guard<K>, AdoptErrorKind> {
-        Err(match answer {
+    fn picked_up(&self, resource: Arc<str>, won: AdoptResult) -> Result<Guard<K>, AdoptErrorKind> {
+        Err(match won {
             Ok(lock) => {
                 let late = || TooLate { resource, reason: LossReason::Lapsed }.into();
                 let (driver, hold) = lock.pick_up::<AdoptErrorKind>(late)?;

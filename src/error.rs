@@ -39,14 +39,7 @@
 //! If a round was decided, the error carries what every master said.
 
 pub use crate::adopt::AdoptError;
-#[cfg(feature = "config")]
-pub use crate::failure::ConfigError;
-pub use crate::failure::{
-    AcquireError, AdoptErrorKind, Closed, ConnectError, Contended, Disagreement, ExtendError,
-    HeldHere, InvalidSetting, ListError, LossReason, Lost, NoQuorum, NoRandomness, NodeProblem,
-    NotReady, OnceError, Overloaded, PreflightError, ReadyError, ReentrantError, RunError,
-    ShutdownError, TooLate, Unadopted, Unextended, WrongContext,
-};
+pub use crate::failure::*;
 #[doc(inline)]
 pub use crate::fencing::{InvalidToken, StaleToken};
 pub use crate::guard::{DetachError, DowngradeError};

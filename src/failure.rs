@@ -10,6 +10,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use crate::report::listed;
 pub use acquire::{AcquireError, Contended, Disagreement, NoQuorum, Overloaded};
 pub(crate) use blocked::Blocked;
 pub(crate) use call::Checked;
@@ -20,24 +21,12 @@ pub use connect::{ConnectError, ListError, NodeProblem, NotReady, PreflightError
 pub use quorumlock_core::report::LossReason;
 pub use run::{OnceError, ReentrantError, RunError};
 
-use crate::report::{Answer, Escaped, Folded, NodeReport, Said, Span, UnknownCause, fold};
+use crate::report::{Answer, Escaped, NodeReport, Span, UnknownCause, behind};
 use quorumlock_core::quorum::Membership;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
-
-/// Returns what every master said, equal answers once, as the errors have it behind their sentences.
-#[must_use]
-pub fn listed(nodes: &[NodeReport]) -> String {
-    behind(fold(nodes.iter().map(Said::from), Some(nodes.len())).iter().map(Folded::to_string))
-}
-
-/// Joins the parts to put behind a sentence; empty without parts.
-fn behind(parts: impl Iterator<Item = String>) -> String {
-    let parts: Vec<String> = parts.collect();
-    if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
-}
 
 /// Returns how many masters gave this answer.
 fn count(nodes: &[NodeReport], answer: &Answer) -> usize {

@@ -115,15 +115,11 @@ impl Options {
     }
 
     /// Returns the delay, rounded up to whole milliseconds.
-    pub(crate) fn check_lock_delay(
-        &self,
-        lock_delay: Duration,
-        ttl: Duration,
-    ) -> Checked<Duration> {
-        let millis = lock_delay.as_nanos().div_ceil(1_000_000);
+    pub(crate) fn check_lock_delay(&self, delay: Duration, ttl: Duration) -> Checked<Duration> {
+        let millis = delay.as_nanos().div_ceil(1_000_000);
         let whole = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
         InvalidSetting::unless(ttl.saturating_add(whole) <= self.max_ttl, "lock_delay", || {
-            let (delay, ttl, max) = (human(lock_delay), human(ttl), human(self.max_ttl));
+            let (delay, ttl, max) = (human(delay), human(ttl), human(self.max_ttl));
             format!(
                 "{delay} and the ttl ({ttl}) are together above max_ttl ({max}): shorten one of \
                  them, or raise max_ttl"

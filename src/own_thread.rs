@@ -5,7 +5,7 @@ use std::io;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 
 /// The time for which a thread that has read a file stays for the next one.
@@ -27,7 +27,9 @@ where
     let (sender, receiver) = mpsc::channel();
     // The thread makes the runtime: it must not be dropped in async code.
     let run = move || {
-        let runtime = match runtime() {
+        let mut builder = Builder::new_current_thread();
+        builder.enable_all().thread_name("quorumlock-file").thread_keep_alive(FILES_IDLE);
+        let runtime = match builder.build() {
             Ok(runtime) => runtime,
             Err(error) => return drop(sender.send(Err(no_thread(error).into()))),
         };
@@ -46,10 +48,4 @@ where
     };
     thread::Builder::new().name("quorumlock".into()).spawn(run).map_err(no_thread)?;
     receiver.recv().unwrap_or_else(|_| Err(no_thread(io::Error::other("it has panicked")).into()))
-}
-
-fn runtime() -> io::Result<Runtime> {
-    let mut builder = Builder::new_current_thread();
-    // The threads that read files of credentials and certificates.
-    builder.enable_all().thread_name("quorumlock-file").thread_keep_alive(FILES_IDLE).build()
 }

@@ -11,9 +11,20 @@
 //! }
 //! ```
 
-pub use crate::failure::listed;
 pub use quorumlock_core::escape::{Escaped, OneLine, is_hidden};
 pub use quorumlock_core::obstacle::Obstacle;
 pub use quorumlock_core::report::{
     Answer, Folded, NodeReport, Refusal, Said, Span, UnknownCause, fold,
 };
+
+/// Returns what every master said, equal answers once, as the errors have it behind their sentences.
+#[must_use]
+pub fn listed(nodes: &[NodeReport]) -> String {
+    behind(fold(nodes.iter().map(Said::from), Some(nodes.len())).iter().map(Folded::to_string))
+}
+
+/// Joins the parts to put behind a sentence; empty without parts.
+pub(crate) fn behind(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) }
+}

@@ -82,13 +82,10 @@ impl<K: Kind> Guard<K> {
 }
 
 /// Returns the output of the future that ends first; of `first`, if both have ended.
-pub(crate) async fn either<T>(
-    first: impl Future<Output = T>,
-    second: impl Future<Output = T>,
-) -> T {
-    let (mut first, mut second) = (pin!(first), pin!(second));
-    poll_fn(|cx| match first.as_mut().poll(cx) {
-        Poll::Pending => second.as_mut().poll(cx),
+pub(crate) async fn either<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    poll_fn(|cx| match one.as_mut().poll(cx) {
+        Poll::Pending => other.as_mut().poll(cx),
         ended => ended,
     })
     .await

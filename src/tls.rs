@@ -104,30 +104,26 @@ fn usable_roots(found: CertificateResult) -> Result<RootCertStore, String> {
     ))
 }
 
-/// Returns what went wrong in TLS, and what to do about it; `None` if it is not a TLS error.
-pub(crate) fn explained(error: &io::Error) -> Option<String> {
+/// Returns what went wrong in TLS, and what to do about it; `None` if it is not a TLS error. Also returns whether the
+/// server's certificate is not accepted, and time alone does not change that.
+pub(crate) fn explained(error: &io::Error) -> Option<(String, bool)> {
+    use CertificateError::{NotValidYet, NotValidYetContext};
     let cause = error.get_ref()?.downcast_ref::<Error>()?;
-    Some(match fix(cause) {
+    let text = match fix(cause) {
         Some(fix) => format!("TLS: {cause}: {fix}"),
         None => format!("TLS: {cause}"),
-    })
+    };
+    let is_untrusted = match cause {
+        Error::InvalidCertificate(NotValidYet | NotValidYetContext { .. }) => false,
+        cause => matches!(cause, Error::InvalidCertificate(_)),
+    };
+    Some((text, is_untrusted))
 }
 
 /// The error of a dial that met a certificate which is not accepted, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Untrusted(pub(crate) String);
-
-/// Returns whether the server's certificate is not accepted, and time alone does not change that.
-pub(crate) fn is_untrusted(error: &io::Error) -> bool {
-    match error.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) {
-        Some(Error::InvalidCertificate(certificate)) => !matches!(
-            certificate,
-            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. }
-        ),
-        _ => false,
-    }
-}
 
 const fn fix(cause: &Error) -> Option<&'static str> {
     use AlertDescription as Alert;

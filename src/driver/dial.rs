@@ -124,10 +124,10 @@ fn explained(error: io::Error, stale: Option<&str>) -> io::Error {
     let kind = io::ErrorKind::InvalidData;
     // What was read before is still in use, and may be why.
     let stale = stale.map_or_else(String::new, |problem| format!("; not read anew: {problem}"));
-    match (crate::tls::explained(&error), crate::tls::is_untrusted(&error)) {
-        (Some(text), true) => io::Error::new(kind, crate::tls::Untrusted(text + &stale)),
-        (Some(text), false) => io::Error::new(kind, text + &stale),
-        (None, _) => tls_error(&format!("{error}{stale}")),
+    match crate::tls::explained(&error) {
+        Some((text, true)) => io::Error::new(kind, crate::tls::Untrusted(text + &stale)),
+        Some((text, false)) => io::Error::new(kind, text + &stale),
+        None => tls_error(&format!("{error}{stale}")),
     }
 }
 

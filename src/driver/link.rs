@@ -31,7 +31,7 @@ impl Link {
 
     fn failed(&self, error: &io::Error) -> Arc<str> {
         #[cfg(feature = "tls")]
-        if let Some(explained) = crate::tls::explained(error) {
+        if let Some((explained, _)) = crate::tls::explained(error) {
             return explained.into();
         }
         self.ended(&error.to_string())
