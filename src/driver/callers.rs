@@ -20,7 +20,7 @@ use tokio::sync::{Notify, oneshot};
 /// The callers that wait for answers of the same type.
 type ByRequest<T> = BTreeMap<RequestId, T>;
 
-/// What is done with the event that ends a request.
+/// The answer to a caller, given by the event that ends its request.
 pub(super) type Answer = Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant, Event) + Send>;
 
 /// The ways of answers to all callers. Dropped without an answer if the hold it is about is over, or the driver
@@ -28,7 +28,7 @@ pub(super) type Answer = Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant,
 #[derive(Default)]
 pub(super) struct Waiting {
     acquirers: ByRequest<Acquirer>,
-    /// Those that may still get a lock, or are asking what was in the way of one: dropped once the client is closed.
+    /// The callers that adopt a lock, or that learn what was in the way of one: dropped once the client is closed.
     pub(super) wanted: ByRequest<Answer>,
     pub(super) extenders: ByRequest<Reply<Result<Instant, ExtendError>>>,
     releasers: ByRequest<Releaser>,

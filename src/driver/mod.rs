@@ -68,7 +68,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// The outcome of the first try to connect to every node.
 pub(crate) type Connected = oneshot::Receiver<Result<(), ConnectError>>;
 
-/// What a client is made of, for its handles and its driver.
+/// The settings of a client, which its handles and its driver share.
 pub(crate) struct Setup {
     pub(crate) options: Options,
     pub(crate) masters: Resolved,

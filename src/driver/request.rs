@@ -88,7 +88,7 @@ pub(crate) enum Request {
     Run(Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant) + Send>),
 }
 
-/// What a caller that waits for a lock and the driver both need of it.
+/// A caller that waits for a lock, as the caller itself and the driver both see it.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) driver: Handle,
@@ -100,7 +100,7 @@ pub(crate) struct Caller {
     pub(crate) ahead: Option<Ahead>,
 }
 
-/// A caller that waits for a lock, and the answers that it gets.
+/// A caller that waits for a lock, and the channel through which it is answered.
 pub(crate) struct Acquirer {
     pub(crate) caller: Caller,
     /// It goes on while another holder has the lock.

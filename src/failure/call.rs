@@ -14,7 +14,7 @@ pub struct InvalidSetting {
     pub problem: String,
 }
 
-/// What a check of a setting returns.
+/// The outcome of the check of a setting.
 pub(crate) type Checked<T = ()> = Result<T, InvalidSetting>;
 
 impl InvalidSetting {

@@ -1,4 +1,5 @@
-//! What a holder passes on: its deadline, to a store that has a clock of its own, and the lock, to clients that ask for it.
+//! A holder's part towards others: its deadline for a store that has a clock of its own, and the lock for clients
+//! that ask for it.
 
 use super::Lease;
 use crate::failure::Lost;
