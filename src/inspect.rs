@@ -12,7 +12,7 @@ use crate::report::{Escaped, NodeReport, OneLine};
 pub use holder::{Holder, NodeInspection, NodeState};
 use judge::judge;
 use quorumlock_core::coordinator::{Beside, Event, Question, Seen};
-use quorumlock_core::quorum::Membership;
+use quorumlock_core::quorum::{Membership, NodeSet};
 use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
@@ -135,7 +135,9 @@ impl Inspection {
         membership: Membership,
     ) -> Self {
         let state = judge(&seen, membership);
-        let is_kept = state == LockState::Free && judge::is_kept(&seen, membership);
+        // Only the waiter that the keys are kept for can win: too few masters have no key at all.
+        let without_key = NodeSet::places(&seen, |(_, seen)| matches!(seen, Ok(None)));
+        let is_kept = state == LockState::Free && !membership.is_quorum(without_key);
         let nodes =
             seen.into_iter().map(|(node, seen)| NodeInspection { node, state: seen.into() });
         let nodes = nodes.collect();
@@ -212,6 +214,12 @@ impl Inspection {
         self.is_kept
     }
 
+    /// Returns its subject in words.
+    pub(crate) fn named(&self) -> String {
+        let slot = self.slot.map(|slot| format!("slot {slot} of ")).unwrap_or_default();
+        format!("{slot}{:?}", Escaped(&self.resource))
+    }
+
     /// Returns the channel on which masters announce that the lock is free.
     pub(crate) fn channel(&self, options: &Options) -> Arc<str> {
         match self.slot {
@@ -221,21 +229,9 @@ impl Inspection {
     }
 }
 
-/// The subject of an inspection, in words.
-pub(crate) struct Named<'a>(pub(crate) &'a Inspection);
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(slot) = self.0.slot {
-            write!(f, "slot {slot} of ")?;
-        }
-        write!(f, "{:?}", Escaped(&self.0.resource))
-    }
-}
-
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is ", Named(self))?;
+        write!(f, "{} is ", self.named())?;
         match &self.state {
             LockState::Held(holder) => holder.fmt(f)?,
             LockState::Free if self.is_kept => f.write_str("free, reserved for the next waiter")?,

@@ -241,13 +241,8 @@ fn fold<'a>(findings: impl Iterator<Item = Found<'a>>) -> Vec<Vec<Found<'a>>> {
 
 /// Checks whether both are one finding for a reader, though each master has started at a time of its own.
 fn is_same(left: &Finding, right: &Finding) -> bool {
-    match (&left.kind, &right.kind) {
-        (
-            FindingKind::JustStarted { votes_in: left, .. },
-            FindingKind::JustStarted { votes_in: right, .. },
-        ) => left.is_some() == right.is_some(),
-        _ => left.to_string() == right.to_string(),
-    }
+    let have_started = uptime(left).is_some() && uptime(right).is_some();
+    have_started && left.severity == right.severity || left.to_string() == right.to_string()
 }
 
 fn uptime(finding: &Finding) -> Option<Duration> {

@@ -58,6 +58,7 @@ impl Exit {
 type Row = (&'static str, &'static str, &'static [&'static str]);
 
 const RUNNERS: &[&str] = &["run", "elect"];
+const ASKING: &[&str] = &["run", "inspect", "list", "ask", "force-release"];
 const ALL: &[&str] =
     &["run", "elect", "inspect", "list", "watch", "ask", "force-release", "doctor"];
 
@@ -68,11 +69,7 @@ const ROWS: [Row; 15] = [
     ("3", "--may-stop: a list of masters, or a lock, would lose its quorum", &["doctor"]),
     ("4", "--may-stop or --deadlocks: not known", &["doctor"]),
     ("111", "held by another client", &["run"]),
-    (
-        "112",
-        "no quorum: too few masters could vote",
-        &["run", "inspect", "list", "ask", "force-release"],
-    ),
+    ("112", "no quorum: too few masters could vote", ASKING),
     ("112", "all masters are fit, and some must wait until they vote", &["doctor"]),
     ("113", "the lock was lost while the command ran, which was ended", RUNNERS),
     ("114", "the command line is wrong", ALL),

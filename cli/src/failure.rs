@@ -6,7 +6,7 @@ use crate::inspect::holder_to_json;
 use crate::output::{micros, millis};
 use quorumlock::error::NodeProblem;
 use quorumlock::report::{Answer, NodeReport, Refusal, Said, UnknownCause};
-use quorumlock::report::{Escaped, OneLine, Span, fold, listed};
+use quorumlock::report::{OneLine, Span, fold, listed};
 use quorumlock::{
     AcquireError, ConfigError, ConnectError, Holder, InspectError, Inspection, InvalidSetting,
     ListError, NodeInspection, NodeState, PreflightError,
@@ -22,7 +22,7 @@ pub(crate) type Result<T = Exit, E = Failure> = std::result::Result<T, E>;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    message: String,
+    pub(crate) message: String,
     /// What the message says, for programs.
     fields: Map<String, Value>,
     nodes: Vec<Node>,
@@ -71,21 +71,11 @@ impl Failure {
         self
     }
 
-    /// Names the holder of the lock, and the attempts behind it.
-    pub(crate) fn held_by(mut self, resource: &str, holder: &Holder, tried: &str) -> Self {
-        self.message = format!("{:?} is {holder}{tried}", Escaped(resource));
-        self.with("resource", resource).with_holder(holder)
-    }
-
-    fn with_holder(self, holder: &Holder) -> Self {
-        self.with("holder", holder_to_json(holder))
+    /// Adds the client that has the lock; `message` names it.
+    pub(crate) fn held_by(self, holder: &Holder, message: String) -> Self {
+        Self { message, ..self }
+            .with("holder", holder_to_json(holder))
             .with("remaining_ms", holder.remaining().map(millis))
-    }
-
-    /// Adds the client that has got the lock since it was lost.
-    pub(crate) fn now_held_by(mut self, holder: &Holder) -> Self {
-        self.message = format!("{}; now {holder}", self.message);
-        self.with_holder(holder)
     }
 
     pub(crate) fn to_json(&self) -> Value {
@@ -287,27 +277,23 @@ const fn word(answer: &Answer) -> &'static str {
         Answer::Shortened => "shortened",
         Answer::Outstanding => "outstanding",
         Answer::Available => "available",
-        Answer::Refused(refusal) => match refusal {
-            Refusal::Held { .. } => "held",
-            Refusal::Wanted { .. } => "wanted",
-            Refusal::Behind { .. } => "behind",
-            Refusal::Stale => "stale",
-            Refusal::Clock { .. } => "clock",
-            Refusal::Down(_) => "down",
-            Refusal::Unfit(_) => "unfit",
-            Refusal::Disagreement(_) | Refusal::Barred { .. } => "disagrees",
-            Refusal::Unconfirmed => "unconfirmed",
-            Refusal::WarmingUp { .. } => "warming_up",
-            Refusal::QueueFull => "queue_full",
-            _ => "refused",
-        },
-        Answer::Unknown(cause) => match cause {
-            UnknownCause::TimedOut => "timed_out",
-            UnknownCause::ConnectionLost(_) => "connection_lost",
-            UnknownCause::Down(_) => "down",
-            UnknownCause::WarmingUp => "warming_up",
-            _ => "error",
-        },
+        Answer::Refused(Refusal::Held { .. }) => "held",
+        Answer::Refused(Refusal::Wanted { .. }) => "wanted",
+        Answer::Refused(Refusal::Behind { .. }) => "behind",
+        Answer::Refused(Refusal::Stale) => "stale",
+        Answer::Refused(Refusal::Clock { .. }) => "clock",
+        Answer::Refused(Refusal::Down(_)) | Answer::Unknown(UnknownCause::Down(_)) => "down",
+        Answer::Refused(Refusal::Unfit(_)) => "unfit",
+        Answer::Refused(Refusal::Disagreement(_) | Refusal::Barred { .. }) => "disagrees",
+        Answer::Refused(Refusal::Unconfirmed) => "unconfirmed",
+        Answer::Refused(Refusal::WarmingUp { .. }) | Answer::Unknown(UnknownCause::WarmingUp) => {
+            "warming_up"
+        }
+        Answer::Refused(Refusal::QueueFull) => "queue_full",
+        Answer::Refused(_) => "refused",
+        Answer::Unknown(UnknownCause::TimedOut) => "timed_out",
+        Answer::Unknown(UnknownCause::ConnectionLost(_)) => "connection_lost",
+        Answer::Unknown(_) => "error",
         _ => "unknown",
     }
 }

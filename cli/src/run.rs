@@ -267,7 +267,9 @@ impl Run<'_> {
                 // Other readers keep no reader out: it is a writer that waits.
                 && !(self.args.shared && holder.is_shared())
             {
-                return failure.held_by(resource, holder, &tail).with_masters(&inspection);
+                let line = format!("{:?} is {holder}{tail}", Escaped(resource));
+                let failure = failure.with("resource", resource.as_str()).held_by(holder, line);
+                return failure.with_masters(&inspection);
             }
         }
         failure
@@ -282,7 +284,10 @@ impl Run<'_> {
         let Ok(inspection) = self.redlock.inspect(resource.as_str()).await else { return failure };
         let failure = failure.with_masters(&inspection);
         match inspection.holder() {
-            Some(holder) if is_gone => failure.now_held_by(holder),
+            Some(holder) if is_gone => {
+                let line = format!("{}; now {holder}", failure.message);
+                failure.held_by(holder, line)
+            }
             _ => failure,
         }
     }

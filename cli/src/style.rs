@@ -97,7 +97,6 @@ impl Style {
 }
 
 /// One cell.
-#[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
     paint: Option<Paint>,

@@ -4,7 +4,7 @@
 use super::command::{Call, wrong_number};
 use super::keys::{NOT_AN_INTEGER, SYNTAX};
 use super::reply::Reply;
-use super::request::{Requests, integer};
+use super::request::integer;
 use super::server::{VALKEY, VERSION};
 use super::{ClientId, Machine};
 use std::collections::BTreeSet;
@@ -15,7 +15,8 @@ pub(super) struct Client {
     pub(super) resp3: bool,
     pub(super) database: usize,
     pub(super) channels: BTreeSet<Vec<u8>>,
-    pub(super) requests: Requests,
+    /// The bytes that it has sent and that were not executed yet.
+    pub(super) received: Vec<u8>,
 }
 
 impl Client {

@@ -168,10 +168,10 @@ impl Machine {
     /// Executes every command that `bytes` complete, at `now`.
     pub fn receive(&mut self, client: ClientId, now: Duration, bytes: &[u8]) {
         if let Some(client) = self.process.clients.get_mut(&client) {
-            client.requests.receive(bytes);
+            client.received.extend_from_slice(bytes);
         }
         while let Some(state) = self.process.clients.get_mut(&client) {
-            match state.requests.next() {
+            match request::next(&mut state.received) {
                 Ok(None) => return,
                 Ok(Some(arguments)) => self.execute(client, now, &arguments),
                 Err(problem) => {

@@ -3,40 +3,26 @@
 /// The server's limit (`proto-max-bulk-len`).
 const LONGEST_BULK: i64 = 512 << 20;
 
-/// The bytes that a connection has sent and that were not executed yet.
-#[derive(Default)]
-pub(super) struct Requests {
-    received: Vec<u8>,
-    at: usize,
-}
-
 /// Why bytes are no command; `None` if more of them are needed.
 type Lack = Option<String>;
 
-impl Requests {
-    pub(super) fn receive(&mut self, bytes: &[u8]) {
-        self.received.drain(..self.at);
-        self.at = 0;
-        self.received.extend_from_slice(bytes);
-    }
-
-    /// Returns the next complete command; `None` if more bytes are needed. One that comes in pieces
-    /// is read from its beginning with each: commands are short.
-    ///
-    /// # Errors
-    ///
-    /// In the server's own words, if this is not a command; the connection is closed then.
-    pub(super) fn next(&mut self) -> Result<Option<Vec<Vec<u8>>>, String> {
-        loop {
-            let mut rest = Rest(&self.received[self.at..]);
-            let words = match rest.command() {
-                Ok(words) => words,
-                Err(lack) => return lack.map_or(Ok(None), Err),
-            };
-            self.at = self.received.len() - rest.0.len();
-            if !words.is_empty() {
-                return Ok(Some(words.into_iter().map(<[u8]>::to_vec).collect()));
-            }
+/// Takes the next complete command out of what a connection has sent; `None` if more bytes are needed. A command that
+/// comes in pieces is read from its beginning with each: commands are short.
+///
+/// # Errors
+///
+/// In the server's own words, if this is not a command; the connection is closed then.
+pub(super) fn next(received: &mut Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, String> {
+    loop {
+        let mut rest = Rest(received);
+        let words: Vec<_> = match rest.command() {
+            Ok(words) => words.into_iter().map(<[u8]>::to_vec).collect(),
+            Err(lack) => return lack.map_or(Ok(None), Err),
+        };
+        let read = received.len() - rest.0.len();
+        received.drain(..read);
+        if !words.is_empty() {
+            return Ok(Some(words));
         }
     }
 }
@@ -101,8 +87,8 @@ pub(super) fn integer(digits: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn all(requests: &mut Requests) -> Vec<Vec<Vec<u8>>> {
-        std::iter::from_fn(|| requests.next().unwrap()).collect()
+    fn all(received: &mut Vec<u8>) -> Vec<Vec<Vec<u8>>> {
+        std::iter::from_fn(|| next(received).unwrap()).collect()
     }
 
     #[test]
@@ -110,11 +96,10 @@ mod tests {
         let bytes = b"*2\r\n$3\r\nGET\r\n$5\r\na\r\n*1\r\n\r\n*0\r\n*-1\r\n*1\r\n$4\r\nPING\r\n";
         let expected = [vec![b"GET".to_vec(), b"a\r\n*1".to_vec()], vec![b"PING".to_vec()]];
         for cut in 0..=bytes.len() {
-            let mut requests = Requests::default();
-            requests.receive(&bytes[..cut]);
-            let mut commands = all(&mut requests);
-            requests.receive(&bytes[cut..]);
-            commands.extend(all(&mut requests));
+            let mut received = bytes[..cut].to_vec();
+            let mut commands = all(&mut received);
+            received.extend_from_slice(&bytes[cut..]);
+            commands.extend(all(&mut received));
             assert_eq!(commands, expected, "cut at {cut}");
         }
     }
@@ -129,9 +114,7 @@ mod tests {
             (b"*1\r\n$-1\r\n", "invalid bulk length"),
             (b"*1\r\n$536870913\r\n", "invalid bulk length"),
         ] {
-            let mut requests = Requests::default();
-            requests.receive(bytes);
-            assert_eq!(requests.next(), Err(format!("ERR Protocol error: {problem}")));
+            assert_eq!(next(&mut bytes.to_vec()), Err(format!("ERR Protocol error: {problem}")));
         }
     }
 }

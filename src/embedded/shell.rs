@@ -163,7 +163,16 @@ impl Shell {
             let (link, answers) = unbounded_channel();
             let client = state.machine.open();
             state.links.insert(client, link);
-            let connection = self.clone().connection(condition.life, client, answers, stream);
+            let (this, life) = (self.clone(), condition.life);
+            let connection = async move {
+                let (from, to) = tokio::io::split(stream);
+                either(this.read(life, client, from), this.write(life, answers, to)).await;
+                let mut state = this.state();
+                if this.is(life) {
+                    state.machine.close(client);
+                    state.links.remove(&client);
+                }
+            };
             state.tasks.spawn_on(connection, &self.runtime);
         }
         condition.is_running()
@@ -185,22 +194,6 @@ impl Shell {
                 }
                 Err(_) => sleep(Duration::from_millis(10)).await,
             }
-        }
-    }
-
-    async fn connection(
-        self: Arc<Self>,
-        life: u64,
-        client: ClientId,
-        answers: UnboundedReceiver<Answer>,
-        stream: impl AsyncRead + AsyncWrite,
-    ) {
-        let (from, to) = tokio::io::split(stream);
-        either(self.read(life, client, from), self.write(life, answers, to)).await;
-        let mut state = self.state();
-        if self.is(life) {
-            state.machine.close(client);
-            state.links.remove(&client);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Asking the holder that an inspection has found to give the lock back, or taking it away.
 
-use super::{Holder, InspectError, Inspection, LockState, Named};
+use super::{Holder, InspectError, Inspection, LockState};
 use crate::failure::{Closed, InvalidSetting};
 use crate::options::readers_key;
 use crate::redlock::Redlock;
@@ -80,7 +80,7 @@ impl Redlock {
         inspection: &Inspection,
     ) -> Result<Vec<NodeReport>, InspectError> {
         let LockState::Held(holder) = &inspection.state else {
-            let problem = format!("{} was not held: inspect it again", Named(inspection));
+            let problem = format!("{} was not held: inspect it again", inspection.named());
             return Err(InvalidSetting::new("inspection", problem).into());
         };
         match holder.is_shared() {
@@ -128,7 +128,8 @@ impl Redlock {
         holders: &[Holder],
     ) -> Result<Vec<NodeReport>, InspectError> {
         if holders.is_empty() {
-            let problem = format!("the readers of {} are not known: inspect it", Named(inspection));
+            let problem =
+                format!("the readers of {} are not known: inspect it", inspection.named());
             return Err(InvalidSetting::new("inspection", problem).into());
         }
         let readers = are_readers.then(|| readers_key(&inspection.key, &inspection.resource));

@@ -15,12 +15,6 @@ pub(super) fn judge(seen: &[(Arc<str>, Seen)], membership: Membership) -> LockSt
     state(&found.collect::<Vec<_>>(), membership)
 }
 
-/// Returns whether only the waiter that a key is kept for can win: too few nodes have no key
-/// at all.
-pub(super) fn is_kept(seen: &[(Arc<str>, Seen)], membership: Membership) -> bool {
-    !membership.is_quorum(NodeSet::places(seen, |(_, seen)| matches!(seen, Ok(None))))
-}
-
 fn state(found: &[Found<'_>], membership: Membership) -> LockState {
     let is_vacant = |found: &Found<'_>| {
         found.is_some_and(|stored| stored.is_none_or(|stored| stored.value.is_kept()))

@@ -4,9 +4,10 @@
 use super::preflight_to_json;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::inspect;
+use crate::list::{self, Found};
 use crate::output::millis;
 use crate::style::{Paint, Style};
-use crate::{inspect, list};
 use quorumlock::config::NodeAddress;
 use quorumlock::preflight::NodePreflight;
 use quorumlock::report::{OneLine, Span};
@@ -40,14 +41,6 @@ enum Answer {
 }
 
 /// Finds the master that is meant: by its name in reports, or as it is configured.
-fn place(node: &str, preflight: &Preflight) -> Result<usize> {
-    let names: Vec<&str> = preflight.into_iter().map(|node| &*node.node).collect();
-    place_among(node, &names).ok_or_else(|| {
-        let problem = "--may-stop names none of the masters, which are";
-        Failure::usage(format!("{problem} {}", OneLine(names.join(", "))))
-    })
-}
-
 fn place_among(node: &str, names: &[&str]) -> Option<usize> {
     let address = node.parse().or_else(|_| format!("redis://{node}").parse::<NodeAddress>());
     let shown = address.map_or_else(|_| node.to_owned(), |address| address.to_string());
@@ -66,8 +59,12 @@ pub(super) async fn may_stop(
     builder: RedlockBuilder,
     style: Style,
 ) -> Result<(Exit, String, Value)> {
-    let place = place(node, preflight)?;
     let nodes = preflight.nodes();
+    let names: Vec<&str> = nodes.iter().map(|node| &*node.node).collect();
+    let Some(place) = place_among(node, &names) else {
+        let problem = "--may-stop names none of the masters, which are";
+        return Err(Failure::usage(format!("{problem} {}", OneLine(names.join(", ")))));
+    };
     let stopped = &nodes[place].node;
     let left = |node: &NodePreflight| node.votes_in().filter(|_| node.node != *stopped);
     let is_enough =
@@ -75,23 +72,21 @@ pub(super) async fn may_stop(
     // How long it takes until the others are a quorum that may vote; `None` if time does not help.
     let quorum_in = nodes.iter().filter_map(left).filter(is_enough).min();
     // If the others are no quorum, no lock is looked at.
-    let found = match quorum_in {
-        Some(Duration::ZERO) => Some(list::find(&builder.connect().await?, "", false).await),
-        _ => None,
+    let has_looked = quorum_in == Some(Duration::ZERO);
+    let found = match has_looked {
+        true => list::find(&builder.connect().await?, "", false).await,
+        false => Found::default(),
     };
     let judged = |answer: Answer| -> Vec<&ListedLock> {
-        let locks = found.iter().flat_map(|found| &found.locks);
-        locks.filter(|lock| judge_lock(preflight, place, lock) == answer).collect()
+        found.locks.iter().filter(|lock| judge_lock(preflight, place, lock) == answer).collect()
     };
     let (losing, not_known) = (judged(Answer::No), judged(Answer::NotKnown));
     let without = format!("without {}", OneLine(stopped));
     let others = nodes.iter().filter(|node| left(node) == Some(Duration::ZERO)).count();
     let counted = format!("{without}, {others} of {} masters may vote", nodes.len());
-    let locks = found.as_ref().map(|found| found.locks.len());
-    let all = locks.unwrap_or_default();
-    let error = found.as_ref().and_then(|found| found.error.as_ref());
-    let (answer, reason) = match (locks, losing.len(), not_known.len(), error) {
-        (None, ..) => {
+    let all = found.locks.len();
+    let (answer, reason) = match (has_looked, losing.len(), not_known.len(), &found.error) {
+        (false, ..) => {
             let wait = quorum_in.map(|left| format!("; a quorum may vote in {}", Span(left)));
             (Answer::No, format!("{counted}, which is no quorum{}", wait.unwrap_or_default()))
         }
@@ -122,14 +117,14 @@ pub(super) async fn may_stop(
     }
     let to_json = |locks: &[&ListedLock]| locks.iter().map(|lock| list::to_json(lock)).collect();
     let [losing, not_known] =
-        [losing, not_known].map(|few| locks.map(|_| -> Value { to_json(&few) }));
+        [losing, not_known].map(|few| has_looked.then(|| -> Value { to_json(&few) }));
     let mut value = preflight_to_json(preflight, exit);
     value["may_stop"] = json!({
         "node": &**stopped,
         "answer": word,
         "reason": reason,
         "quorum_in_ms": quorum_in.map(millis),
-        "locks": locks,
+        "locks": has_looked.then_some(all),
         "losing": losing,
         "not_known": not_known,
     });

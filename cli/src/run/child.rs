@@ -62,7 +62,6 @@ pub(super) const TOKEN: &str = "QUORUMLOCK_FENCING_TOKEN";
 pub(super) const SLOT: &str = "QUORUMLOCK_SLOT";
 
 /// The command and all processes that it has started, unless they have left its group.
-#[derive(Debug)]
 pub(super) struct Group {
     leader: Child,
     /// The leader's process id, which is the id of the group.

@@ -9,7 +9,6 @@ use quorumlock::report::Escaped;
 use std::time::Duration;
 
 /// Why a lock could no longer be relied on, and after what time.
-#[derive(Clone, Debug)]
 pub(super) struct Loss {
     pub(super) reason: Reason,
     pub(super) held_for: Duration,

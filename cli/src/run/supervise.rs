@@ -50,7 +50,6 @@ impl Work {
 }
 
 /// The end of the command.
-#[derive(Debug)]
 pub(super) struct Ended {
     pub(super) exit: Exit,
     /// The reason why the command was ended without a lock.

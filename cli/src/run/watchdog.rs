@@ -49,7 +49,6 @@ fn now() -> Duration {
 }
 
 /// The watchdog, from its owner's side.
-#[derive(Debug)]
 pub(super) struct Watchdog {
     process: Child,
     pipe: ChildStdin,

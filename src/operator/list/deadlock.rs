@@ -57,23 +57,19 @@ impl PossibleDeadlock {
     pub fn among<'a>(locks: impl IntoIterator<Item = &'a ListedLock>) -> Vec<Self> {
         let waits = waits(locks);
         let (mut cycles, mut known) = (Vec::new(), BTreeSet::new());
+        let held = |wait: &Wait<'_>| {
+            let owner = wait.lock.holder().owners().find(|owner| owner.mailbox == wait.on);
+            (wait.lock.resource().into(), owner.and_then(|owner| owner.label).map(Arc::from))
+        };
         for client in waits.keys() {
             if !known.contains(client)
                 && let Some(cycle) = shortest(*client, &waits)
             {
                 known.extend(cycle.iter().map(|wait| wait.on));
-                cycles.push(Self::of(&cycle));
+                cycles.push(Self { held: cycle.iter().map(held).collect() });
             }
         }
         cycles
-    }
-
-    fn of(cycle: &[Wait<'_>]) -> Self {
-        let held = |wait: &Wait<'_>| {
-            let owner = wait.lock.holder().owners().find(|owner| owner.mailbox == wait.on);
-            (wait.lock.resource().into(), owner.and_then(|owner| owner.label).map(Arc::from))
-        };
-        Self { held: cycle.iter().map(held).collect() }
     }
 
     /// Returns the locked resources: for each, the client that holds the one before waits.

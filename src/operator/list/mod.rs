@@ -8,7 +8,7 @@ mod walk;
 
 use crate::driver::{Own, WeakHandle, runtime};
 use crate::failure::{Closed, ListError, NodeProblem};
-use crate::inspect::{Holder, Inspection, LockState, Named, NodeState};
+use crate::inspect::{Holder, Inspection, LockState, NodeState};
 use crate::own_thread;
 use crate::redlock::Redlock;
 use crate::run::either;
@@ -94,10 +94,8 @@ pub struct LockList {
 enum Item {
     Lock(Box<ListedLock>),
     Problem(NodeProblem),
-    /// All are listed; unless it `is_complete`, as far as the masters could be scanned.
-    End {
-        is_complete: bool,
-    },
+    /// All are listed; if `false`, as far as the masters could be scanned.
+    End(bool),
 }
 
 /// A lock, and what the masters said about it a moment ago; printed, one line.
@@ -174,8 +172,8 @@ impl Stream for LockList {
                     }
                     continue;
                 }
-                Some(Item::End { is_complete: true }) => None,
-                Some(Item::End { .. }) => Some(Err(ListError::Incomplete(problems.clone()))),
+                Some(Item::End(true)) => None,
+                Some(Item::End(false)) => Some(Err(ListError::Incomplete(problems.clone()))),
                 None => Some(Err(Closed::ENDED.into())),
             };
             *items = None;
@@ -283,7 +281,7 @@ impl ListedLock {
 
 impl fmt::Display for ListedLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is ", Named(&self.inspection))?;
+        write!(f, "{} is ", self.inspection.named())?;
         let (held_on, masters) = (self.held_on(), self.inspection.nodes().len());
         match self.state() {
             LockState::Held(holder) => write!(f, "{holder},")?,

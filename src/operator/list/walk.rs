@@ -15,7 +15,6 @@ use quorumlock_core::coordinator::{RestartGuard, Seen, ServerFacts};
 use quorumlock_core::quorum::{Membership, NodeSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -54,18 +53,12 @@ impl Walk {
         let mut walker = Walker { walk: self, nodes, items };
         walker.admit(met.into_iter().map(|met| met.and_then(|met| met))).await;
         let is_complete = walker.run().await;
-        walker.send(Item::End { is_complete }).await;
+        walker.send(Item::End(is_complete)).await;
     }
 
     /// Checks whether the key is that of a lock, or a permit, of such a name.
     fn asks_for(&self, key: &str) -> bool {
         self.options.lock_of(key).is_some_and(|(resource, _)| resource.starts_with(&self.prefix))
-    }
-
-    /// Returns how long a master that reports this uptime does not vote yet.
-    fn warms_up_for(&self, facts: &ServerFacts) -> Option<Duration> {
-        let uptime = facts.uptime.filter(|_| self.options.restart_guard == RestartGuard::On)?;
-        warms_up_for(uptime, self.options.quarantine())
     }
 }
 
@@ -96,7 +89,10 @@ impl Walker {
                 Ok((connection, facts)) => {
                     let name = self.walk.masters[node].name.clone();
                     ids.extend(facts.run_id.clone().map(|id| (id, name)));
-                    self.nodes[node] = match self.walk.warms_up_for(&facts) {
+                    let options = &self.walk.options;
+                    let uptime = facts.uptime.filter(|_| options.restart_guard == RestartGuard::On);
+                    let warms_up = uptime.and_then(|up| warms_up_for(up, options.quarantine()));
+                    self.nodes[node] = match warms_up {
                         None => Ok(connection),
                         // It may have forgotten the holder: what it says counts for nothing.
                         Some(remaining) => {
