@@ -46,11 +46,6 @@ impl Command {
         let least = self.arity.unsigned_abs();
         arguments == least || (self.arity < 0 && arguments > least)
     }
-
-    /// Returns whether a connection that has subscribed and speaks RESP2 may send it.
-    pub(super) fn while_listening(&self) -> bool {
-        matches!(self.name, "ping" | "subscribe" | "unsubscribe")
-    }
 }
 
 const COMMANDS: &[Command] = &[

@@ -39,11 +39,11 @@ mod request;
 mod server;
 
 use client::Client;
-use command::{Call, Command};
+use command::Call;
 use keyspace::{DATABASES, Entry, Keyspace, Value, millis};
 use lua::Engine;
 use reply::Reply;
-use server::{Config, READONLY, micros};
+use server::{Config, micros};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -229,36 +229,40 @@ impl Machine {
 
     fn execute(&mut self, client: ClientId, now: Duration, arguments: &[Vec<u8>]) {
         let Some(state) = self.process.clients.get(&client) else { return };
-        let call = Call { client, database: state.database, now, arguments };
-        let reply = match command::lookup(arguments, self.is_valkey) {
-            // A server also shows arguments, and says whether the subcommand is to blame.
-            None => {
-                let name = arguments.first().map(|name| String::from_utf8_lossy(name));
-                Reply::error(format!("ERR unknown command '{}'", name.unwrap_or_default()))
-            }
-            Some(command) if !command.takes(arguments.len()) => {
-                Reply::error(command::wrong_number(command.name))
-            }
-            Some(command) if self.denied.contains(command.name) => {
-                let name = command.name;
-                Reply::error(format!(
-                    "NOPERM this user has no permissions to run the '{name}' command"
-                ))
-            }
-            Some(command) if self.refuses(command) => Reply::error(READONLY),
-            Some(command) if state.only_listens() && !command.while_listening() => {
-                Reply::error(format!("ERR Can't execute '{}': {LISTENS}", command.name))
-            }
-            Some(command) => self.run(command, &call),
-        };
+        let reply = self.call(&Call { client, database: state.database, now, arguments }, false);
         self.answer(client, &reply);
     }
 
-    /// Executes a command that is allowed, and counts it.
-    fn run(&mut self, command: &Command, call: &Call<'_>) -> Reply {
-        let reply = (command.run)(self, call);
-        *self.process.calls.entry(command.name).or_default() += 1;
-        reply
+    /// Executes a command, which is a connection's own or in a script of it, unless it may not run.
+    fn call(&mut self, call: &Call<'_>, in_script: bool) -> Reply {
+        let refuse = |words: String, in_scripts: &str| {
+            Reply::error(if in_script { in_scripts.to_owned() } else { words })
+        };
+        let Some(command) = command::lookup(call.arguments, self.is_valkey) else {
+            // A server also shows arguments, and says whether the subcommand is to blame.
+            let name = call.arguments.first().map(|name| String::from_utf8_lossy(name));
+            let words = format!("ERR unknown command '{}'", name.unwrap_or_default());
+            return refuse(words, "ERR Unknown Redis command called from script");
+        };
+        let name = command.name;
+        let only_listens = self.process.clients.get(&call.client).is_some_and(Client::only_listens);
+        if !command.takes(call.arguments.len()) {
+            let in_scripts = "ERR Wrong number of args calling Redis command from script";
+            refuse(command::wrong_number(name), in_scripts)
+        } else if in_script && !command.in_scripts {
+            Reply::error("ERR This Redis command is not allowed from script")
+        } else if self.denied.contains(name) {
+            let words = format!("NOPERM this user has no permissions to run the '{name}' command");
+            refuse(words, "ERR The user executing the script can't run this command or subcommand")
+        } else if command.writes && self.follows.is_some() {
+            Reply::error("READONLY You can't write against a read only replica.")
+        } else if only_listens && !matches!(name, "ping" | "subscribe" | "unsubscribe") {
+            Reply::error(format!("ERR Can't execute '{name}': {LISTENS}"))
+        } else {
+            let reply = (command.run)(self, call);
+            *self.process.calls.entry(name).or_default() += 1;
+            reply
+        }
     }
 }
 

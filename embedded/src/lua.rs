@@ -2,11 +2,10 @@
 //! Lua values, and results replies.
 
 use super::Machine;
-use super::command::{self, Call};
+use super::command::Call;
 use super::keys::NOT_AN_INTEGER;
 use super::reply::Reply;
 use super::request::integer;
-use super::server::READONLY;
 use mlua::chunk::ChunkMode;
 use mlua::debug::HookTriggers;
 use mlua::{Function, Lua, LuaOptions, LuaString, StdLib, Table, Value, VmState};
@@ -222,28 +221,11 @@ fn run(
     let hash = find(&mut machine.process.engine, &call.arguments[1])?;
     // The commands of a script need the machine, and none of them needs the engine.
     let engine = std::mem::take(&mut machine.process.engine);
-    let mut execute = |words: Vec<Vec<u8>>| called(machine, &Call { arguments: &words, ..*call });
+    let mut execute =
+        |words: Vec<Vec<u8>>| machine.call(&Call { arguments: &words, ..*call }, true);
     let reply = engine.as_ref().and_then(|lua| lua.run(&hash, words, &mut execute));
     machine.process.engine = engine;
     reply.ok_or_else(|| Reply::error("NOSCRIPT No matching script. Please use EVAL."))
-}
-
-/// Executes one command of a script.
-fn called(machine: &mut Machine, call: &Call<'_>) -> Reply {
-    let Some(command) = command::lookup(call.arguments, machine.is_valkey) else {
-        return Reply::error("ERR Unknown Redis command called from script");
-    };
-    if !command.takes(call.arguments.len()) {
-        Reply::error("ERR Wrong number of args calling Redis command from script")
-    } else if !command.in_scripts {
-        Reply::error("ERR This Redis command is not allowed from script")
-    } else if machine.denied.contains(command.name) {
-        Reply::error("ERR The user executing the script can't run this command or subcommand")
-    } else if machine.refuses(command) {
-        Reply::error(READONLY)
-    } else {
-        machine.run(command, call)
-    }
 }
 
 /// Splits the arguments after `EVAL script numkeys`.

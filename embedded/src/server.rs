@@ -1,7 +1,7 @@
 //! The server's identity, what it says to its connections, what INFO reports, and its settings. These have no effect:
 //! nothing is ever evicted, a restart keeps what its caller says, and no data is copied to replicas.
 
-use super::command::{Call, Command};
+use super::command::Call;
 use super::keys::SYNTAX;
 use super::reply::Reply;
 use super::request::integer;
@@ -14,9 +14,6 @@ pub(super) const VERSION: &str = "7.0.15";
 
 /// The other version that it can report in HELLO; then it has `DELIFEQ`.
 pub(super) const VALKEY: &str = "9.1.2";
-
-/// The error for a client that writes to a replica.
-pub(super) const READONLY: &str = "READONLY You can't write against a read only replica.";
 
 impl Machine {
     pub(super) fn answer(&mut self, to: ClientId, reply: &Reply) {
@@ -39,11 +36,6 @@ impl Machine {
             self.process.outputs.push_back(Output::Close(client));
         }
         was_there
-    }
-
-    /// Returns whether the server refuses the command: a write, on a replica.
-    pub(super) const fn refuses(&self, command: &Command) -> bool {
-        command.writes && self.follows.is_some()
     }
 
     /// Draws an id of forty hex digits, from the one before it.

@@ -62,11 +62,8 @@ impl Master {
         let shell = self.shell.clone();
         move || {
             let (ours, theirs) = tokio::io::duplex(SOCKET_BUFFER);
-            ready(if shell.serve(ours) {
-                Ok(theirs)
-            } else {
-                Err(io::ErrorKind::ConnectionRefused.into())
-            })
+            let served = shell.serve(ours).then_some(theirs);
+            ready(served.ok_or_else(|| io::ErrorKind::ConnectionRefused.into()))
         }
     }
 
