@@ -148,12 +148,6 @@ impl Contention {
         self.standing = Standing::Open;
     }
 
-    /// Notes that the resource is free at the master of its list, without a message, and held elsewhere: a release may be
-    /// under way to the other nodes, or a hold lacks its key there.
-    fn found_free(&mut self) {
-        self.since_notice.get_or_insert(MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
-    }
-
     /// Notes that the master of its list has said that the resource is held, or that another waiter was called.
     pub(super) fn not_its_turn(&mut self) {
         self.since_notice = None;
@@ -167,7 +161,8 @@ impl Contention {
             self.since_notice.is_some_and(|times| times < MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
         let is_in_vain = standing != Standing::Open && !is_announced && self.finds_lacking(reports);
         if is_in_vain && !self.lacks_key() {
-            self.found_free();
+            // Without a message: a release may be under way to the other nodes, or a hold lacks its key there.
+            self.since_notice.get_or_insert(MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
         }
         self.standing = match standing {
             _ if self.is_early() => Standing::Open,

@@ -19,7 +19,7 @@ pub(crate) struct Mailboxes {
     /// The name of the channel, behind the prefix that all channels have.
     name: Option<Arc<str>>,
     /// The masters whose messages come.
-    opened: NodeSet,
+    pub(super) opened: NodeSet,
 }
 
 impl Mailboxes {
@@ -68,16 +68,6 @@ impl Waiters {
             // A verb that this version does not know.
             _ => {}
         }
-    }
-
-    /// Notes that messages come from now on.
-    pub(crate) fn mailbox_opened(&mut self, node: usize) {
-        self.mailboxes.opened.insert(node);
-    }
-
-    /// Forgets the mailbox at `node`, whose connection is gone.
-    pub(crate) fn close_mailbox(&mut self, node: usize) {
-        self.mailboxes.opened.remove(node);
     }
 
     /// Handles that a client elsewhere waits for `key`. If this process has just released it, and did not know of that

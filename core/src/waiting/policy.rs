@@ -32,11 +32,6 @@ impl Policy {
             More::Write(_) => Self::Writer,
         }
     }
-
-    /// Returns whether an acquire of these keys may stand in a waitlist.
-    fn may_enlist(keys: &Keys) -> bool {
-        matches!(keys.more(), More::Nothing)
-    }
 }
 
 impl Waiters {
@@ -104,7 +99,7 @@ impl Waiters {
     /// Returns whether an acquire of these keys stands in a waitlist while it waits.
     pub(super) fn enlists(cx: &Cx, keys: &Keys) -> bool {
         let settings = &cx.masters.settings;
-        settings.waitlists.is_some() && Policy::may_enlist(keys)
+        settings.waitlists.is_some() && matches!(keys.more(), More::Nothing)
     }
 
     /// Goes on with a wait whose pause is over. A fair acquire that is behind others makes no attempt, not even its last.

@@ -97,7 +97,7 @@ impl Waiters {
     /// contender tries once more.
     pub(crate) fn subscribed(&mut self, cx: &mut Cx, node: usize, key: &str) {
         if self.is_mailbox(key) {
-            return self.mailbox_opened(node);
+            return self.mailboxes.opened.insert(node);
         }
         if let Some(topic) = self.wake_ups.0.get_mut(key)
             && topic.node == node
@@ -241,7 +241,7 @@ impl Waiters {
     /// Forgets the subscriptions at `node`, whose connection is gone, and lets the contenders that have
     /// listened there poll as often as if nothing were reported.
     pub(crate) fn miss_messages(&mut self, cx: &mut Cx, node: usize) {
-        self.close_mailbox(node);
+        self.mailboxes.opened.remove(node);
         self.forget_places(cx, node);
         let mut contenders = Vec::new();
         self.wake_ups.0.retain(|key, topic| {
