@@ -187,7 +187,7 @@ impl<G: Held> Acquire<G> {
     /// The same with the value of a candidate, which is followed by the term. Candidates do not
     /// queue, and leave with their hold: the observers of an election see one leader after the other, and no queue.
     pub(crate) fn candidate(mut self, value: &str) -> Self {
-        self.terms.label = Some(Arc::new(Label::of_candidate(value)));
+        self.terms.label = Some(Arc::new(Label::Candidate(value.into())));
         self.terms.fair = false;
         self.terms.keep_warm = Some(Duration::ZERO);
         self

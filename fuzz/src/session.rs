@@ -353,8 +353,8 @@ fn wanted(data: &mut Bytes<'_>) -> AcquireRequest {
         keep_alive: flag(4).then_some(Nanos::FOREVER),
         label: match (flag(5), flag(6)) {
             (false, _) => None,
-            (true, false) => Some(Arc::new(Label::of_holder("me"))),
-            (true, true) => Some(Arc::new(Label::of_candidate("me"))),
+            (true, false) => Some(Arc::new(Label::Holder("me".into()))),
+            (true, true) => Some(Arc::new(Label::Candidate("me".into()))),
         },
         at_least: flag(7)
             .then(|| AtLeast::new(Duration::from_secs(3), ClockDrift::default()).into()),

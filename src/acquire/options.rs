@@ -112,7 +112,7 @@ impl<G: Held> Acquire<G> {
     /// # Ok(()) }
     /// ```
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.terms.label = Some(Arc::new(Label::of_holder(label.into())));
+        self.terms.label = Some(Arc::new(Label::Holder(String::into_boxed_str(label.into()))));
         self
     }
 }

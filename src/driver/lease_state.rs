@@ -90,7 +90,8 @@ impl LeaseState {
 
     /// Returns the state for a guard of an idle lock of the shelf.
     pub(crate) fn lent(lent: &Arc<OnShelf>, resource: Arc<str>, now: Instant) -> Self {
-        let mut state = Self::new(lent.attempt(), resource, KindName::Plain, now, lent.deadline());
+        let mut state =
+            Self::new(lent.hold.attempt, resource, KindName::Plain, now, lent.hold.deadline);
         state.lent = Some(lent.clone());
         state
     }

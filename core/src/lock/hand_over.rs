@@ -174,7 +174,7 @@ impl Attempt {
         });
         let unsettled = NodeSet::places(cx.masters.names(), |name| unsettled.contains(name));
         // Ours does not follow this token, even if there is none.
-        let label = Some(Label::of_holder(label.as_deref().unwrap_or_default()).into());
+        let label = Some(Label::Holder(label.as_deref().unwrap_or_default().into()).into());
         let at_least = at_least.map(|span| AtLeast::new(span, cx.masters.settings.drift));
         // Counted again from the adoption, what is left is longer by the time that the value was on its way.
         let staying = Staying::of(at_least, life);

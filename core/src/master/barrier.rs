@@ -81,9 +81,7 @@ impl Masters {
     #[inline]
     pub(crate) fn note_for_rounds(&mut self, now: Instant) {
         self.round_at = now;
-        if std::mem::take(&mut self.rests) {
-            self.sessions.iter_mut().for_each(|session| session.end_rest(now));
-        }
+        self.sessions.iter_mut().for_each(|session| session.end_rest(now));
         if !std::mem::replace(&mut self.barrier.is_passed, true) {
             let all_again = self.sessions.iter().any(|session| session.report().is_some());
             let each = self.sessions.iter_mut();

@@ -60,8 +60,6 @@ pub struct Masters {
     pub(crate) connected: bool,
     /// When the last round was about to begin, or this client was created.
     pub(crate) round_at: Instant,
-    /// A session may rest.
-    pub(crate) rests: bool,
     /// The greatest fence and the clocks that this client knows of.
     pub(crate) ballots: Ballots,
     /// The wall clock when it was last read, in microseconds since 1970.
@@ -94,7 +92,6 @@ impl Masters {
             actions: VecDeque::new(),
             connected: false,
             round_at: now,
-            rests: false,
             ballots: Ballots::new(settings.window),
             wall: (now, 0),
             settings,
@@ -178,7 +175,6 @@ impl Masters {
     /// for long enough.
     pub(crate) fn wake(&mut self, now: Instant, node: usize, is_idle: bool) -> Wake {
         let may_rest = is_idle && now.since(self.round_at) >= self.settings.rest.after;
-        self.rests |= may_rest;
         let Self { sessions, random, packer, actions, .. } = self;
         let wake = sessions[node].wake(now, may_rest, &mut **random, packer);
         if matches!(wake, Wake::Dial) {

@@ -19,28 +19,21 @@ pub(crate) const TERM: &str = ";term=";
 
 /// What follows the tokens of an acquire, in place of the label of the settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Label {
-    text: Box<str>,
-    is_candidate: bool,
+pub enum Label {
+    /// A name for clients that inspect the lock; an empty one leaves the token alone.
+    Holder(Box<str>),
+    /// The value of a candidate. The ballot of the attempt follows it, as the term.
+    Candidate(Box<str>),
 }
 
 impl Label {
-    /// A name for clients that inspect the lock; an empty one leaves the token alone.
-    pub fn of_holder(text: impl Into<Box<str>>) -> Self {
-        Self { text: text.into(), is_candidate: false }
-    }
-
-    /// The value of a candidate. The ballot of the attempt follows it, as the term.
-    pub fn of_candidate(text: impl Into<Box<str>>) -> Self {
-        Self { text: text.into(), is_candidate: true }
-    }
-
     pub fn text(&self) -> &str {
-        &self.text
+        let (Self::Holder(text) | Self::Candidate(text)) = self;
+        text
     }
 
     pub const fn is_candidate(&self) -> bool {
-        self.is_candidate
+        matches!(self, Self::Candidate(_))
     }
 }
 

@@ -72,7 +72,7 @@ pub trait Shelves: Send + Sync {
 /// A hold on the shelf. `L` is what its guard shares with the shell.
 #[derive(Debug)]
 pub struct Lent<L> {
-    hold: IdleHold,
+    pub hold: IdleHold,
     turns: Turns<L>,
     /// How many guards have taken it.
     taken: AtomicU32,
@@ -81,14 +81,6 @@ pub struct Lent<L> {
 }
 
 impl<L: Clone> Lent<L> {
-    pub const fn attempt(&self) -> AttemptId {
-        self.hold.attempt
-    }
-
-    pub const fn deadline(&self) -> Instant {
-        self.hold.deadline
-    }
-
     /// Gives the hold back to the shelf, for its guard, which is over. Returns `false` if that is for the
     /// coordinator to do.
     #[must_use]

@@ -11,7 +11,7 @@ fn at(millis: u64) -> Instant {
 }
 
 fn terms(label: Option<&str>) -> WarmTerms {
-    let label = label.map(|label| Arc::new(Label::of_holder(label)));
+    let label = label.map(|label| Arc::new(Label::Holder(label.into())));
     let [ttl, warm] = [10, 2].map(Duration::from_secs);
     WarmTerms { ttl: Millis::from(ttl), label, warm: Nanos::of(warm) }
 }

@@ -10,7 +10,7 @@ use super::seed::Rng;
 use super::setup::Setup;
 use super::world::World;
 use quorumlock_core::coordinator::{AcquireRequest, AttemptId, RequestId};
-use quorumlock_core::shelf::Lent;
+use quorumlock_core::shelf::{IdleHold, Lent};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,7 +95,8 @@ impl World {
         }
         let Some(hold) = lent else { return false };
         self.taken += 1;
-        self.won(place, request, (hold.attempt(), hold.deadline(), 0), Some(hold));
+        let IdleHold { attempt, deadline, .. } = hold.hold;
+        self.won(place, request, (attempt, deadline, 0), Some(hold));
         true
     }
 

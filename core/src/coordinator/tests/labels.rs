@@ -84,7 +84,7 @@ fn an_empty_label_leaves_the_token_alone() {
             lock_delay: Duration::ZERO.into(),
             wait: crate::quorum::Nanos::FOREVER,
             keep_alive: None,
-            label: Some(Label::of_holder("").into()),
+            label: Some(Label::Holder("".into()).into()),
             at_least: None,
             keep_warm: crate::quorum::Nanos::ZERO,
             is_fair: false,

@@ -105,9 +105,11 @@ impl Stage {
                     lock_delay: option("delay").map_or(Duration::ZERO, span).into(),
                     wait,
                     keep_alive,
-                    label: option("label").map(|text| Arc::new(Label::of_holder(text))).or_else(
-                        || option("candidate").map(|text| Arc::new(Label::of_candidate(text))),
-                    ),
+                    label: option("label")
+                        .map(|text| Arc::new(Label::Holder(text.into())))
+                        .or_else(|| {
+                            option("candidate").map(|text| Arc::new(Label::Candidate(text.into())))
+                        }),
                     at_least: option("least").map(|time| AtLeast::new(span(time), DRIFT).into()),
                     keep_warm: option("warm").map_or(Nanos::ZERO, |time| Nanos::of(span(time))),
                     is_fair: words.contains(&"fair"),
