@@ -119,7 +119,8 @@ def build(m):
     m.action("lapse", "the time of a note is over", ["agree.lua"], [S.note(c0, n0), S.now >= S.stands(c0, n0)],
              to("note", c0, n0, False))
     m.action("quit", "a client sends nothing more; its questions may still be on their way",
-             ["master/departure.rs:depart", "master/session/departure.rs:withdraw"], [], to("quit", c0, True))
+             ["coordinator/requests.rs:handle_withdraw", "master/session/departure.rs:withdraw"], [],
+             to("quit", c0, True))
     m.action("take_back", "a client's part of a note ends once what it has sent is over",
              ["withdraw.lua", "master/departure.rs:take_notes_back"],
              [S.note(c1, n0), d0 <= S.stands(c1, n0),
