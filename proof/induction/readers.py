@@ -178,7 +178,7 @@ def build(m):
               d0 <= S.start(r0) + trust(token)],
              to("deadline", token, d0), to("won_in", token, r0), to("won_by", token, q0))
     m.action("downgrade", "a client ends the leases of its writer, and then asks for a reader",
-             ["lock/downgrade.rs:prepare_downgrade", "driver/holds.rs:succeed"],
+             ["lock/downgrade.rs:prepare_downgrade", "driver/guards.rs:hand_on"],
              [S.held(t0), Not(born(t0)), Not(S.over(t0)), S.now < S.deadline(t0)], to("asked", t0, True))
     m.action("downgrade_undone", "each answer says that nothing was done, and the client is a writer again",
              ["lock/purpose.rs:undo_change"],

@@ -85,8 +85,11 @@ pub(crate) enum Request {
     Claimed(AttemptId),
     /// Any other, which is written where it is asked. Those above are on the way of each lock, and take no memory of
     /// their own.
-    Run(Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant) + Send>),
+    Run(Run),
 }
+
+/// The driver's part of a request.
+pub(super) type Run = Box<dyn FnOnce(&mut Callers, &mut Coordinator, Instant) + Send>;
 
 /// A caller that waits for a lock, as the caller itself and the driver both see it.
 #[derive(Clone)]
