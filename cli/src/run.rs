@@ -58,7 +58,6 @@ pub(crate) async fn run(mut args: RunArgs, masters: MastersArgs, output: Output)
         let options = "--permits, --shared, --exclusive and --fair";
         return Err(Failure::usage(format!("{options} are for one RESOURCE: name one")));
     }
-    let all = args.resources.join(",");
     let work = Work {
         program: child::find(&args.command[0])?,
         words: std::mem::take(&mut args.command),
@@ -74,7 +73,7 @@ pub(crate) async fn run(mut args: RunArgs, masters: MastersArgs, output: Output)
         Run { args: &args, work: &work, redlock }.locked(signals).await
     };
     let connected = connected(masters, output, |config| with_options(config, &args), locked);
-    metrics_file::recorded(file, &all, output, connected).await
+    metrics_file::recorded(file, &work.resources.join(","), output, connected).await
 }
 
 /// Connects unless a signal comes first, does the work with that client, and waits until it owes nothing.

@@ -6,7 +6,7 @@ mod page;
 mod tests;
 mod walk;
 
-use crate::driver::{Own, WeakHandle, runtime};
+use crate::driver::{WeakHandle, runtime};
 use crate::failure::{Closed, ListError, NodeProblem};
 use crate::inspect::{Holder, Inspection, LockState, NodeState};
 use crate::own_thread;
@@ -258,12 +258,6 @@ impl ListedLock {
         let most = || on_nodes().rev().max_by_key(|holder| count(holder));
         let holder = inspection.holder().or_else(most)?.clone();
         Some(Self { inspection, holder, waiting: None, waiters: BTreeSet::new() })
-    }
-
-    /// Adds what this client knows of the key in this place.
-    fn learn(&mut self, own: &Own, place: usize) {
-        self.inspection.learn(own, place);
-        self.holder.learn(own, place);
     }
 
     /// Checks whether a quorum may have the holder's key: a master that did not say may have it, too.

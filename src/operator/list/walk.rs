@@ -239,7 +239,10 @@ impl Walker {
         let keys: Vec<Arc<str>> = locks.iter().map(|lock| lock.inspection.key().into()).collect();
         match timeout(patience(&self.walk.options), client.clone().own(keys)).await {
             Ok(own) => {
-                locks.iter_mut().enumerate().for_each(|(place, lock)| lock.learn(&own, place));
+                for (place, lock) in locks.iter_mut().enumerate() {
+                    lock.inspection.learn(&own, place);
+                    lock.holder.learn(&own, place);
+                }
             }
             Err(_) => self.walk.client = None,
         }
