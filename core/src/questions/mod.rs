@@ -121,7 +121,8 @@ impl Locks {
         let RoundKind::Question(question) = &round.kind else { return };
         let has_replied = |replies: &Vec<Reply>| replies.len() == question.owed;
         let replied = NodeSet::places(&question.replies, has_replied);
-        if !(round.is_complete() || question.ends_early && membership.is_quorum(replied)) {
+        let is_known = round.is_complete() || question.ends_early && membership.is_quorum(replied);
+        if !is_known {
             return;
         }
         let Some(round) = self.rounds.take(cx, id) else { return };

@@ -19,6 +19,9 @@ pub(crate) enum Timer {
     Hint(RequestId),
 }
 
+/// The number of rounds for whose timers room is kept after a burst.
+const KEPT: usize = 1 << 10;
+
 /// Nearly all rounds have the same span, and few are open at a time: their timers form a sorted line, in which
 /// little is moved. Each lock sets two of them.
 #[derive(Default)]
@@ -54,6 +57,9 @@ impl Timers {
                 place.into_iter().for_each(|place| _ = self.rounds.remove(place));
             }
             timer => _ = self.others.remove(&(at, timer)),
+        }
+        if self.rounds.is_empty() {
+            self.rounds.shrink_to(KEPT);
         }
     }
 
