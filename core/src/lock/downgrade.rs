@@ -44,6 +44,10 @@ impl Attempt {
         matches!(&self.stage, Stage::Changing(change) if change.claimed.is_some())
     }
 
+    pub(crate) fn may_downgrade(&self) -> bool {
+        self.claim.keys.as_writer().is_some()
+    }
+
     /// Returns whether it has its places in the local queue, if it is held: a reader has none.
     pub(crate) fn has_places(&self) -> bool {
         self.claim.keys.as_reader().is_none() || self.downgrading()

@@ -182,7 +182,7 @@ impl Attempt {
     fn may_extend(&self, now: Instant, purpose: Purpose) -> bool {
         match purpose {
             Purpose::Adopt(..) => self.awaits(Some(purpose)),
-            Purpose::Downgrade(_) if self.claim.keys.as_writer().is_none() => false,
+            Purpose::Downgrade(_) if !self.may_downgrade() => false,
             _ => self.held().is_some_and(|hold| now < hold.deadline),
         }
     }
