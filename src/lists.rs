@@ -82,8 +82,7 @@ fn add(
     }
     let earlier = masters.len();
     let mut places: Vec<usize> = Vec::with_capacity(count);
-    for (number, named) in list.iter().enumerate() {
-        let number = number + 1;
+    for (number, named) in (1..).zip(list) {
         let invalid = |problem: &str| {
             InvalidSetting::new(field, format!("node {number} of {count}: {problem}"))
         };
@@ -99,8 +98,7 @@ fn add(
         });
         let name = &address.name;
         if let Some(twin) = twin {
-            let twin = twin + 1;
-            let problem = format!("{name} is node {twin} already: name each master once");
+            let problem = format!("{name} is node {} already: name each master once", twin + 1);
             return Err(invalid(&problem));
         }
         match masters.get(place) {
