@@ -39,7 +39,14 @@
 //! If a round was decided, the error carries what every master said.
 
 pub use crate::adopt::AdoptError;
-pub use crate::failure::*;
+#[cfg(feature = "config")]
+pub use crate::failure::ConfigError;
+pub use crate::failure::{
+    AcquireError, AdoptErrorKind, Closed, ConnectError, Contended, Disagreement, ExtendError,
+    HeldHere, InvalidSetting, ListError, LossReason, Lost, NoQuorum, NoRandomness, NodeProblem,
+    NotReady, OnceError, Overloaded, PreflightError, ReadyError, ReentrantError, RunError,
+    ShutdownError, TooLate, Unadopted, Unextended, WrongContext,
+};
 #[doc(inline)]
 pub use crate::fencing::{InvalidToken, StaleToken};
 pub use crate::guard::{DetachError, DowngradeError};
