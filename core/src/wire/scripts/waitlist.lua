@@ -22,7 +22,6 @@ local now = math.floor(us / 1000)
 redis.call('ZCARD', list)
 local head = redis.call('ZRANGE', list, 0, 0)[1] or '>'
 local late = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. now)
-redis.call('ZREM', list, '-')
 local most = waits and 1000 + math.min(120 * ARGV[10], 120000)
 local holder, is_known, early
 if waits then
@@ -33,9 +32,11 @@ if waits then
   redis.call('ZRANK', list, '-')
   is_known = redis.call('ZSCORE', due, head) or string.find(head, '^[>!]')
   early = redis.call('ZRANGEBYSCORE', due, '(' .. now + most, '+inf')
+  -- The first that writes: a server looks at its memory before that one alone.
   redis.call('ZADD', list, 'XX', 0, '-')
-  redis.call('PEXPIRE', list, ARGV[7])
 end
+redis.call('ZREM', list, '-')
+if waits then redis.call('PEXPIRE', list, ARGV[7]) end
 local function remove(name)
   redis.call('ZREM', list, name)
   redis.call('ZREM', due, name)
