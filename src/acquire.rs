@@ -67,7 +67,7 @@ use std::time::Duration;
 ///   masters' clocks, disagree.
 /// - [`Overloaded`](crate::error::Overloaded): this client asks for more locks at once than its masters
 ///   answer in time, and this one could not begin within its timeout; masters were not asked.
-/// - [`InvalidSetting`](crate::InvalidSetting): a resource or a ttl that cannot work; the call
+/// - [`InvalidSetting`]: a resource or a ttl that cannot work; the call
 ///   sent nothing.
 /// - [`NoRandomness`](crate::error::NoRandomness): the operating system provides no random bytes.
 /// - [`Closed`](crate::error::Closed): this `Redlock` was shut down, or its runtime is gone.

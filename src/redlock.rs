@@ -43,7 +43,7 @@ impl Redlock {
     /// down for good must not keep a process from ending. It also waits no longer than the longest
     /// life of the keys to be deleted, which is the call's ttl and its lock-delay.
     ///
-    /// Acquires in flight end with [`Closed`](crate::error::Closed) and are rolled back. Guards
+    /// Acquires in flight end with [`Closed`] and are rolled back. Guards
     /// that are still held are notified through `lost()`. Their keys stay until their ttl is over,
     /// so release them first. Locks that are kept [warm](crate::Acquire::keep_warm) and idle are released.
     /// A `main` that ends without a shutdown may leave keys behind for a
