@@ -44,12 +44,13 @@ async fn poll(mut masters: Vec<DuplexStream>, seed: u64, until: Instant) -> u32 
 }
 
 /// Where all of a crowd polled without a list, and woke at each message, it had 0.51 to 0.56 of all sections. A crowd whose
-/// first only asks in its list has 0.07: until it has the answer, the other client has the key again.
+/// first only asks in its list has 0.07: until it has the answer, the other client has the key again. A crowd has 0.40 now,
+/// which varies by 0.016 (one standard deviation), and had 0.53 while a message followed each release.
 #[tokio::test(start_paused = true)]
 async fn a_crowd_and_four_that_poll_keep_the_shares_of_clients_that_all_poll() {
     const SPAN: Duration = Duration::from_secs(8);
     let (mut ours, mut theirs) = (0, 0);
-    for round in 0..4 {
+    for round in 0..8 {
         let masters = distant();
         let clients = listed(&masters, 20).await;
         let mut pollers = Vec::new();
