@@ -117,7 +117,8 @@ impl Coordinator {
     }
 
     /// Handles a command of a round whose connection is gone.
-    fn strand(&mut self, node: usize, (id, may_have_left): Stranded, cause: &Arc<str>) {
+    fn strand(&mut self, node: usize, stranded: Stranded, cause: &Arc<str>) {
+        let Stranded { round: id, may_have_left } = stranded;
         let answer = match self.locks.rounds.get(id.0).map(|round| &round.kind) {
             Some(RoundKind::Acquire { attempt, .. }) if !may_have_left => {
                 if let Some(attempt) = self.locks.attempts.get_mut(attempt.0) {

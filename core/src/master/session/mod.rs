@@ -71,8 +71,12 @@ pub(crate) enum Incoming {
     Broken(Fault),
 }
 
-/// A vote whose answer will never come, and whether the command may have reached the server.
-pub(crate) type Stranded = (RoundId, bool);
+/// A vote whose answer will never come.
+pub(crate) struct Stranded {
+    pub(crate) round: RoundId,
+    /// Whether the command may have reached the server.
+    pub(crate) may_have_left: bool,
+}
 
 /// The request of a wake-up to the coordinator.
 pub(crate) enum Wake {
@@ -241,7 +245,7 @@ impl Session {
         for (pending, may_have_left) in std::mem::take(&mut self.pipe).into_unanswered() {
             match pending {
                 PendingReply::Vote(round) | PendingReply::Conditional(round) => {
-                    stranded.push((round, may_have_left));
+                    stranded.push(Stranded { round, may_have_left });
                 }
                 PendingReply::Deletion(mut debt, _) => {
                     debt.may_have_run |= may_have_left;
