@@ -270,9 +270,8 @@ fn a_message_in_a_mailbox_is_a_verb_and_what_it_is_about_and_any_other_is_ignore
         stage.steps(&format!("n3 > says {MAILBOX} {other} \n n1-3 < -"));
     }
     stage.play(&format!(
-        "n3 > says {MAILBOX} free {waiter} s  // it goes on: none waits for that key here
-         n1 < SCRIPT LOAD waitlist
-         n1 < EVALSHA call 3 s ..
+        "n3 > says {MAILBOX} free {waiter} a key with spaces  // it goes on: none waits for that key here
+         n3 < EVALSHA call 3 a key with spaces list:a key with spaces ..
          n3 > says {MAILBOX} free {waiter} r
          n1-3 < SET r #3 NX PX 10000"
     ));
