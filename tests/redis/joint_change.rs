@@ -263,6 +263,11 @@ async fn old_and_new_lists_without_an_agreement_overlap() {
     });
     let new = new.await;
     let (old, new) = (place.set_to_work(old), place.set_to_work(new));
-    eventually("two hold at once", 12 * SOON, async || place.overlaps() > 0).await;
+    eventually("two hold at once", 12 * SOON, async || {
+        // A client that has met the other list waits, and asks again.
+        place.forget_the_agreement().await;
+        place.overlaps() > 0
+    })
+    .await;
     join_all([old.end(), new.end()]).await;
 }
