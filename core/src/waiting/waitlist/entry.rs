@@ -6,8 +6,8 @@ use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::{Cx, Settings};
 use crate::waiting::Contention;
 use crate::waiting::tuning::{
-    FRONT, LACKS_AFTER, LEAST_BASES, LONGEST_PAUSE, LONGEST_PAUSE_CAPS, MOST_CAPS_PER_PAUSE,
-    PASSED, PASSED_BASES, QUIET, QUIET_TRIPS, SILENCE_PER_PAUSE,
+    FRONT, LACKS_AFTER, LEAST_BASES, LONGEST_PAUSE, LONGEST_PAUSE_CAPS, MOST_CAPS_PER_PAUSE, QUIET,
+    QUIET_TRIPS, SILENCE_PER_PAUSE,
 };
 use crate::wire::Token;
 use crate::wire::waitlist::{Found, LONGEST_QUIET, Listed, Sight};
@@ -178,20 +178,16 @@ impl Entry {
         self.is_in_front() && self.sight.uncalled().is_some() || !self.sight.has_call()
     }
 
-    /// Returns whether it tries at all masters after each question.
+    /// Returns whether it tries at all masters after each pause.
     pub(in crate::waiting) fn tries_at_all(&self) -> bool {
-        self.is_passed && self.ahead.is_some_and(|ahead| ahead < PASSED)
+        self.is_passed && self.ahead == Some(0)
     }
 
     /// Returns the longest pause of the first behind a holder that may release the key without a call. By then another
     /// client may have taken it, so the pause is a part of the time for which that one holds it.
     fn behind_uncalled(&self, now: Instant, base: Duration) -> Option<Duration> {
-        let least = match self.ahead {
-            _ if self.tries_at_all() => PASSED_BASES,
-            Some(0) => LEAST_BASES,
-            _ => return None,
-        };
-        Some((now.since(self.uncalled_since?) / SILENCE_PER_PAUSE).max(least * base))
+        let since = self.uncalled_since.filter(|_| self.ahead == Some(0))?;
+        Some((now.since(since) / SILENCE_PER_PAUSE).max(LEAST_BASES * base))
     }
 
     /// Returns the pause until the next question, which is `as_in_front` for a waiter in front. Its own hold would live

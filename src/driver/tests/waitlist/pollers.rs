@@ -43,9 +43,9 @@ async fn poll(mut masters: Vec<DuplexStream>, seed: u64, until: Instant) -> u32 
     sections
 }
 
-/// Where all of a crowd polled without a list, and woke at each message, it had 0.51 to 0.56 of all sections. A crowd whose
-/// first only asks in its list has 0.07: until it has the answer, the other client has the key again. A crowd has 0.40 now,
-/// which varies by 0.016 (one standard deviation), and had 0.53 while a message followed each release.
+/// Where all of a crowd polled without a list, and woke at each message, it had 0.51 to 0.56 of all sections. A crowd has
+/// 0.56 now, which varies by 0.006 (one standard deviation). One whose first only asks in its list has 0.07: until it has
+/// the answer, the other client has the key again. Each side keeps nine tenths of what it had.
 #[tokio::test(start_paused = true)]
 async fn a_crowd_and_four_that_poll_keep_the_shares_of_clients_that_all_poll() {
     const SPAN: Duration = Duration::from_secs(8);
@@ -65,5 +65,5 @@ async fn a_crowd_and_four_that_poll_keep_the_shares_of_clients_that_all_poll() {
         }
     }
     let share = f64::from(ours) / f64::from(ours + theirs);
-    assert!((0.35..0.72).contains(&share), "{ours} beside {theirs}");
+    assert!((0.48..0.60).contains(&share), "{ours} beside {theirs}");
 }
