@@ -74,8 +74,14 @@ impl World {
             }
             let (was, is) = (before.value.as_deref(), after.value.as_deref());
             let mut verdict = self.judge_readers(key, by, &before, &after);
-            // Waiters do not hear of what another client deletes, nor of a try that is rolled back.
-            let is_release = |value| self.invariants.given_back.is_release(value);
+            // Waiters do not hear of what another client deletes, nor of a try that is rolled back. What comes late, once
+            // another client has won, was no release of that hold.
+            let holds = || self.clients.iter().flat_map(|client| client.holds.values());
+            let is_other = |value: &str| {
+                holds().any(|held| held.token != value && held.asked.keys.contains(&key))
+            };
+            let is_release =
+                |value| self.invariants.given_back.is_release(value) && !is_other(value);
             if was.is_some_and(is_release)
                 && is.is_none()
                 && self.setup.announces(self.clients[by].seat)
