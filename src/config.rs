@@ -39,11 +39,14 @@ use std::time::Duration;
 use toml::Value;
 
 /// Declares the configuration, with each key once: its name and type, the function that reads its
-/// value, and the function that hands it to the builder.
+/// value, and the method of the builder that takes it, or the field of the builder that holds it.
 macro_rules! settings {
     (
         $(#[$about:meta])+
-        Config { $($(#[$doc:meta])+ $key:ident: $type:ty = $read:path => $apply:expr;)+ }
+        Config {$(
+            $(#[$doc:meta])+
+            $key:ident: $type:ty = $read:ident $(=> RedlockBuilder::$method:ident)? $(in $($field:ident).+)?;
+        )+}
     ) => {
         $(#[$about])+
         pub struct Config {
@@ -105,11 +108,10 @@ macro_rules! settings {
             /// # drop(builder);
             /// # Ok(()) }
             /// ```
-            #[allow(clippy::redundant_closure_call, reason = "some keys name a method instead")]
             pub fn config(mut self, config: Config) -> Self {
                 $(if let Some(value) = config.$key {
-                    let apply: fn(Self, $type) -> Self = $apply;
-                    self = apply(self, value);
+                    $(self = Self::$method(self, value);)?
+                    $(self.$($field).+ = value.into();)?
                 })+
                 self
             }
@@ -161,23 +163,17 @@ settings! {
         /// [`connect_timeout`](crate::RedlockBuilder::connect_timeout).
         connect_timeout: Duration = span => RedlockBuilder::connect_timeout;
         /// The share of each ttl in [`drift`](crate::RedlockBuilder::drift), in parts per million.
-        drift_rate_ppm: u32 = ppm
-            => |mut to, rate| { to.options.drift.rate_ppm = rate; to };
+        drift_rate_ppm: u32 = ppm in options.drift.rate_ppm;
         /// The constant in [`drift`](crate::RedlockBuilder::drift).
-        drift_constant: Duration = span
-            => |mut to, constant| { to.options.drift.constant = constant; to };
+        drift_constant: Duration = span in options.drift.constant;
         /// The first pause in [`backoff`](crate::RedlockBuilder::backoff).
-        backoff_base: Duration = span
-            => |mut to, base| { to.options.backoff.base = base; to };
+        backoff_base: Duration = span in options.backoff.base;
         /// The longest pause in [`backoff`](crate::RedlockBuilder::backoff).
-        backoff_cap: Duration = span
-            => |mut to, cap| { to.options.backoff.cap = cap; to };
+        backoff_cap: Duration = span in options.backoff.cap;
         /// The distance behind in [`fencing_window`](crate::RedlockBuilder::fencing_window).
-        fencing_window_back: Duration = span
-            => |mut to, back| { to.options.fencing_window.back = back; to };
+        fencing_window_back: Duration = span in options.fencing_window.back;
         /// The distance ahead in [`fencing_window`](crate::RedlockBuilder::fencing_window).
-        fencing_window_ahead: Duration = span
-            => |mut to, ahead| { to.options.fencing_window.ahead = ahead; to };
+        fencing_window_ahead: Duration = span in options.fencing_window.ahead;
         /// [`restart_guard`](crate::RedlockBuilder::restart_guard).
         restart_guard: RestartGuard = guard => RedlockBuilder::restart_guard;
         /// [`wake_ups`](crate::RedlockBuilder::wake_ups).
@@ -200,15 +196,12 @@ settings! {
         credentials_file: PathBuf = path => RedlockBuilder::credentials_file;
         /// A PEM file with the authorities that `rediss://` masters are verified by, instead of the
         /// platform's. Needs the feature `tls`, as do the next two.
-        tls_ca_file: PathBuf = path
-            => |mut to, ca| { to.tls_files.ca = Some(ca); to };
+        tls_ca_file: PathBuf = path in tls_files.ca;
         /// A PEM file with the certificate that is presented to `rediss://` masters, and those it
         /// rests on. All three files are read anew for each connection.
-        tls_cert_file: PathBuf = path
-            => |mut to, cert| { to.tls_files.cert = Some(cert); to };
+        tls_cert_file: PathBuf = path in tls_files.cert;
         /// A PEM file with the private key of that certificate, without a passphrase.
-        tls_key_file: PathBuf = path
-            => |mut to, key| { to.tls_files.key = Some(key); to };
+        tls_key_file: PathBuf = path in tls_files.key;
     }
 }
 
