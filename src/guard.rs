@@ -214,7 +214,7 @@ impl<K: Kind> Guard<K> {
         let error = match self.answer(driver.detach(hold)).await {
             Ok(in_transit) => {
                 // Nothing is left to release. It is over already.
-                hold.part();
+                hold.parted.take();
                 match in_transit.pick_up() {
                     Some(lock) => return Ok(Detached::new(hold.resource.clone(), lock)),
                     None => ExtendError::Lost(self.lost().await),
@@ -296,7 +296,7 @@ impl<K: Kind> Lease<K> {
     /// ```
     #[must_use]
     pub fn is_deadline_final(&self) -> bool {
-        self.hold.is_deadline_final()
+        self.hold.last_extension.is_taken()
     }
 
     /// Returns the time left until the deadline; zero once the lock is lost.

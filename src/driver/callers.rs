@@ -211,7 +211,7 @@ impl Callers {
                 }
                 Event::Keep { attempt } => {
                     // The keeper extends no hold that its caller has not picked up.
-                    if self.holds.get(attempt).is_some_and(|hold| hold.is_picked_up()) {
+                    if self.holds.get(attempt).is_some_and(|hold| hold.claim.is_taken()) {
                         machine.handle_keep(now, attempt);
                     }
                 }
@@ -330,7 +330,7 @@ impl Callers {
     /// Releases guards on their way to callers that have not looked yet, as `Closed` promises.
     fn take_back(&mut self, machine: &mut Coordinator, now: Instant) {
         for hold in self.holds.drain() {
-            if hold.take_back() {
+            if hold.claim.take() {
                 hold.end(now, LossReason::Closed);
                 machine.handle_release(now, None, hold.attempt, true);
             } else {

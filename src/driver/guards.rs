@@ -30,7 +30,7 @@ impl ReleaseOnDrop {
     ) -> Result<(Handle, Arc<LeaseState>), E> {
         let Self { driver, hold } = &self;
         match hold.check(driver.now()) {
-            Ok(_) if hold.pick_up() => Ok((driver.clone(), hold.clone())),
+            Ok(_) if hold.claim.take() => Ok((driver.clone(), hold.clone())),
             Ok(_) | Err(Lost { reason: LossReason::Closed | LossReason::Broken(_), .. }) => {
                 Err(driver.closed().into())
             }
@@ -41,7 +41,7 @@ impl ReleaseOnDrop {
 
 impl Drop for ReleaseOnDrop {
     fn drop(&mut self) {
-        if !self.hold.is_picked_up() {
+        if !self.hold.claim.is_taken() {
             let _ = self.driver.release(&self.hold, false, false);
         }
     }
@@ -80,7 +80,7 @@ impl Handle {
     /// [`min_hold`](crate::Acquire::min_hold), or the lock for [`keep_warm`](crate::Acquire::keep_warm) in this
     /// process. A caller that `waits` gets its outcome, or `None` if the lock stays, and the driver need not know.
     pub(crate) fn release(&self, hold: &LeaseState, ends_well: bool, waits: bool) -> Releasing {
-        if !hold.part() {
+        if !hold.parted.take() {
             return waits.then(|| oneshot::channel().1);
         }
         let now = self.now();
@@ -93,7 +93,7 @@ impl Handle {
         }
         let (reply, answer) = waits.then(oneshot::channel).unzip();
         // No caller has relied on a lock that none has picked up, so no delay need be kept.
-        let in_time = hold.take_back() || in_time;
+        let in_time = hold.claim.take() || in_time;
         let (request, attempt) = (self.next_request(), hold.attempt);
         self.claim(hold);
         self.send(Request::Release { request, attempt, in_time, ends_well, reply });
@@ -102,7 +102,7 @@ impl Handle {
 
     /// Gives a lock up and keeps its key, which stays until it expires.
     pub(crate) fn forget(&self, hold: &LeaseState) {
-        if hold.part() {
+        if hold.parted.take() {
             hold.give_up(self.now());
             self.claim(hold);
             let attempt = hold.attempt;
@@ -248,7 +248,7 @@ impl Callers {
         let now = self.clock.now();
         self.telemetry.outlet.lost(hold.held(now), &reason);
         hold.end(now, reason);
-        if hold.take_back() {
+        if hold.claim.take() {
             // No caller works under it, so its keys need not stay.
             machine.handle_release(now, None, attempt, true);
         }

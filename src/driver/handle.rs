@@ -188,7 +188,7 @@ impl Handle {
         let lend = |lent: &_| Arc::new(LeaseState::lent(lent, resource.clone(), now));
         let hold = self.0.idle_locks.take(key, terms, now, lend)?;
         // Unless the client is being shut down at this moment.
-        if !hold.pick_up() {
+        if !hold.claim.take() {
             return None;
         }
         if WATCHED {

@@ -34,14 +34,14 @@ pub(crate) struct LeaseState {
     pub(crate) resource: Arc<str>,
     pub(super) kind: KindName,
     acquired_at: Instant,
-    /// The guard was picked up by its caller, or taken back because it was not.
-    claim: Latch,
-    /// The guard is gone.
-    parted: Latch,
+    /// The guard is no longer on its way: its caller has picked it up, or the driver has taken it back.
+    pub(super) claim: Latch,
+    /// The guard is gone, for whatever reason.
+    pub(crate) parted: Latch,
     /// The deadline is the end of the keep-alive: extensions move it no further.
-    last: Latch,
+    pub(crate) last_extension: Latch,
     /// Another client has asked for the lock.
-    asked: Latch,
+    pub(crate) asked: Latch,
     /// Its place on the shelf, if the shelf has lent it to the guard.
     pub(super) lent: Option<Arc<OnShelf>>,
     deadline: AtomicDeadline,
@@ -78,10 +78,10 @@ impl LeaseState {
             resource,
             kind,
             acquired_at: now,
-            claim: Latch::new(),
-            parted: Latch::new(),
-            last: Latch::new(),
-            asked: Latch::new(),
+            claim: Latch::default(),
+            parted: Latch::default(),
+            last_extension: Latch::default(),
+            asked: Latch::default(),
             lent: None,
             deadline: AtomicDeadline::new(deadline),
             watch: Mutex::new(Watch::Held(Watchers::default())),
@@ -108,7 +108,7 @@ impl LeaseState {
     /// deadline.
     pub(crate) fn hand_on(&self, now: Instant, next: &Self) {
         // An extension may have been won since `next` was made.
-        next.extend(self.deadline(), self.is_deadline_final());
+        next.extend(self.deadline(), self.last_extension.is_taken());
         self.end(now, LossReason::Downgraded);
     }
 
@@ -145,14 +145,9 @@ impl LeaseState {
     pub(crate) fn extend(&self, to: Instant, is_last: bool) -> bool {
         let extended = self.deadline.extend(to);
         if extended && is_last {
-            self.last.take();
+            self.last_extension.take();
         }
         extended
-    }
-
-    /// Returns whether the deadline is the end of the keep-alive.
-    pub(crate) fn is_deadline_final(&self) -> bool {
-        self.last.is_taken()
     }
 
     /// Ends the hold, for the driver. The first reason is kept.
@@ -170,32 +165,12 @@ impl LeaseState {
         }
     }
 
-    /// Marks the guard as gone, for whatever reason. Returns `true` once.
-    pub(crate) fn part(&self) -> bool {
-        self.parted.take()
-    }
-
     /// Ends the hold, for the guard: it is released, dropped or forgotten. Returns `false` if it
     /// had already lapsed.
     pub(crate) fn give_up(&self, now: Instant) -> bool {
         let in_time = self.check(now).is_ok();
         self.end(now, if in_time { LossReason::Released } else { LossReason::Lapsed });
         in_time
-    }
-
-    /// Marks the guard as received by its caller. Returns `false` if the driver has taken it back meanwhile.
-    pub(crate) fn pick_up(&self) -> bool {
-        self.claim.take()
-    }
-
-    /// Takes the guard back, for the driver. Returns `false` if its caller has it.
-    pub(crate) fn take_back(&self) -> bool {
-        self.claim.take()
-    }
-
-    /// Returns whether the guard is no longer on its way: its caller has it, or it was taken back.
-    pub(crate) fn is_picked_up(&self) -> bool {
-        self.claim.is_taken()
     }
 
     /// Returns the outcome of a release for the guard. `answer` is the driver's, and `None` if it
@@ -223,14 +198,9 @@ impl LeaseState {
         self.waiters().inspect(|waiters| waiters.notify_waiters());
     }
 
-    /// Returns whether another client has asked for the lock.
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.asked.is_taken()
-    }
-
     /// Completes when another client has asked for the lock, or the hold is over; at once if either is already true.
     pub(crate) async fn wanted(&self) {
-        self.over_or(|| self.is_wanted()).await;
+        self.over_or(|| self.asked.is_taken()).await;
     }
 
     /// Completes when the hold is over, or when this is so; at once if either is already true.
@@ -264,7 +234,7 @@ impl LeaseState {
         // between the end of the hold and its reason: no time after the look was protected.
         let at = if reason == LossReason::Lapsed { self.deadline().min(at) } else { at };
         let (resource, held_for) = (self.resource.clone(), at.since(self.acquired_at));
-        let at_max_hold = reason == LossReason::Lapsed && self.is_deadline_final();
+        let at_max_hold = reason == LossReason::Lapsed && self.last_extension.is_taken();
         Lost { resource, reason, held_for, at_max_hold }
     }
 

@@ -46,7 +46,7 @@ impl<K: Kind> Guard<Writing<K>> {
         let to = Arc::new(hold.successor());
         let mut reader = Guard::<Reading>::new(driver.clone(), to.clone(), None, None);
         // This one has nothing to release any more: the other does that from now on.
-        hold.part();
+        hold.parted.take();
         let error = match driver.hand_on(hold.clone(), to).await {
             Ok(Ok(_)) => return Ok(reader),
             Ok(Err(error)) => error,

@@ -70,7 +70,7 @@ impl<K: Kind> Lease<K> {
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.driver.claim(&self.hold);
-        self.hold.is_wanted()
+        self.hold.asked.is_taken()
     }
 
     /// Completes when another client waits for this lock, and has asked for it: end the work where that suits

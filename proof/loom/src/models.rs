@@ -103,7 +103,7 @@ fn an_end_is_final_whatever_else_is_going_on() {
 #[test]
 fn a_guard_in_transit_is_delivered_or_taken_back_and_never_both() {
     every_order(|| {
-        let latch = Arc::new(Latch::new());
+        let latch = Arc::new(Latch::default());
         let theirs = latch.clone();
         let caller = thread::spawn(move || theirs.take());
         let driver = latch.take();

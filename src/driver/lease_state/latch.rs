@@ -4,20 +4,16 @@
 // From std here, and from loom where `proof/loom` tries every order of events on this file.
 use super::atomic::{AtomicBool, Ordering};
 
-#[derive(Debug)]
-pub(super) struct Latch(AtomicBool);
+#[derive(Debug, Default)]
+pub(crate) struct Latch(AtomicBool);
 
 impl Latch {
-    pub(super) fn new() -> Self {
-        Self(AtomicBool::new(false))
-    }
-
     /// Returns `true` once, to the first caller.
-    pub(super) fn take(&self) -> bool {
+    pub(crate) fn take(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }
 
-    pub(super) fn is_taken(&self) -> bool {
+    pub(crate) fn is_taken(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 }

@@ -16,8 +16,8 @@ fn hold_until(millis: u64) -> LeaseState {
 #[test]
 fn a_guard_is_picked_up_or_taken_back_by_the_first_that_comes() {
     let (early, late) = (hold_until(100), hold_until(100));
-    assert!(!early.is_picked_up() && early.pick_up() && early.is_picked_up());
-    assert!(!early.take_back() && late.take_back() && !late.pick_up());
+    assert!(!early.claim.is_taken() && early.claim.take() && early.claim.is_taken());
+    assert!(!early.claim.take() && late.claim.take() && !late.claim.take());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_first_reason_of_a_loss_stands() {
 fn a_lapse_at_max_hold_differs_from_any_other() {
     let (kept, unconfirmed) = (hold_until(100), hold_until(100));
     assert!(kept.extend(at(200), true) && unconfirmed.extend(at(200), false));
-    assert!(kept.is_deadline_final() && !unconfirmed.is_deadline_final());
+    assert!(kept.last_extension.is_taken() && !unconfirmed.last_extension.is_taken());
     let text = |hold: &LeaseState| hold.check(at(200)).unwrap_err().to_string();
     assert_eq!(text(&kept), "lost \"r\" 200 ms after it was acquired: it has reached its max_hold");
     let lapsed = "lost \"r\" 200 ms after it was acquired: its deadline has passed";
@@ -158,9 +158,9 @@ fn what_is_handed_on_keeps_its_time_and_ends_for_those_before() {
     assert!(hold.extend(at(200), true), "won after the call, and before the driver saw it");
     hold.hand_on(at(40), &next);
     assert_eq!(hold.check(at(50)).unwrap_err().reason, LossReason::Downgraded);
-    assert_eq!((next.deadline(), next.is_deadline_final()), (at(200), true));
+    assert_eq!((next.deadline(), next.last_extension.is_taken()), (at(200), true));
     assert_eq!(next.held(at(50)).held, at(50).since(at(0)), "from the win on");
-    assert!(!next.take_back(), "no shutdown takes it back as one that no caller has");
+    assert!(!next.claim.take(), "no shutdown takes it back as one that no caller has");
 }
 
 #[test]
@@ -180,14 +180,14 @@ async fn an_ask_is_seen_by_a_task_that_waited_and_by_one_that_comes_late() {
         async move { hold.wanted().await }
     });
     tokio::task::yield_now().await;
-    assert!(!hold.is_wanted() && !waiter.is_finished());
+    assert!(!hold.asked.is_taken() && !waiter.is_finished());
     hold.want();
     waiter.await.unwrap();
     hold.wanted().await;
-    assert!(hold.is_wanted() && hold.check(at(40)).is_ok(), "it is held all the same");
+    assert!(hold.asked.is_taken() && hold.check(at(40)).is_ok(), "it is held all the same");
     assert!(hold.lost().now_or_never().is_none(), "and not lost");
     hold.end(at(50), LossReason::Released);
-    assert!(hold.is_wanted(), "once and for all");
+    assert!(hold.asked.is_taken(), "once and for all");
 }
 
 #[tokio::test]
