@@ -8,7 +8,6 @@ use crate::kind::{Kind, Unfenced};
 use crate::redlock::Redlock;
 use quorumlock_core::coordinator::{NotAdopted, RequestId};
 use quorumlock_core::quorum::Nanos;
-use std::fmt;
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -180,11 +179,7 @@ impl<K: Kind> Future for AdoptFuture<K> {
     }
 }
 
-impl<K: Kind> fmt::Debug for AdoptFuture<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdoptFuture").finish_non_exhaustive()
-    }
-}
+debug_fields!({ K: Kind } AdoptFuture<K>);
 
 /// A lock that was not adopted. Unless its keys are gone, the value may be used again.
 #[derive(Error)]

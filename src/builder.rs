@@ -13,7 +13,6 @@ use crate::options::Options;
 use crate::own_thread;
 use crate::redlock::Redlock;
 use quorumlock_core::coordinator::Random;
-use std::fmt;
 use std::sync::Arc;
 use tokio::runtime::Handle as Runtime;
 
@@ -242,15 +241,14 @@ impl RedlockBuilder {
     }
 }
 
-impl fmt::Debug for RedlockBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedlockBuilder")
-            .field("nodes", &self.lists.nodes.len())
-            .field("joint_with", &self.lists.joint_with.len())
-            .field("options", &self.options)
-            .finish_non_exhaustive()
+debug_fields!(
+    RedlockBuilder,
+    builder {
+        nodes: builder.lists.nodes.len(),
+        joint_with: builder.lists.joint_with.len(),
+        options: builder.options,
     }
-}
+);
 
 #[cfg(all(test, feature = "embedded"))]
 impl RedlockBuilder {

@@ -1,5 +1,6 @@
-//! `Debug` of an error is its `Display`: it is what a `main` that returns the error prints, and `unwrap`.
+//! `Debug` that is not derived.
 
+/// `Debug` of an error is its `Display`: it is what a `main` that returns the error prints, and `unwrap`.
 macro_rules! debug_is_display {
     ($($({ $($of:tt)+ })? $error:ty),+ $(,)?) => {$(
         impl $(<$($of)+>)? std::fmt::Debug for $error {
@@ -8,4 +9,23 @@ macro_rules! debug_is_display {
             }
         }
     )+};
+}
+
+/// `Debug` shows these fields, and two dots for the rest: a token, or what cannot be shown.
+macro_rules! debug_fields {
+    (
+        $({ $($of:tt)+ })? $name:ident $(<$arg:ident>)?
+        $(, $this:ident { $($field:ident: $value:expr),+ $(,)? })?
+    ) => {
+        impl $(<$($of)+>)? std::fmt::Debug for $name $(<$arg>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut shown = f.debug_struct(stringify!($name));
+                $(
+                    let $this = self;
+                    $(shown.field(stringify!($field), &$value);)+
+                )?
+                shown.finish_non_exhaustive()
+            }
+        }
+    };
 }

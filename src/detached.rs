@@ -9,7 +9,6 @@ use crate::kind::{Fenced, Kind, Numbered, Unfenced};
 use crate::options::Options;
 use crate::report::Escaped;
 use quorumlock_core::coordinator::{DetachedLock, Keys};
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -131,14 +130,10 @@ impl<K: Numbered> Detached<K> {
     }
 }
 
-/// Without the token, whose possessor owns the lock.
-impl<K: Kind> fmt::Debug for Detached<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Detached")
-            .field("resource", &self.resource)
-            .field("ttl", &self.ttl())
-            .field("kind", &K::NAME)
-            .field("token", &self.token())
-            .finish_non_exhaustive()
-    }
-}
+// Without the token, whose possessor owns the lock.
+debug_fields!({ K: Kind } Detached<K>, detached {
+    resource: detached.resource,
+    ttl: detached.ttl(),
+    kind: K::NAME,
+    token: detached.token(),
+});

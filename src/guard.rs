@@ -14,7 +14,6 @@ use crate::fencing::FencingToken;
 use crate::kind::{Detachable, Fenced, Kind, Numbered, Unfenced};
 use crate::released::Released;
 use quorumlock_core::quorum::Instant;
-use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -366,14 +365,10 @@ impl<K: Numbered> Lease<K> {
     }
 }
 
-impl<K: Kind> fmt::Debug for Lease<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lease")
-            .field("resource", &self.hold.resource)
-            .field("remaining", &self.remaining())
-            .field("kind", &K::NAME)
-            .field("token", &self.token)
-            .field("slot", &self.slot)
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!({ K: Kind } Lease<K>, lease {
+    resource: lease.hold.resource,
+    remaining: lease.remaining(),
+    kind: K::NAME,
+    token: lease.token,
+    slot: lease.slot,
+});

@@ -5,7 +5,6 @@ use crate::failure::{Closed, ReadyError, ShutdownError};
 use crate::lists::Resolved;
 use crate::options::Options;
 use quorumlock_core::status::Status;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle as Runtime;
@@ -144,8 +143,4 @@ impl Redlock {
     }
 }
 
-impl fmt::Debug for Redlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redlock").field("options", &self.setup.options).finish_non_exhaustive()
-    }
-}
+debug_fields!(Redlock, redlock { options: redlock.setup.options });

@@ -8,7 +8,6 @@ use crate::redlock::Redlock;
 use crate::released::Released;
 use crate::resource::Resources;
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -274,14 +273,7 @@ impl<K: Kind> Deref for ReentrantGuard<K> {
     }
 }
 
-impl<K: Kind> fmt::Debug for ReentrantGuard<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReentrantGuard")
-            .field("guard", &**self)
-            .field("hold_count", &self.hold_count())
-            .finish_non_exhaustive()
-    }
-}
+debug_fields!({ K: Kind } ReentrantGuard<K>, this { guard: **this, hold_count: this.hold_count() });
 
 #[cfg(test)]
 #[cfg(feature = "embedded")]

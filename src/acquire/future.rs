@@ -10,7 +10,6 @@ use crate::resource::Resources;
 use crate::telemetry::Span;
 use quorumlock_core::coordinator::{AcquireRequest, RequestId, WATCHED};
 use quorumlock_core::quorum::{Instant, Nanos};
-use std::fmt;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -81,11 +80,7 @@ impl<G: Held> Future for AcquireFuture<G> {
     }
 }
 
-impl<G: Held> fmt::Debug for AcquireFuture<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AcquireFuture").finish_non_exhaustive()
-    }
-}
+debug_fields!({ G: Held } AcquireFuture<G>);
 
 /// How an acquisition asks for its guard.
 pub trait Asking<G: Held>: Send + Unpin + 'static {

@@ -5,7 +5,6 @@ use super::{Election, Leader};
 use crate::driver::{Listening, runtime};
 use crate::inspect::{InspectError, LockState};
 use futures_core::Stream;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -147,9 +146,4 @@ impl Stream for Leaders {
     }
 }
 
-impl fmt::Debug for Leaders {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let has_ended = self.looking.is_none();
-        f.debug_struct("Leaders").field("has_ended", &has_ended).finish_non_exhaustive()
-    }
-}
+debug_fields!(Leaders, leaders { has_ended: leaders.looking.is_none() });

@@ -2,7 +2,6 @@
 
 use super::shell::{Port, Shell};
 use crate::RedlockBuilder;
-use std::fmt;
 use std::future::{Ready, ready};
 use std::io;
 use std::sync::Arc;
@@ -206,11 +205,7 @@ const FIRST_UPTIME: Duration = Duration::from_secs(86_400);
 /// The capacity of a connection in memory while the other side does not read.
 const SOCKET_BUFFER: usize = 256 << 10;
 
-impl fmt::Debug for Master {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Master").field("url", &self.url()).finish_non_exhaustive()
-    }
-}
+debug_fields!(Master, master { url: master.url });
 
 impl Drop for Master {
     fn drop(&mut self) {

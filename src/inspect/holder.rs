@@ -180,18 +180,17 @@ impl Inspection {
     }
 }
 
-/// Leaves out the token, which must stay private: with it, the lock could be released.
-impl fmt::Debug for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Holder")
-            .field("label", &self.label())
-            .field("remaining", &self.remaining)
-            .field("readers", &self.readers)
-            .field("is_this_client", &self.is_ours)
-            .field("is_idle", &self.is_idle)
-            .finish_non_exhaustive()
+// Leaves out the token, which must stay private: with it, the lock could be released.
+debug_fields!(
+    Holder,
+    holder {
+        label: holder.label(),
+        remaining: holder.remaining,
+        readers: holder.readers,
+        is_this_client: holder.is_ours,
+        is_idle: holder.is_idle,
     }
-}
+);
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -44,7 +44,7 @@ fn doors<K: Kind>(handle: &Reentrant<K>) -> usize {
     handle.doors.lock().unwrap().len()
 }
 
-fn invalid<T: fmt::Debug>(result: Result<T, ReentrantError>) -> InvalidSetting {
+fn invalid<T: std::fmt::Debug>(result: Result<T, ReentrantError>) -> InvalidSetting {
     match result {
         Err(ReentrantError::NotAcquired(AcquireError::InvalidSetting(invalid))) => invalid,
         other => panic!("{other:?}"),

@@ -183,11 +183,7 @@ impl Stream for LockList {
     }
 }
 
-impl fmt::Debug for LockList {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LockList").field("problems", &self.problems).finish_non_exhaustive()
-    }
-}
+debug_fields!(LockList, list { problems: list.problems });
 
 impl ListedLock {
     /// Returns the locked resource, without the prefix of the keys; of a permit, the name of its
