@@ -229,7 +229,7 @@ pub(crate) struct Terms {
 
 impl Terms {
     fn new(redlock: Redlock, resources: Resources) -> Self {
-        let options = redlock.options();
+        let options = &redlock.setup.options;
         Self {
             ttl: options.ttl,
             lock_delay: options.lock_delay,
@@ -245,7 +245,7 @@ impl Terms {
     }
 
     fn request(&self, is_fenced: bool) -> Result<AcquireRequest, InvalidSetting> {
-        let options = self.redlock.options();
+        let options = &self.redlock.setup.options;
         options.check_may_acquire()?;
         options.check_resources(self.resources.names())?;
         if let Resources::AnyOf(pool) = &self.resources {

@@ -62,8 +62,8 @@ impl<K: Kind> Drop for Adopt<K> {
     fn drop(&mut self) {
         let Some(detached) = self.detached.take() else { return };
         let adopting = self.adopting;
-        if adopting.is_some() || detached.check(self.redlock.options()).is_ok() {
-            self.redlock.driver().give_back(detached.lock, adopting);
+        if adopting.is_some() || detached.check(&self.redlock.setup.options).is_ok() {
+            self.redlock.driver.give_back(detached.lock, adopting);
         }
     }
 }
@@ -89,7 +89,7 @@ impl<K: Kind> Adopt<K> {
     /// [`Acquire::keep_alive`](crate::Acquire::keep_alive); the builder's
     /// [`max_hold`](crate::RedlockBuilder::max_hold) counts from the start of this call's extension.
     pub fn keep_alive(mut self) -> Self {
-        self.keep_alive = Some(Nanos::of(self.redlock.options().max_hold));
+        self.keep_alive = Some(Nanos::of(self.redlock.setup.options.max_hold));
         self
     }
 
@@ -107,7 +107,7 @@ impl<K: Kind> Adopt<K> {
         let outcome = match adopt.ask(reply) {
             Ok(resource) => match (&mut answer).await {
                 Ok(answer) => adopt.picked_up(resource, answer),
-                Err(_) => Err(adopt.redlock.driver().closed().into()),
+                Err(_) => Err(adopt.redlock.driver.closed().into()),
             },
             Err(invalid) => Err(invalid.into()),
         };
@@ -119,7 +119,7 @@ impl<K: Kind> Adopt<K> {
     /// Sends the request, and returns the resource.
     fn ask(&mut self, reply: oneshot::Sender<AdoptResult>) -> Result<Arc<str>, InvalidSetting> {
         let Some(detached) = &self.detached else { return Ok("".into()) };
-        let (driver, options) = (self.redlock.driver(), self.redlock.options());
+        let (driver, options) = (&self.redlock.driver, &self.redlock.setup.options);
         detached.check(options)?;
         if let Some(keep_alive) = self.keep_alive {
             options.check_max_hold("keep_alive_for", keep_alive.span(), detached.ttl())?;
@@ -144,7 +144,7 @@ impl<K: Kind> Adopt<K> {
             Err(NotAdopted::HeldHere) => HeldHere { resource }.into(),
             Err(NotAdopted::Lost(reason)) => TooLate { resource, reason }.into(),
             Err(NotAdopted::Unconfirmed(nodes)) => {
-                Unadopted { resource, nodes, quorum: self.redlock.masters().1 }.into()
+                Unadopted { resource, nodes, quorum: self.redlock.setup.masters.1 }.into()
             }
         })
     }

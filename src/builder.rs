@@ -204,7 +204,7 @@ impl RedlockBuilder {
         };
         let (redlock, connected) = own_thread::begin(own_thread, begin)?;
         connected.await.map_err(|_| Closed::ENDED)??;
-        redlock.driver().in_use();
+        redlock.driver.in_use();
         Ok(redlock)
     }
 

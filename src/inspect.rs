@@ -45,13 +45,13 @@ impl Redlock {
     /// Safe: it changes nothing.
     pub async fn inspect(&self, resource: impl AsRef<str>) -> Result<Inspection, InspectError> {
         let resource: Arc<str> = resource.as_ref().into();
-        self.options().check_resource(&resource)?;
-        let key = self.options().key(&resource);
-        let readers = self.options().beside(&resource).readers;
-        let waitlist = self.options().waitlist(&key);
+        self.setup.options.check_resource(&resource)?;
+        let key = self.setup.options.key(&resource);
+        let readers = self.setup.options.beside(&resource).readers;
+        let waitlist = self.setup.options.waitlist(&key);
         let beside = Some(Beside { readers, waitlist });
         let mut found = self.ask_about(resource, &key, beside).await?;
-        let own = self.driver().downgrade().own(vec![key]).await;
+        let own = self.driver.downgrade().own(vec![key]).await;
         found.learn(&own, 0);
         Ok(found)
     }
@@ -64,14 +64,17 @@ impl Redlock {
         beside: Option<Beside>,
     ) -> impl Future<Output = Result<Inspection, Closed>> {
         let (key, name) = (key.clone(), key.clone());
-        let asked = self.driver().ask(move |machine, now, request| {
+        let asked = self.driver.ask(move |machine, now, request| {
             machine.handle_question(now, Question::inspect(request, &name, beside.as_ref()));
         });
         async move {
-            let Event::Inspected { nodes, waiting, .. } = self.driver().answer(asked).await? else {
+            let Event::Inspected { nodes, waiting, .. } = self.driver.answer(asked).await? else {
                 return Err(Closed::ENDED);
             };
-            Ok(Inspection { waiting, ..Inspection::new(resource, key, nodes, self.masters().1) })
+            Ok(Inspection {
+                waiting,
+                ..Inspection::new(resource, key, nodes, self.setup.masters.1)
+            })
         }
     }
 }

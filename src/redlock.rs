@@ -2,12 +2,9 @@
 
 use crate::driver::{Handle, Setup};
 use crate::failure::{Closed, ReadyError, ShutdownError};
-use crate::lists::Resolved;
-use crate::options::Options;
 use quorumlock_core::status::Status;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::Handle as Runtime;
 
 /// A coordinator for one set of masters. Clones share it.
 ///
@@ -85,8 +82,8 @@ impl Redlock {
     ///
     /// Safe: it changes nothing.
     pub async fn status(&self) -> Result<Status, Closed> {
-        let status = self.driver().look(|machine, now| machine.masters().status(now));
-        self.driver().answer(status).await
+        let status = self.driver.look(|machine, now| machine.masters().status(now));
+        self.driver.answer(status).await
     }
 
     /// Waits until a quorum of each list may vote, for at most `within`. Intended for the start of
@@ -122,24 +119,7 @@ impl Redlock {
     ///
     /// Safe: it changes nothing.
     pub async fn wait_until_ready(&self, within: Duration) -> Result<(), ReadyError> {
-        Ok(self.driver().answer(self.driver().ready(within)).await??)
-    }
-
-    pub(crate) fn options(&self) -> &Options {
-        &self.setup.options
-    }
-
-    pub(crate) fn masters(&self) -> &Resolved {
-        &self.setup.masters
-    }
-
-    /// Returns the runtime of the client's own thread, if it has one.
-    pub(crate) fn own_runtime(&self) -> Option<&Runtime> {
-        self.setup.own_runtime.as_ref()
-    }
-
-    pub(crate) const fn driver(&self) -> &Handle {
-        &self.driver
+        Ok(self.driver.answer(self.driver.ready(within)).await??)
     }
 }
 

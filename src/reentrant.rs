@@ -156,7 +156,7 @@ type Entered<K> = Result<ReentrantGuard<K>, ReentrantError>;
 async fn enter<K: Kind>(acquire: Acquire<ReentrantGuard<K>>) -> Entered<K> {
     let (doors, acquire) = acquire.into_parts();
     // Not in a fork of the client's process.
-    acquire.terms.redlock.driver().here().map_err(AcquireError::from)?;
+    acquire.terms.redlock.driver.here().map_err(AcquireError::from)?;
     let door = Door::of(&doors, acquire.terms.resources.shown());
     let mut hold = door.hold.lock().await;
     if let Some(outermost) = hold.upgrade() {

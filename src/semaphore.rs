@@ -2,8 +2,7 @@
 
 use crate::acquire::Acquire;
 use crate::guard::{Guard, Lease};
-use crate::inspect::InspectError;
-use crate::inspect::Inspection;
+use crate::inspect::{InspectError, Inspection};
 use crate::kind::Permitted;
 use crate::redlock::Redlock;
 use crate::resource::{Pool, Resources};
@@ -60,7 +59,7 @@ impl Redlock {
     /// ```
     #[doc(alias("acquire_many", "rate_limit"))]
     pub fn semaphore(&self, name: impl AsRef<str>, permits: usize) -> Semaphore {
-        let (resource, options) = (Arc::from(name.as_ref()), self.options());
+        let (resource, options) = (Arc::from(name.as_ref()), &self.setup.options);
         let count = u8::try_from(permits).unwrap_or(Slots::MOST).min(Slots::MOST);
         let names = (0..count).map(|slot| options.slot(&resource, slot));
         let slots = Slots::new(options.slots_channel(&resource), names);
@@ -118,8 +117,8 @@ impl Semaphore {
     ///
     /// Safe: it changes nothing.
     pub async fn available_permits(&self) -> Result<usize, InspectError> {
-        self.pool.check(self.redlock.options())?;
-        let (driver, keys) = (self.redlock.driver(), self.pool.slots.names().to_vec());
+        self.pool.check(&self.redlock.setup.options)?;
+        let (driver, keys) = (&self.redlock.driver, self.pool.slots.names().to_vec());
         let asked = driver.ask(move |machine, now, request| {
             machine.handle_question(now, Question::look(request, &keys, None));
         });
@@ -149,11 +148,11 @@ impl Semaphore {
     /// Safe: it changes nothing.
     pub async fn inspect(&self) -> Result<Vec<Inspection>, InspectError> {
         let Pool { resource, slots, .. } = &*self.pool;
-        self.pool.check(self.redlock.options())?;
+        self.pool.check(&self.redlock.setup.options)?;
         // All of them are asked at once.
         let ask = |key| self.redlock.ask_about(resource.clone(), key, None);
         let asked: Vec<_> = slots.names().iter().map(ask).collect();
-        let own = self.redlock.driver().downgrade().own(slots.names().to_vec());
+        let own = self.redlock.driver.downgrade().own(slots.names().to_vec());
         let mut permits = Vec::with_capacity(asked.len());
         for (slot, found) in (0..).zip(asked) {
             permits.push(found.await?.at_slot(Some(slot)));

@@ -114,7 +114,7 @@ impl Terms {
     fn ask(&self, terms: AcquireRequest, kind: KindName) -> Waiting {
         let is_candidate = self.label.as_ref().is_some_and(|label| label.is_candidate());
         let kind = if is_candidate { KindName::Leader } else { kind };
-        let (driver, resource) = (self.redlock.driver().clone(), self.resources.shown());
+        let (driver, resource) = (self.redlock.driver.clone(), self.resources.shown());
         let (reply, answer) = oneshot::channel();
         let (request, began) = (driver.next_request(), driver.now());
         let is_shared = matches!(self.resources, Resources::Read(_));
@@ -179,7 +179,7 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
                 Err(invalid) => {
                     let error = AcquireError::from(invalid);
                     if WATCHED {
-                        let (driver, resource) = (terms.redlock.driver(), terms.resources.shown());
+                        let (driver, resource) = (&terms.redlock.driver, terms.resources.shown());
                         let (span, answer) = (Span::none(), Some(Err(&error)));
                         driver.outlet().ended(&span, &resource, Duration::ZERO, answer);
                     }
@@ -190,7 +190,7 @@ impl<K: Kind, G: Held<Guard = Guard<K>, Kind = K, Error = AcquireError>> Asking<
             if let Some(warm) = request.warm_terms() {
                 // A task that has its lock at once, again and again, lets others run all the same.
                 ready!(pin!(consume_budget()).poll(cx));
-                let (driver, resource) = (terms.redlock.driver(), terms.resources.shown());
+                let (driver, resource) = (&terms.redlock.driver, terms.resources.shown());
                 if let Some(hold) = driver.take_idle(request.keys.first(), &resource, &warm) {
                     let guard = Guard::new(driver.clone(), hold, None, None);
                     *self = Self::Done;

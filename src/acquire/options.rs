@@ -79,7 +79,7 @@ impl<G: Held> Acquire<G> {
     /// you to look at [`lost`](crate::Lease::lost) or [`check`](crate::Lease::check).
     #[doc(alias("watchdog", "heartbeat", "auto_renew", "auto_extend"))]
     pub fn keep_alive(mut self) -> Self {
-        self.terms.keep_alive = Some(Nanos::of(self.terms.redlock.options().max_hold));
+        self.terms.keep_alive = Some(Nanos::of(self.terms.redlock.setup.options.max_hold));
         self
     }
 

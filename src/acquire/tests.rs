@@ -161,7 +161,7 @@ mod answered {
     async fn won(redlock: &Redlock) -> Won {
         let terms = redlock.acquire("r").terms.request(false).unwrap();
         let (reply, answer) = oneshot::channel();
-        let driver = redlock.driver().clone();
+        let driver = redlock.driver.clone();
         let (request, kind) = (driver.next_request(), crate::kind_name::KindName::Plain);
         let (resource, span, theirs) = ("r".into(), Span::none(), driver.clone());
         let caller = Caller { driver: theirs, resource, kind, span, ahead: None };

@@ -160,7 +160,7 @@ mod tests {
         let begun: Vec<_> = (0..1_000).map(|_| begin(&client)).collect();
         let mut acquires = Vec::new();
         while acquires.len() < begun.len() {
-            client.driver().in_use();
+            client.driver.in_use();
             let taken = next(&mut inbox);
             assert!(taken[0] == "another" && taken.len() <= 1 + BATCH, "{taken:?}");
             acquires.extend_from_slice(&taken[1..]);
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(next(&mut inbox), ["0"]);
         let second = begin(&client);
         drop(first);
-        client.driver().in_use();
+        client.driver.in_use();
         drop(second);
         let _third = begin(&client);
         assert_eq!(next(&mut inbox), ["not 0", "another", "not 1", "1 has gone", "2"]);

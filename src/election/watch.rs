@@ -29,14 +29,14 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(election: Election) -> Self {
-        let terms = Terms::new(election.acquire.terms.redlock.options().quarantine());
+        let terms = Terms::new(election.acquire.terms.redlock.setup.options.quarantine());
         let pause = Duration::ZERO;
         Self { election, terms, ear: Arc::default(), listening: None, pause }
     }
 
     /// Looks until there is news.
     pub(crate) async fn news(&mut self) -> Result<Option<Leader>, InspectError> {
-        if self.election.acquire.terms.redlock.own_runtime().is_none() {
+        if self.election.acquire.terms.redlock.setup.own_runtime.is_none() {
             runtime::check("observe()", [])?;
         }
         loop {
@@ -51,12 +51,12 @@ impl Watch {
     /// in a fork, where the look fails.
     async fn pause(&self) -> bool {
         let redlock = &self.election.acquire.terms.redlock;
-        if self.pause.is_zero() || !redlock.driver().is_here() {
+        if self.pause.is_zero() || !redlock.driver.is_here() {
             return false;
         }
         let (pause, ear) = (self.pause, self.ear.clone());
         let listening = async move { timeout(pause, ear.notified()).await.is_ok() };
-        match redlock.own_runtime() {
+        match &redlock.setup.own_runtime {
             None => listening.await,
             // The runtime that has a timer. Once it has ended, the next look fails.
             Some(runtime) => runtime.spawn(listening).await.unwrap_or(false),
@@ -75,8 +75,8 @@ impl Watch {
         self.pause = self.pause.clamp(SOON.min(longest), longest);
         let inspection = redlock.inspect(name).await?;
         if self.listening.is_none() {
-            let channel = redlock.options().key(name);
-            self.listening = Some(redlock.driver().listen(channel, self.ear.clone()));
+            let channel = redlock.setup.options.key(name);
+            self.listening = Some(redlock.driver.listen(channel, self.ear.clone()));
         }
         // Masters are down or warming up, or the key is on its way.
         if *inspection.state() == LockState::Unclear {
@@ -84,7 +84,7 @@ impl Watch {
         }
         let leader = inspection.holder().and_then(Leader::of);
         let term = leader.as_ref().map(|leader| leader.term.as_u64());
-        let Some(news) = self.terms.see(redlock.driver().now(), term) else { return Ok(None) };
+        let Some(news) = self.terms.see(redlock.driver.now(), term) else { return Ok(None) };
         if news.is_some() {
             self.pause = longest;
         }

@@ -36,12 +36,12 @@ impl Redlock {
     pub async fn ask(&self, inspection: &Inspection) -> Result<usize, InspectError> {
         let all = inspection.holder().into_iter().flat_map(Holder::with_readers);
         let holders: Vec<Mark> = all.map(|holder| holder.value.clone()).collect();
-        let channel = inspection.channel(self.options());
+        let channel = inspection.channel(&self.setup.options);
         let key = inspection.key.clone();
-        let asked = self.driver().ask(move |machine, now, request| {
+        let asked = self.driver.ask(move |machine, now, request| {
             machine.handle_ask(now, request, (&key, &channel), &holders);
         });
-        let Event::Asked { heard, .. } = self.driver().answer(asked).await? else { return Ok(0) };
+        let Event::Asked { heard, .. } = self.driver.answer(asked).await? else { return Ok(0) };
         Ok(usize::try_from(heard).unwrap_or(usize::MAX))
     }
 
@@ -136,7 +136,7 @@ impl Redlock {
         let take_away = |holder: &Holder| {
             let (key, readers) = (inspection.key.clone(), readers.clone());
             let value = holder.value.clone();
-            self.driver().ask(move |machine, now, request| {
+            self.driver.ask(move |machine, now, request| {
                 let question = Question::force_release(request, &key, readers.as_deref(), value);
                 machine.handle_question(now, question);
             })
@@ -144,7 +144,7 @@ impl Redlock {
         let answers: Vec<_> = holders.iter().map(take_away).collect();
         let mut reports = Vec::new();
         for answer in answers {
-            let Event::ForceReleased { result, .. } = self.driver().answer(answer).await? else {
+            let Event::ForceReleased { result, .. } = self.driver.answer(answer).await? else {
                 return Err(Closed::ENDED.into());
             };
             reports = result.map_err(InspectError::Unconfirmed)?;

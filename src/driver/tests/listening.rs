@@ -26,7 +26,7 @@ async fn a_listener_hears_each_release_of_what_was_held_for_long() {
     let (masters, redlock) = five_and_client().await;
     let other = connect(masters.builder()).await;
     let ear = Arc::new(Notify::new());
-    let listening = redlock.driver().listen(KEY.into(), ear.clone());
+    let listening = redlock.driver.listen(KEY.into(), ear.clone());
     settle().await;
     assert!(heard(&ear), "the first message may have been missed");
     settle().await;
@@ -46,7 +46,7 @@ async fn a_listener_hears_again_after_any_master_has_come_and_gone() {
     let builder = || masters.builder().restart_guard(RestartGuard::Off);
     let (redlock, other) = (connect(builder()).await, connect(builder()).await);
     let ear = Arc::new(Notify::new());
-    let _listening = redlock.driver().listen(KEY.into(), ear.clone());
+    let _listening = redlock.driver.listen(KEY.into(), ear.clone());
     for master in masters.iter() {
         settle().await;
         for is_up in [false, true] {
@@ -67,7 +67,7 @@ async fn a_listener_hears_again_after_any_master_has_come_and_gone() {
 async fn a_listener_looks_for_itself_once_the_client_is_shut_down() {
     let (_masters, redlock) = five_and_client().await;
     let notify = Arc::new(Notify::new());
-    let _listening = redlock.driver().listen(KEY.into(), notify.clone());
+    let _listening = redlock.driver.listen(KEY.into(), notify.clone());
     notify.notified().await;
     redlock.shutdown().await.unwrap();
     timeout(SECOND, notify.notified()).await.expect("a last message");

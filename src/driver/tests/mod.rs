@@ -157,7 +157,7 @@ impl Observed {
             polled
         }));
         connected.await.unwrap().unwrap();
-        redlock.driver().in_use();
+        redlock.driver.in_use();
         (redlock, observed)
     }
 

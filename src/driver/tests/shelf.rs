@@ -13,7 +13,7 @@ fn warm(redlock: &Redlock) -> Acquire {
 
 /// Counts the requests that have been numbered, one more each time: an acquire without the driver has no number.
 fn numbered(redlock: &Redlock) -> u64 {
-    redlock.driver().next_request().0
+    redlock.driver.next_request().0
 }
 
 /// Returns a client, and its guard of a lock that it has taken from the shelf.

@@ -62,15 +62,15 @@ impl Redlock {
     /// # Ok(()) }
     /// ```
     pub fn list(&self, prefix: impl Into<String>) -> LockList {
-        let (masters, membership) = self.masters();
+        let (masters, membership) = &self.setup.masters;
         let walk = Walk {
             masters: masters.clone(),
             membership: *membership,
-            options: self.options().clone(),
+            options: self.setup.options.clone(),
             prefix: prefix.into(),
             leftovers: false,
-            client: Some(self.driver().downgrade()),
-            own_thread: self.own_runtime().is_some(),
+            client: Some(self.driver.downgrade()),
+            own_thread: self.setup.own_runtime.is_some(),
         };
         LockList { walk: Some(Box::new(walk)), items: None, problems: Vec::new() }
     }

@@ -115,11 +115,11 @@ impl Redlock {
     /// Safe: if dropped, it closes its connections. Any keys that it has set by then expire
     /// in 2 s.
     pub async fn preflight(&self) -> Result<Preflight, WrongContext> {
-        if !self.driver().is_here() {
+        if !self.driver.is_here() {
             return Err(WrongContext::Forked { call: "preflight()" });
         }
-        let own_thread = self.own_runtime().is_some();
-        run(own_thread, self.masters(), self.options(), self.driver().clock()).await
+        let own_thread = self.setup.own_runtime.is_some();
+        run(own_thread, &self.setup.masters, &self.setup.options, self.driver.clock()).await
     }
 }
 

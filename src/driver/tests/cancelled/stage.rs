@@ -190,7 +190,7 @@ pub(super) async fn has_had(acquire: Acquire) {
 
 /// Takes the lock from the shelf. Where another client has waited for it lately, it is released first.
 pub(super) async fn lent(redlock: &Redlock) -> Guard {
-    let requests = || redlock.driver().next_request().0;
+    let requests = || redlock.driver.next_request().0;
     loop {
         let before = requests();
         let guard = warm(redlock).await.unwrap();

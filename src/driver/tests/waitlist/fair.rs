@@ -143,7 +143,7 @@ async fn stoppable(masters: &Masters) -> (Redlock, watch::Sender<bool>) {
         }
     });
     connected.await.unwrap().unwrap();
-    redlock.driver().in_use();
+    redlock.driver.in_use();
     (redlock, stop)
 }
 
