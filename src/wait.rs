@@ -171,33 +171,23 @@ macro_rules! without_error {
 without_error!(Lost, ());
 
 macro_rules! refusable {
-    ($([$($generics:tt)*] $error:ty, $refused:expr;)+) => {$(
-        impl<$($generics)*> Refusable for $error {
+    ($($refused:expr => $($({ $($of:tt)+ })? $error:ty),+;)+) => {$($(
+        impl $(<$($of)+>)? Refusable for $error {
             fn refused(refusal: WrongContext) -> Option<Self> {
                 $refused(refusal)
             }
         }
-    )+};
+    )+)+};
 }
 
 refusable! {
-    [] WrongContext, Some;
-    [] AcquireError, |refusal| Some(Self::from(refusal));
-    [] ConnectError, |refusal| Some(Self::from(refusal));
-    [] InspectError, |refusal| Some(Self::from(refusal));
-    [] ListError, |refusal| Some(Self::from(refusal));
-    [] PreflightError, |refusal| Some(Self::from(refusal));
-    [] ReadyError, |refusal| Some(Self::from(refusal));
-    [] ReentrantError, |refusal| Some(Self::from(AcquireError::from(refusal)));
-    [T] RunError<T>, |refusal| Some(Self::NotAcquired(AcquireError::from(refusal)));
-    [T, E] OnceError<T, E>, |refusal| Some(Self::from(AcquireError::from(refusal)));
-    [] Closed, |_| None;
-    [] ExtendError, |_| None;
-    [] Lost, |_| None;
-    [] ShutdownError, |_| None;
-    [K: Kind] AdoptError<K>, |_| None;
-    [G] DetachError<G>, |_| None;
-    [G] DowngradeError<G>, |_| None;
+    |refusal| Some(Self::from(refusal)) => WrongContext, AcquireError, ConnectError, InspectError,
+        ListError, PreflightError, ReadyError;
+    |refusal| Some(Self::from(AcquireError::from(refusal))) => ReentrantError,
+        { T, E } OnceError<T, E>;
+    |refusal| Some(Self::NotAcquired(AcquireError::from(refusal))) => { T } RunError<T>;
+    |_| None => Closed, ExtendError, Lost, ShutdownError, { K: Kind } AdoptError<K>,
+        { G } DetachError<G>, { G } DowngradeError<G>;
 }
 
 /// Returns the answer where async tasks run: a task that waits there holds up the others, and the task that it
