@@ -21,15 +21,15 @@ pub(crate) struct Requests {
 
 /// The ends that the driver has.
 pub(crate) struct Inbox {
-    acquires: Queue<LockRequest>,
-    others: Queue<Request>,
+    pub(super) acquires: Queue<LockRequest>,
+    pub(super) others: Queue<Request>,
     /// The task that requests wake.
     task: Option<Waker>,
     /// The next request wakes the task, which has found none.
     wakes: bool,
 }
 
-struct Queue<T> {
+pub(super) struct Queue<T> {
     receiver: UnboundedReceiver<T>,
     /// The requests that are handled next.
     taken: Vec<T>,
@@ -85,16 +85,6 @@ impl Inbox {
         self.acquires.taken.iter().any(|acquire| acquire.terms.fences.is_some())
     }
 
-    /// Returns what is handled now, before the acquires.
-    pub(crate) fn others(&mut self) -> Drain<'_, Request> {
-        self.others.taken.drain(..)
-    }
-
-    /// Returns the acquires that are handled now, at most [`BATCH`].
-    pub(crate) fn acquires(&mut self) -> Drain<'_, LockRequest> {
-        self.acquires.taken.drain(..)
-    }
-
     /// Returns the next acquire, and the next of all other requests.
     #[cfg(test)]
     pub(crate) fn try_recv(&mut self) -> (Option<LockRequest>, Option<Request>) {
@@ -106,6 +96,11 @@ impl<T> Queue<T> {
     /// Returns whether it is empty, and requests may still come.
     fn is_quiet(&self) -> bool {
         self.receiver.is_empty() && !self.receiver.is_closed()
+    }
+
+    /// Takes the requests that are handled next.
+    pub(super) fn drain(&mut self) -> Drain<'_, T> {
+        self.taken.drain(..)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>, most: usize) -> Poll<usize> {
@@ -137,12 +132,12 @@ mod tests {
         let Poll::Ready(_) = inbox.poll(&mut Context::from_waker(noop_waker_ref())) else {
             return Vec::new();
         };
-        let others = inbox.others().map(|request| match request {
+        let others = inbox.others.drain().map(|request| match request {
             Request::Cancel(RequestId(number)) => format!("not {number}"),
             _ => "another".into(),
         });
         let mut words: Vec<String> = others.collect();
-        words.extend(inbox.acquires().map(
+        words.extend(inbox.acquires.drain().map(
             |LockRequest { request: RequestId(number), acquirer, .. }| {
                 if acquirer.reply.is_closed() {
                     format!("{number} has gone")

@@ -175,10 +175,10 @@ impl Driver {
             if self.inbox.has_fenced() {
                 self.machine.handle_wall_clock(now, self.clock.wall_us());
             }
-            for request in self.inbox.others() {
+            for request in self.inbox.others.drain() {
                 self.callers.take(&mut self.machine, now, request);
             }
-            for asked in self.inbox.acquires() {
+            for asked in self.inbox.acquires.drain() {
                 self.callers.acquire(&mut self.machine, now, asked);
             }
             if self.callers.closing {
