@@ -148,11 +148,12 @@ impl Callers {
                     if let Some(acquirer) = self.waiting.acquirers.remove(&request) {
                         let Acquirer { caller, reply, .. } = acquirer;
                         let Caller { driver, resource, kind, .. } = caller;
-                        let hold = LeaseState::new(attempt, resource, kind, now, deadline);
+                        let hold = LeaseState::new(attempt, resource, kind, now, deadline).into();
                         let (token, slot) =
                             (ballot.map(FencingToken::of_win), machine.slot(attempt));
                         // The lock itself: if its caller does not pick it up, it is released.
-                        let lock = ReleaseOnDrop { driver, hold: self.holds.insert(hold) };
+                        let lock = ReleaseOnDrop { driver, hold: Arc::clone(&hold) };
+                        self.holds.keep(hold);
                         let _ = reply.send(Ok(Won { lock, token, slot }));
                     } else {
                         machine.handle_release(now, None, attempt, true);
@@ -250,7 +251,7 @@ impl Callers {
             self.answer_unready(machine, self.clock.now());
         }
         let lent = self.idle_locks.lent();
-        self.telemetry.end_turn(machine, self.holds.by_kind(), lent, || self.clock.now());
+        self.telemetry.end_turn(machine, &self.holds.by_kind, lent, || self.clock.now());
     }
 
     /// Answers the callers that need not wait until a quorum may vote any longer, and forgets callers that gave up.

@@ -174,9 +174,10 @@ impl Handle {
                 let took = now.since(began);
                 callers.telemetry.outlet.adopted(&resource, took, result.as_ref().err());
                 let adopted = result.map(|Adopted { attempt, deadline, is_last }| {
-                    let hold = LeaseState::new(attempt, resource, kind, now, deadline);
+                    let hold = Arc::new(LeaseState::new(attempt, resource, kind, now, deadline));
                     hold.extend(deadline, is_last);
-                    ReleaseOnDrop { driver, hold: callers.holds.insert(hold) }
+                    callers.holds.keep(hold.clone());
+                    ReleaseOnDrop { driver, hold }
                 });
                 let _ = reply.send(adopted);
             });

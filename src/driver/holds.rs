@@ -8,19 +8,12 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Holds {
     slots: Vec<Option<Arc<LeaseState>>>,
-    by_kind: ByKind,
+    pub(super) by_kind: ByKind,
 }
 
 impl Holds {
     pub(super) fn len(&self) -> usize {
         self.by_kind.iter().sum()
-    }
-
-    /// Holds a lock that was won.
-    pub(super) fn insert(&mut self, hold: LeaseState) -> Arc<LeaseState> {
-        let hold = Arc::new(hold);
-        self.keep(hold.clone());
-        hold
     }
 
     pub(super) fn keep(&mut self, hold: Arc<LeaseState>) {
@@ -43,10 +36,6 @@ impl Holds {
             self.slots.clear();
         }
         Some(hold)
-    }
-
-    pub(crate) const fn by_kind(&self) -> &ByKind {
-        &self.by_kind
     }
 
     fn count(&mut self, kind: KindName, change: isize) {
