@@ -83,13 +83,6 @@ impl Redlock {
 }
 
 impl RedlockBuilder {
-    /// Sets the client's clock. Not for a client that must count suspend.
-    #[cfg(feature = "embedded")]
-    pub(crate) const fn on_clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
-        self
-    }
-
     /// Sets how `rediss://` masters are verified, instead of by the platform's root certificates: a
     /// private authority, client certificates. Feature `tls`, whose [`rustls`](crate::rustls) is at
     /// hand.
@@ -252,6 +245,11 @@ debug_fields!(
 
 #[cfg(all(test, feature = "embedded"))]
 impl RedlockBuilder {
+    pub(crate) const fn on_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
     pub(crate) async fn connect_on(self, clock: Clock) -> Result<Redlock, ConnectError> {
         self.on_clock(clock).connect().await
     }

@@ -246,7 +246,8 @@ impl Masters {
 
     /// Returns a builder for a [`Redlock`] over these masters, however they are reached.
     pub fn builder(&self) -> RedlockBuilder {
-        let builder = Redlock::builder().on_clock(self.clock);
+        let mut builder = Redlock::builder();
+        builder.clock = self.clock;
         self.iter().fold(builder, |builder, master| master.add_to(builder))
     }
 
