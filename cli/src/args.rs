@@ -293,7 +293,7 @@ fn brief(arg: clap::Arg) -> clap::Arg {
 
 /// As it shows its help: that of a command has its own options and exit codes, and no others.
 fn shown() -> clap::Command {
-    let mut whole = definition().mut_args(brief).mut_subcommands(|command| {
+    let mut whole = Args::command().mut_args(brief).mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
         let details = long.split_once("\n\n").map(|(_, details)| format!("{details}\n\n"));
@@ -313,11 +313,6 @@ fn shown() -> clap::Command {
             arg.hide(is_everywhere)
         })
     })
-}
-
-/// As completions and manual are made from.
-pub(crate) fn definition() -> clap::Command {
-    Args::command()
 }
 
 /// Parses `10s`, `500ms`, `1m 30s`.

@@ -1,11 +1,12 @@
 //! Completions and manual pages, made from the definition of the command line.
 
-use crate::args::definition;
-use crate::args::{ELECT_ENVIRONMENT, ELECT_EXAMPLES, EXAMPLES, RUN_ENVIRONMENT, RUN_EXAMPLES};
+use crate::args::{
+    Args, ELECT_ENVIRONMENT, ELECT_EXAMPLES, EXAMPLES, RUN_ENVIRONMENT, RUN_EXAMPLES,
+};
 use crate::exit::codes;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use clap::Command;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -16,13 +17,13 @@ const NAME: &str = "quorumlock";
 /// Prints the completions for one shell on stdout.
 pub(crate) fn completions(shell: Shell) -> Result {
     let mut page = Vec::new();
-    clap_complete::generate(shell, &mut definition(), NAME, &mut page);
+    clap_complete::generate(shell, &mut Args::command(), NAME, &mut page);
     Output::plain(&String::from_utf8_lossy(&page))
 }
 
 /// Prints the manual of all commands, or of one.
 pub(crate) fn man(command: Option<&str>) -> Result {
-    let mut whole = definition();
+    let mut whole = Args::command();
     whole.build();
     let named = match command {
         None => &whole,

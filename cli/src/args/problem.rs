@@ -1,6 +1,7 @@
 //! The problem with a command line, in one line and without passwords.
 
-use clap::ArgMatches;
+use super::Args;
+use clap::{ArgMatches, CommandFactory};
 use std::ffi::OsString;
 
 /// Shortens the parser's own text, which has several lines and begins with `error: `.
@@ -18,7 +19,7 @@ pub(crate) fn in_one_line(text: &str, arguments: &[OsString]) -> String {
         None => line.to_owned(),
     };
     let behind = if line.ends_with("<COMMAND>...") { ", behind --" } else { "" };
-    let given = super::definition().ignore_errors(true).try_get_matches_from(arguments);
+    let given = Args::command().ignore_errors(true).try_get_matches_from(arguments);
     let given = given.unwrap_or_default();
     let meant = undivided(&given, arguments).map(|meant| format!("; did you mean: {meant}"));
     let line = format!("{line}{behind}{}", meant.unwrap_or_default());

@@ -15,7 +15,7 @@ fn run(words: &[&str]) -> RunArgs {
 
 #[test]
 fn the_definition_contradicts_itself_nowhere() {
-    definition().debug_assert();
+    Args::command().debug_assert();
 }
 
 #[test]
