@@ -28,7 +28,7 @@ pub enum Memory {
 impl Master {
     pub(super) fn on_port() -> io::Result<Self> {
         let port = Port::reserve()?;
-        Self::started(format!("redis://{}", port.address()), Some(port))
+        Self::started(format!("redis://{}", port.address), Some(port))
     }
 
     pub(super) fn in_memory(number: usize) -> io::Result<Self> {

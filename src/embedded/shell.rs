@@ -265,7 +265,7 @@ impl State {
 /// and dials are refused, and yet we can listen on it as well. On other systems the port is free
 /// between kill and restart.
 pub(super) struct Port {
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     _reservation: Option<TcpSocket>,
 }
 
@@ -286,10 +286,6 @@ impl Port {
         socket.set_reuseaddr(cfg!(unix))?;
         socket.bind(self.address)?;
         socket.listen(BACKLOG)
-    }
-
-    pub(super) const fn address(&self) -> SocketAddr {
-        self.address
     }
 }
 
