@@ -124,7 +124,7 @@ impl Terms {
         let acquirer = Acquirer { caller: caller.clone(), waits: terms.wait != Nanos::ZERO, reply };
         caller.driver.acquire(LockRequest { request, terms, acquirer });
         if WATCHED {
-            caller.driver.outlet().waits(kind);
+            caller.driver.outlet().waiting(kind, 0, 1);
         }
         Waiting { caller, request, began, answer }
     }
@@ -149,7 +149,7 @@ impl Waiting {
     fn report(&self, answer: Option<Result<(), &AcquireError>>) {
         let Caller { driver, resource, kind, span, .. } = &self.caller;
         let (outlet, waited) = (driver.outlet(), driver.now().since(self.began));
-        outlet.waits_no_more(*kind);
+        outlet.waiting(*kind, 1, 0);
         outlet.ended(span, resource, waited, answer);
     }
 }

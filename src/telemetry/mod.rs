@@ -142,14 +142,9 @@ impl Outlet {
         }
     }
 
-    /// Reports that a caller waits for a lock.
-    pub(crate) fn waits(&self, kind: KindName) {
-        self.moved(Metric::WaitingCallers, 0, kind.as_str(), 0, 1);
-    }
-
-    /// Reports that a caller that waited has its answer, or is gone.
-    pub(crate) fn waits_no_more(&self, kind: KindName) {
-        self.moved(Metric::WaitingCallers, 0, kind.as_str(), 1, 0);
+    /// Counts a caller who begins to wait (from 0 to 1), or who waits no more (from 1 to 0).
+    pub(crate) fn waiting(&self, kind: KindName, before: usize, now: usize) {
+        self.moved(Metric::WaitingCallers, 0, kind.as_str(), before, now);
     }
 }
 
