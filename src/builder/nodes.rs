@@ -5,7 +5,7 @@ use super::RedlockBuilder;
 use crate::address::IntoNode;
 use crate::credentials::{Asking, Credentials, Source, THREADS, on_a_thread};
 use crate::lists::Named;
-use crate::transport::{BoxStream, Transport};
+use crate::transport::{BoxStream, Stream, Transport};
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
@@ -234,11 +234,9 @@ impl RedlockBuilder {
 }
 
 /// Wraps the user's own way to a master as a transport.
-fn custom<D, F, S>(dial: D) -> Transport
+fn custom<F, S: Stream>(dial: impl Fn() -> F + Send + Sync + 'static) -> Transport
 where
-    D: Fn() -> F + Send + Sync + 'static,
     F: Future<Output = io::Result<S>> + Send + 'static,
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     Transport::Custom(Arc::new(move || {
         let dialing = dial();
