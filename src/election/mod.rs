@@ -1,6 +1,5 @@
 //! Elections: one leader at a time, known to all, in terms that never go back.
 
-mod terms;
 mod watch;
 
 pub use watch::Leaders;

@@ -1,10 +1,10 @@
 //! One observer: when it looks, what it makes of what it sees, and the stream of leaders that this is.
 
-use super::terms::Terms;
 use super::{Election, Leader};
 use crate::driver::{Listening, runtime};
 use crate::inspect::{InspectError, LockState};
 use futures_core::Stream;
+use quorumlock_core::quorum::Instant;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,7 +29,8 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(election: Election) -> Self {
-        let terms = Terms::new(election.acquire.terms.redlock.setup.options.quarantine());
+        let forget_after = election.acquire.terms.redlock.setup.options.quarantine();
+        let terms = Terms { forget_after, ..Terms::default() };
         let pause = Duration::ZERO;
         Self { election, terms, ear: Arc::default(), listening: None, pause }
     }
@@ -92,6 +93,48 @@ impl Watch {
     }
 }
 
+/// The leaders of one election, as one observer sees them: terms that never go back.
+///
+/// An observer reads from time to time the value that a quorum has under the key. One reading follows
+/// another, so elections never show a lower term after a higher one: a fence keeps the lower term out.
+/// If an observer sees that, the higher term was never won. Another client has written it, or a version
+/// that does not refuse such labels. Such a value must not silence the observer for ever: it forgets the
+/// value after that has been gone for as long as a fence is kept.
+#[derive(Clone, Debug, Default)]
+struct Terms {
+    /// How long a term must be gone to be forgotten: the quarantine.
+    forget_after: Duration,
+    /// The greatest term that was reported; zero before the first.
+    greatest: u64,
+    /// Since when a quorum has had something else each time that it was clear.
+    gone_since: Option<Instant>,
+    /// The last news, if there was any: the term of the leader, or that there is none.
+    last: Option<Option<u64>>,
+}
+
+impl Terms {
+    /// Takes what a quorum of masters that may vote had under the key at `now`: the value of a leader in
+    /// this term, or that of no leader. Returns what there is to report, if that is news: the term of the
+    /// leader, or that there is none.
+    fn see(&mut self, now: Instant, seen: Option<u64>) -> Option<Option<u64>> {
+        let leads = match seen {
+            Some(term) if term >= self.greatest => Some(term),
+            _ => {
+                let since = *self.gone_since.get_or_insert(now);
+                if now.since(since) >= self.forget_after {
+                    self.greatest = 0;
+                }
+                seen.filter(|_| self.greatest == 0)
+            }
+        };
+        if let Some(term) = leads {
+            self.gone_since = None;
+            self.greatest = term;
+        }
+        (self.last.replace(leads) != Some(leads)).then_some(leads)
+    }
+}
+
 type Item = Result<Option<Leader>, InspectError>;
 
 /// The leaders, from the first look on: a `Stream`, or call [`next`](Self::next) in a loop. See
@@ -147,3 +190,6 @@ impl Stream for Leaders {
 }
 
 debug_fields!(Leaders, leaders { has_ended: leaders.looking.is_none() });
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ const D: Duration = Duration::from_secs(30);
 /// Plays looks, each a second after the last: a term, `0` for vacant, `-1` for unclear. Returns the
 /// news of each: a term, `0` for none.
 fn news(looks: &[i64]) -> Vec<Option<u64>> {
-    let mut terms = Terms::new(D);
+    let mut terms = Terms { forget_after: D, ..Terms::default() };
     let mut now = Instant::from_nanos(1);
     let look = |look: &i64| {
         now = now.after(Duration::from_secs(1));
