@@ -18,9 +18,10 @@ use crate::shared::Settings;
 use std::time::Duration;
 
 /// What the answers of all nodes say of the key that has refused an attempt.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Standing {
     /// The nodes that have not refused as held may be a quorum.
+    #[default]
     Open,
     /// They are none. The node that all ask first may lack the key; `speaker` is then one that has it,
     /// the same for all clients.

@@ -16,6 +16,7 @@ use crate::wire::waitlist::LONGEST_QUIET;
 use std::time::Duration;
 
 /// The state of an acquire that has taken its places in this process.
+#[derive(Default)]
 pub(crate) struct Contention {
     /// No attempt begins after this.
     pub(super) until: Instant,
@@ -61,8 +62,10 @@ pub(crate) struct Contention {
     blocked_for: Duration,
 }
 
+#[derive(Default)]
 pub(crate) enum Phase {
     /// The next attempt begins once the masters have confirmed this client's settings.
+    #[default]
     Confirming,
     /// The next attempt begins once this client has fewer rounds open, unless that takes until `until`. `failure` is
     /// that of the latest attempt.
@@ -82,28 +85,7 @@ pub(crate) enum Phase {
 impl Contention {
     /// Creates the contention of an acquire that was requested when it `began`.
     pub(crate) fn new(began: Instant, until: Instant) -> Self {
-        Self {
-            until,
-            attempts: 0,
-            phase: Phase::Confirming,
-            remaining: Vec::new(),
-            clocks: Clocks::default(),
-            mended: false,
-            is_behind_others: false,
-            waits_for: 0,
-            refusing: Vec::new(),
-            ballots_refused: 0,
-            woken: false,
-            since_notice: None,
-            listening: false,
-            unheard: Unheard::default(),
-            heard: began,
-            probes: false,
-            asked_all: began,
-            standing: Standing::Open,
-            place: Place::default(),
-            blocked_for: Duration::ZERO,
-        }
+        Self { until, heard: began, asked_all: began, ..Self::default() }
     }
 
     /// Returns whether the next attempt asks one node first. The last attempt of a wait asks all
