@@ -14,9 +14,10 @@ macro_rules! debug_is_display {
 /// `Debug` shows these fields, and two dots for the rest: a token, or what cannot be shown.
 macro_rules! debug_fields {
     (
-        $({ $($of:tt)+ })? $name:ident $(<$arg:ident>)?
+        $(#[$about:meta])* $({ $($of:tt)+ })? $name:ident $(<$arg:ident>)?
         $(, $this:ident { $($field:ident: $value:expr),+ $(,)? })?
     ) => {
+        $(#[$about])*
         impl $(<$($of)+>)? std::fmt::Debug for $name $(<$arg>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let mut shown = f.debug_struct(stringify!($name));

@@ -130,10 +130,12 @@ impl<K: Numbered> Detached<K> {
     }
 }
 
-// Without the token, whose possessor owns the lock.
-debug_fields!({ K: Kind } Detached<K>, detached {
-    resource: detached.resource,
-    ttl: detached.ttl(),
-    kind: K::NAME,
-    token: detached.token(),
-});
+debug_fields!(
+    /// Without the token, whose possessor owns the lock.
+    { K: Kind } Detached<K>, detached {
+        resource: detached.resource,
+        ttl: detached.ttl(),
+        kind: K::NAME,
+        token: detached.token(),
+    }
+);

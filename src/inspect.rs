@@ -71,10 +71,8 @@ impl Redlock {
             let Event::Inspected { nodes, waiting, .. } = self.driver.answer(asked).await? else {
                 return Err(Closed::ENDED);
             };
-            Ok(Inspection {
-                waiting,
-                ..Inspection::new(resource, key, nodes, self.setup.masters.1)
-            })
+            let quorum = self.setup.masters.1;
+            Ok(Inspection { waiting, ..Inspection::new(resource, key, nodes, quorum) })
         }
     }
 }

@@ -181,8 +181,9 @@ macro_rules! refusable {
 }
 
 refusable! {
-    |refusal| Some(Self::from(refusal)) => WrongContext, AcquireError, ConnectError, InspectError,
-        ListError, PreflightError, ReadyError;
+    Some => WrongContext;
+    |refusal| Some(Self::from(refusal)) => AcquireError, ConnectError, InspectError, ListError,
+        PreflightError, ReadyError;
     |refusal| Some(Self::from(AcquireError::from(refusal))) => ReentrantError,
         { T, E } OnceError<T, E>;
     |refusal| Some(Self::NotAcquired(AcquireError::from(refusal))) => { T } RunError<T>;

@@ -180,8 +180,8 @@ impl Inspection {
     }
 }
 
-// Leaves out the token, which must stay private: with it, the lock could be released.
 debug_fields!(
+    /// Leaves out the token, which must stay private: with it, the lock could be released.
     Holder,
     holder {
         label: holder.label(),
