@@ -140,7 +140,7 @@ impl Coordinator {
         if round.held_back.is_some() {
             return locks.ask_the_others(at, id);
         }
-        for node in round.outstanding().iter() {
+        for node in round.outstanding.iter() {
             round.record(node, Answer::Unknown(UnknownCause::TimedOut), at.cx.now);
         }
         locks.judge(at, id);

@@ -49,7 +49,7 @@ impl Coordinator {
         };
         match &self.locks.rounds.get(round.0)?.kind {
             RoundKind::Acquire { .. } => Some(true),
-            RoundKind::Extend { extension, .. } => Some(!extension.is_warming(node)),
+            RoundKind::Extend { extension, .. } => Some(!extension.warming().contains(node)),
             _ => None,
         }
     }

@@ -192,11 +192,11 @@ impl Attempt {
     ) {
         let barred = cx.masters.barred(cx.now, self.claim.life.span());
         let set = self.claim.acquire(&mut cx.masters.packer);
-        for node in round.outstanding().difference(self.touched).iter() {
+        for node in round.outstanding.difference(self.touched).iter() {
             let takes = cx.masters.sessions[node].takes(set.len(), cx.now, barred.as_ref());
             takes.unwrap_or_else(|why| round.record(node, Answer::Refused(why), cx.now));
         }
-        let takers = round.outstanding().difference(self.touched);
+        let takers = round.outstanding.difference(self.touched);
         let asked = chosen(round, takers);
         // A script's refusal reports the remaining life by itself.
         let looks = self.claim.looks() && remaining;

@@ -62,8 +62,8 @@ pub(crate) struct Round {
     answers: Answers,
     /// A node has answered, which does not count.
     pub(crate) is_uncounted: bool,
-    /// The nodes that have not answered.
-    outstanding: NodeSet,
+    /// The nodes that were asked and have not answered.
+    pub(crate) outstanding: NodeSet,
     /// The keys that may be about to refuse us, as the nodes have reported them.
     pub(crate) named: Holders,
 }
@@ -205,7 +205,7 @@ impl Round {
                 extension.record(node, report);
                 // The node was warming up when it was asked. Its answer may lead to a top-up, but
                 // does not count.
-                if report != Report::Unknown && extension.is_warming(node) {
+                if report != Report::Unknown && extension.warming().contains(node) {
                     answer = Answer::Unknown(UnknownCause::WarmingUp);
                 }
             }
@@ -303,11 +303,6 @@ impl Round {
     /// Returns whether every node has answered or was given up.
     pub(crate) fn is_complete(&self) -> bool {
         self.outstanding == NodeSet::EMPTY
-    }
-
-    /// Returns the nodes that were asked and have not answered.
-    pub(crate) const fn outstanding(&self) -> NodeSet {
-        self.outstanding
     }
 
     /// Returns every node's answer, by name.

@@ -37,14 +37,9 @@ impl Backoff {
 
 /// Returns the earliest time at which a quorum may be free again, from the remaining life that each
 /// master has reported. `None` while the masters that have reported are not a quorum.
-pub fn earliest_quorum(
-    membership: Membership,
-    free_in: &mut [(usize, Duration)],
-) -> Option<Duration> {
-    free_in.sort_unstable_by_key(|(_, wait)| *wait);
-    let mut free = NodeSet::EMPTY;
-    free_in.iter().find_map(|&(node, wait)| {
-        free.insert(node);
-        membership.is_quorum(free).then_some(wait)
-    })
+pub fn earliest_quorum(membership: Membership, free_in: &[(usize, Duration)]) -> Option<Duration> {
+    let free = |by: Duration| -> NodeSet {
+        free_in.iter().filter(|(_, left)| *left <= by).map(|(node, _)| *node).collect()
+    };
+    free_in.iter().map(|(_, left)| *left).filter(|left| membership.is_quorum(free(*left))).min()
 }

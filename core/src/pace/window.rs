@@ -46,8 +46,8 @@ pub struct Window {
     cut_at: Instant,
     /// It is as narrow as can be since then.
     narrow_since: Option<Instant>,
-    /// The latest round has ended without an answer in time.
-    is_unanswered: bool,
+    /// The latest round has ended without an answer in time: masters do not answer at all.
+    pub(crate) is_unanswered: bool,
     least: Least,
 }
 
@@ -120,11 +120,6 @@ impl Window {
     pub fn unanswered(&mut self, now: Instant, started: Instant) {
         self.is_unanswered = true;
         self.cut(now, started, self.limit / 2);
-    }
-
-    /// Returns whether it is narrow since masters do not answer at all, and not in time.
-    pub(crate) const fn is_unanswered(&self) -> bool {
-        self.is_unanswered
     }
 
     fn shrink(&mut self, now: Instant, started: Instant, took: u64, target: u64) {

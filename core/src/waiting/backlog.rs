@@ -99,7 +99,7 @@ impl Waiters {
         if cx.now < until {
             return;
         }
-        if cx.masters.window.is_unanswered()
+        if cx.masters.window.is_unanswered
             && let Some(contention) = self.acquisitions.contention_mut(request)
             && let Phase::InLine { failure, .. } = &mut contention.phase
         {

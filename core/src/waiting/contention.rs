@@ -157,7 +157,7 @@ impl Contention {
     /// Returns the longest pause before the next attempt.
     fn window(&self, now: Instant, settings: &Settings) -> Duration {
         let cap = settings.backoff.cap;
-        let is_reached = self.listening && !self.unheard.is_certain();
+        let is_reached = self.listening && !self.unheard.is_certain;
         let silence = if is_reached { now.since(self.heard) } else { Duration::ZERO };
         (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(MOST_CAPS_PER_PAUSE))
     }
@@ -193,8 +193,8 @@ impl Contention {
     }
 
     /// Returns the time until a quorum is free, if enough nodes have reported theirs.
-    pub(crate) fn free_in(&mut self, settings: &Settings) -> Option<Duration> {
-        backoff::earliest_quorum(settings.membership, &mut self.remaining)
+    pub(crate) fn free_in(&self, settings: &Settings) -> Option<Duration> {
+        backoff::earliest_quorum(settings.membership, &self.remaining)
     }
 
     /// Waits for the next attempt, and returns its time. The latest attempt has failed, and `took`
@@ -252,7 +252,7 @@ impl Contention {
     /// a quorum is free by now. Otherwise contenders would collide in step. After an attempt that has kept
     /// others out, it is as long as that was, on average: contenders that wait for a silent master would
     /// otherwise keep each other out for most of the time.
-    pub(super) fn delay(&mut self, now: Instant, settings: &Settings, random: u64) -> Duration {
+    pub(super) fn delay(&self, now: Instant, settings: &Settings, random: u64) -> Duration {
         let is_calm = self.is_calm();
         let ceiling = self.may_be_free_in(settings);
         let ceiling = ceiling.map(|free_in| free_in.max(settings.backoff.base));
@@ -275,7 +275,7 @@ impl Contention {
     }
 
     /// Returns the time until a quorum may be free, also where one node that refused speaks for the others.
-    pub(super) fn may_be_free_in(&mut self, settings: &Settings) -> Option<Duration> {
+    pub(super) fn may_be_free_in(&self, settings: &Settings) -> Option<Duration> {
         let is_calm = self.is_calm();
         self.free_in(settings).or_else(|| match *self.remaining {
             [(_, free_in)] if is_calm && !free_in.is_zero() => Some(free_in),

@@ -5,19 +5,13 @@
 pub(crate) struct Line {
     /// The number of times that what they wait for has passed on within this process.
     passed_on: u32,
-    /// Whether a client in another process listened when that was last published as free.
-    wanted_elsewhere: bool,
+    /// A client in another process is known to wait: it did when what they wait for was last published as free.
+    pub(super) wanted_elsewhere: bool,
     /// Whether the next acquire here lets others go first.
     steps_back: bool,
 }
 
 impl Line {
-    /// Notes whether a client in another process listened when what they wait for was published as
-    /// free.
-    pub(crate) const fn heard(&mut self, elsewhere: bool) {
-        self.wanted_elsewhere = elsewhere;
-    }
-
     /// Notes that what they wait for passes on within this process, `most` times in a row. Returns whether to notify
     /// waiters in other processes. Otherwise there is nothing for them to get. Now and then they are notified
     /// nevertheless, to find out whether there are any.
@@ -42,11 +36,6 @@ impl Line {
         self.passed_on = self.passed_on.wrapping_add(1);
     }
 
-    /// Returns whether a client in another process is known to wait.
-    pub(crate) const fn is_wanted_elsewhere(&self) -> bool {
-        self.wanted_elsewhere
-    }
-
     /// Makes the next time that it passes on the one at which others are notified.
     pub(crate) const fn notify_next(&mut self, most: u32) {
         self.passed_on = most.wrapping_sub(1);
@@ -67,7 +56,7 @@ mod tests {
     /// acquire steps back.
     fn turns(most: u32, elsewhere: bool) -> [Vec<u32>; 2] {
         let mut line = Line::default();
-        line.heard(elsewhere);
+        line.wanted_elsewhere = elsewhere;
         let turn = |_| [line.pass_on(most), line.steps_back()];
         let turns = (1..=10).map(turn).collect::<Vec<_>>();
         [0, 1].map(|of| (1..).zip(&turns).filter(|(_, turn)| turn[of]).map(|(at, _)| at).collect())

@@ -197,7 +197,7 @@ impl LocalQueue {
     pub(crate) fn heard(&mut self, key: &str, elsewhere: bool) {
         let Some(place) = self.places.get_mut(key) else { return };
         if elsewhere || place.queue.is_some() {
-            place.queue.get_or_insert_default().line.heard(elsewhere);
+            place.queue.get_or_insert_default().line.wanted_elsewhere = elsewhere;
         }
     }
 

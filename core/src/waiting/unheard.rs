@@ -11,16 +11,12 @@ const PROCESS: usize = 16;
 pub(super) struct Unheard {
     /// For each key, the latest token, and how often in a row its process had another one before.
     seen: Vec<(Box<str>, Box<str>, u32)>,
-    is_certain: bool,
+    /// What it waits for has changed hands, and no message said so: one was missed, or none is sent or comes. So the
+    /// waiter does not pause for long.
+    pub(super) is_certain: bool,
 }
 
 impl Unheard {
-    /// Returns whether what it waits for has changed hands, and no message said so: one was missed, or none is sent or
-    /// comes. So the waiter does not pause for long.
-    pub(super) const fn is_certain(&self) -> bool {
-        self.is_certain
-    }
-
     fn sees(&mut self, key: &str, token: &str) {
         let Some((_, before, anew)) = self.seen.iter_mut().find(|(seen, ..)| **seen == *key) else {
             return self.seen.push((key.into(), token.into(), 0));
@@ -63,7 +59,7 @@ mod tests {
         let mut unheard = Unheard::default();
         let token = |name: &&str| format!("{:016}{:016}", &name[..1], &name[1..]);
         seen.iter().map(token).for_each(|token| unheard.sees("r", &token));
-        unheard.is_certain()
+        unheard.is_certain
     }
 
     #[test]
@@ -73,6 +69,6 @@ mod tests {
         assert!(!is_certain(&["a1", "b1", "a2", "c1", "a1", "b2"]), "attempts of many");
         let mut unheard = Unheard { is_certain: true, ..Unheard::default() };
         unheard.hears();
-        assert!(!unheard.is_certain());
+        assert!(!unheard.is_certain);
     }
 }

@@ -22,7 +22,7 @@ impl Waiters {
             Some(request) if line.may_pass_on_warm(LOCKS_IN_A_ROW) => {
                 NextHolder::InThisProcess(request)
             }
-            None if !line.is_wanted_elsewhere() => NextHolder::NoClient,
+            None if !line.wanted_elsewhere => NextHolder::NoClient,
             _ => NextHolder::Elsewhere,
         }
     }

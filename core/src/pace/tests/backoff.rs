@@ -84,8 +84,8 @@ fn the_widest_settings_do_not_overflow() {
 #[test]
 fn a_retry_makes_sense_when_a_quorum_may_be_free() {
     for (lists, left, expected) in EARLIEST {
-        let mut left: Vec<_> = left.iter().map(|&(node, left)| (node - 1, ms(left))).collect();
-        let retry = earliest_quorum(Membership::pictured(lists), &mut left);
+        let left: Vec<_> = left.iter().map(|&(node, left)| (node - 1, ms(left))).collect();
+        let retry = earliest_quorum(Membership::pictured(lists), &left);
         assert_eq!(retry, expected.map(ms), "{lists}: {left:?}");
     }
 }
@@ -136,7 +136,7 @@ proptest! {
         let free = |by: Duration| -> NodeSet {
             left.iter().filter(|(_, left)| *left <= by).map(|(node, _)| *node).collect()
         };
-        match earliest_quorum(membership, &mut left.clone()) {
+        match earliest_quorum(membership, &left) {
             Some(earliest) => {
                 prop_assert!(membership.is_quorum(free(earliest)));
                 let before = earliest.checked_sub(Duration::from_nanos(1));

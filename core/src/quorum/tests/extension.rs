@@ -91,7 +91,7 @@ const SITUATIONS: [(&str, &str, char); 18] = [
 #[test]
 fn each_situation_has_its_outcome() {
     for (situation, reports, expected) in SITUATIONS {
-        let progress = round(reports).progress(at(490), at(150), HABIT);
+        let progress = round(reports).progress(Some(at(490)), NodeSet::EMPTY, at(150), HABIT);
         assert_eq!(letter(progress), expected, "{situation}: {reports} is {progress:?}");
     }
 }
@@ -100,7 +100,7 @@ fn each_situation_has_its_outcome() {
 fn every_round_ends_at_the_old_deadline_whatever_was_reported() {
     for (situation, reports, _) in SITUATIONS {
         for now in [490, 491, 10_000] {
-            let progress = round(reports).progress(at(490), at(now), HABIT);
+            let progress = round(reports).progress(Some(at(490)), NodeSet::EMPTY, at(now), HABIT);
             assert_eq!(progress, Progress::Lost, "{situation}: {reports} at {now} ms");
         }
     }
@@ -120,7 +120,7 @@ const DEADLINES: [(u64, u64, u64); 6] = [
 #[test]
 fn a_deadline_moves_to_start_plus_ttl_less_drift_and_never_back() {
     for (before, now, after) in DEADLINES {
-        let progress = round("hhh__").progress(at(before), at(now), HABIT);
+        let progress = round("hhh__").progress(Some(at(before)), NodeSet::EMPTY, at(now), HABIT);
         assert_eq!(progress, Progress::Extended(at(after)), "{before} at {now}");
     }
 }
@@ -129,7 +129,7 @@ fn a_deadline_moves_to_start_plus_ttl_less_drift_and_never_back() {
 fn a_round_knows_which_nodes_were_warming_up_when_asked() {
     let warming: NodeSet = [0, 2].into_iter().collect();
     let round = Extension::new(masters(3), at(0), ms(100), warming);
-    assert_eq!([0, 1, 2].map(|node| round.is_warming(node)), [true, false, true]);
+    assert_eq!([0, 1, 2].map(|node| round.warming().contains(node)), [true, false, true]);
     assert_eq!(round.warming(), warming);
 }
 

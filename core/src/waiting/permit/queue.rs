@@ -105,7 +105,7 @@ impl Waiters {
         let left_until = self.left_until(cx.now, keys);
         let pool = self.semaphores.pools.get_mut(channel)?;
         pool.idle(slot, Lead::PassedOn)?;
-        pool.line.heard(is_waited_for);
+        pool.line.wanted_elsewhere = is_waited_for;
         let tell = pool.line.pass_on(PERMITS_IN_A_ROW);
         if !pool.line.steps_back() && left_until.is_none() {
             pool.leads.insert((Lead::PassedOn, slot));

@@ -146,7 +146,7 @@ impl Waiters {
         let Backoff { base, cap } = cx.masters.settings.backoff;
         let ceiling = left.map(|left| left.max(base));
         // Long pauses are for slots that are held for long, as far as is known.
-        if left.is_none() || !is_called || pool.unheard.is_certain() {
+        if left.is_none() || !is_called || pool.unheard.is_certain {
             return Backoff { base, cap }.delay(pauses, ceiling, random);
         }
         // A call may be lost, and attempts that have met free their slot silently.
