@@ -239,7 +239,7 @@ impl WeakHandle {
     pub(crate) async fn own(self, keys: Vec<Arc<str>>) -> Own {
         let Some(shared) = self.0.upgrade() else { return Own::default() };
         let known = Handle(shared).look(move |machine, now| Own {
-            mailbox: machine.masters().known_mailbox(),
+            mailbox: machine.masters().mailbox,
             idle: keys.iter().map(|key| machine.idle_under(now, key)).collect(),
         });
         known.await.unwrap_or_default()

@@ -239,7 +239,7 @@ impl Coordinator {
     /// Returns how many rounds ask for votes now.
     #[inline]
     pub const fn open_votes(&self) -> usize {
-        self.at.cx.masters.window.open()
+        self.at.cx.masters.window.open
     }
 
     /// Returns the number of open rounds: a measure of how busy the machine is.

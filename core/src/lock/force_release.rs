@@ -18,8 +18,8 @@ impl Question {
     ) -> Self {
         let value = value.into();
         let command = match readers {
-            Some(readers) => wire::delete_reader(key, readers, value.as_bytes()),
-            None => wire::take_away(key, value.as_bytes()),
+            Some(readers) => wire::delete_reader(key, readers, &value.0),
+            None => wire::take_away(key, &value.0),
         };
         let mut question = Self::new(To::All, vec![command], move |membership, replied| {
             let reports: Vec<NodeReport> = replied.into_iter().map(deleted).collect();

@@ -238,7 +238,7 @@ fn unsettled(cx: &Cx, round: &Round, attempt: &Attempt) -> NodeSet {
     let settled = round.replied().iter().filter(|node| !delivers(node)).collect();
     let unsettled = attempt.touched.difference(settled);
     let warming = match &round.kind {
-        RoundKind::Extend { extension, .. } => extension.warming(),
+        RoundKind::Extend { extension, .. } => extension.warming,
         _ => NodeSet::EMPTY,
     };
     unsettled.union(attempt.claim.unsettled).union(warming)

@@ -67,7 +67,7 @@ impl Locks {
         for (node, session) in at.cx.masters.sessions.iter().enumerate() {
             if !attempt.touched.contains(node) {
                 round.record(node, Answer::Vacant, at.cx.now);
-            } else if let Some(fault) = session.fault() {
+            } else if let Some(fault) = &session.fault {
                 let cause = UnknownCause::Down(fault.cause.clone());
                 round.record(node, Answer::Unknown(cause), at.cx.now);
             }

@@ -184,7 +184,7 @@ impl Round {
         #[cfg(any(test, feature = "testing"))]
         {
             let keeps = |rule| cx.masters.settings.agreement.keeps(rule);
-            let (limit, was) = (window.limit(), before.limit());
+            let (limit, was) = (window.limit, before.limit);
             if limit < was && !keeps(Rule::Narrows) || limit > was && !keeps(Rule::Widens) {
                 *window = before;
             }
@@ -205,7 +205,7 @@ impl Round {
                 extension.record(node, report);
                 // The node was warming up when it was asked. Its answer may lead to a top-up, but
                 // does not count.
-                if report != Report::Unknown && extension.warming().contains(node) {
+                if report != Report::Unknown && extension.warming.contains(node) {
                     answer = Answer::Unknown(UnknownCause::WarmingUp);
                 }
             }

@@ -54,7 +54,7 @@ pub struct Masters {
     pub(crate) packer: Packer,
     pub(crate) random: Box<dyn Random>,
     /// Where messages reach this process, once it has drawn its first token.
-    mailbox: Option<Mailbox>,
+    pub mailbox: Option<Mailbox>,
     pub(crate) actions: VecDeque<Action>,
     /// Every node has been reached or has failed once.
     pub(crate) connected: bool,
@@ -103,11 +103,6 @@ impl Masters {
         let random = self.random.bits()?;
         let mailbox = *self.mailbox.get_or_insert(Mailbox::new(random));
         Some(Token::drawn(mailbox, random))
-    }
-
-    /// Returns the mailbox of this process, if it has one by now.
-    pub const fn known_mailbox(&self) -> Option<Mailbox> {
-        self.mailbox
     }
 
     /// Returns the mailbox of this process, in which all of its tokens begin; `None` if there are no random
@@ -160,7 +155,7 @@ impl Masters {
         if busy == NodeSet::EMPTY {
             return true;
         }
-        let down = NodeSet::places(&self.sessions, |session| session.fault().is_some());
+        let down = NodeSet::places(&self.sessions, |session| session.fault.is_some());
         let membership = self.settings.membership;
         // Without these, it would learn at once that there is no quorum.
         membership.can_spare(busy.union(down)) || !membership.can_spare(down)

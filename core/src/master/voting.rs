@@ -13,14 +13,14 @@ impl Masters {
     pub fn admission(&self, now: Instant, strict: bool) -> Admission {
         let is_unfit = |fault: &Fault| fault.kind != FaultKind::Down;
         let unfit =
-            NodeSet::places(&self.sessions, |session| session.fault().is_some_and(is_unfit));
+            NodeSet::places(&self.sessions, |session| session.fault.as_ref().is_some_and(is_unfit));
         // A client that only looks disagrees with no client.
         let looks = self.settings.agreement.looks;
         let disagrees =
-            |session: &Session| !looks && session.fault().is_none() && session.report().is_some();
+            |session: &Session| !looks && session.fault.is_none() && session.report.is_some();
         let disagreeing = NodeSet::places(&self.sessions, disagrees);
         let ours = self.settings.agreement.numbers();
-        let mut reports = disagreeing.iter().filter_map(|node| self.sessions[node].report());
+        let mut reports = disagreeing.iter().filter_map(|node| self.sessions[node].report.as_ref());
         let at_odds = reports.any(|report| report.theirs != ours)
             || !looks && self.barred(now, Duration::ZERO).is_some();
         admit(self.settings.membership, unfit, disagreeing, at_odds, strict)

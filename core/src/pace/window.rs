@@ -40,8 +40,10 @@ const PERIOD: Duration = Duration::from_secs(300);
 /// The rounds that are open, and how many may be.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Window {
-    open: usize,
-    limit: usize,
+    /// The number of open rounds.
+    pub open: usize,
+    /// How many may be open.
+    pub limit: usize,
     /// A round that began before says nothing about the limit since.
     cut_at: Instant,
     /// It is as narrow as can be since then.
@@ -69,16 +71,6 @@ impl Window {
     #[inline]
     pub const fn has_room(&self) -> bool {
         self.open < self.limit
-    }
-
-    /// Returns the number of open rounds.
-    pub const fn open(&self) -> usize {
-        self.open
-    }
-
-    /// Returns how many rounds may be open.
-    pub const fn limit(&self) -> usize {
-        self.limit
     }
 
     /// Notes that a round begins.

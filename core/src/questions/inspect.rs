@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The value that a holder has put under a key. Ours is a token and perhaps a label; another
 /// client's may be any bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Mark(Vec<u8>);
+pub struct Mark(pub(crate) Vec<u8>);
 
 /// The value under a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,10 +57,6 @@ impl Mark {
     /// Returns the mark as text. All of ours are text.
     pub fn as_text(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
     }
 
     /// Returns whether the key is only kept for the waiter that is next in turn, and held by no client.

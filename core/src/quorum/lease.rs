@@ -52,7 +52,7 @@ pub struct Extension {
     started: Instant,
     ttl: Duration,
     /// Masters that were warming up when they were asked: their reports count as unknown.
-    warming: NodeSet,
+    pub(crate) warming: NodeSet,
     held: NodeSet,
     vacant: NodeSet,
     taken: NodeSet,
@@ -137,11 +137,6 @@ impl Extension {
     /// its key back in a moment, and this one may come first.
     pub const fn lacking(&self) -> NodeSet {
         self.vacant.union(self.taken)
-    }
-
-    /// Returns the masters that were warming up when they were asked.
-    pub const fn warming(&self) -> NodeSet {
-        self.warming
     }
 
     /// Returns the masters that have reported, whatever they reported.

@@ -100,23 +100,13 @@ impl IdleEnd {
 pub(crate) struct Events {
     queue: VecDeque<Event>,
     /// Answers to the machine itself.
-    own: VecDeque<Event>,
+    pub(crate) own: VecDeque<Event>,
     pub(crate) watching: Watching,
 }
 
 impl Events {
     pub(crate) fn push(&mut self, event: Event) {
         if event.is_own() { self.own.push_back(event) } else { self.queue.push_back(event) }
-    }
-
-    /// Returns whether there is an answer to the machine itself.
-    pub(crate) fn has_own(&self) -> bool {
-        !self.own.is_empty()
-    }
-
-    /// Returns the next answer to the machine itself.
-    pub(crate) fn pop_own(&mut self) -> Option<Event> {
-        self.own.pop_front()
     }
 
     pub(crate) fn pop(&mut self) -> Option<Event> {

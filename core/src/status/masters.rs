@@ -20,7 +20,7 @@ impl Masters {
         let node = |session: &Session| NodeStatus {
             node: session.name.clone(),
             standing: self.stands(session, now),
-            not_renewed: session.renewal_problem().filter(|_| session.is_open()).cloned(),
+            not_renewed: session.renewal.problem.as_ref().filter(|_| session.is_open()).cloned(),
         };
         Status::new(self.settings.membership, self.sessions.iter().map(node).collect())
     }
@@ -28,7 +28,9 @@ impl Masters {
     /// Returns each master that has reported clients with other settings, whether or not it has a vote,
     /// and what it has reported, with the remedy.
     pub fn reports(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
-        self.sessions.iter().filter_map(|session| Some((&session.name, &session.report()?.cause)))
+        self.sessions
+            .iter()
+            .filter_map(|session| Some((&session.name, &session.report.as_ref()?.cause)))
     }
 
     /// Returns the margin; `None` until every node has been reached or has failed once.
@@ -49,7 +51,7 @@ impl Masters {
 
     /// Returns why the credentials for `node` could not be renewed, if they could not.
     pub fn renewal_problem(&self, node: usize) -> Option<&Arc<str>> {
-        self.sessions.get(node)?.renewal_problem()
+        self.sessions.get(node)?.renewal.problem.as_ref()
     }
 
     /// Returns the number of rollbacks and releases that `node` has not answered and that are not
@@ -59,7 +61,7 @@ impl Masters {
     }
 
     fn stands(&self, session: &Session, now: Instant) -> NodeStanding {
-        if let Some(fault) = session.fault() {
+        if let Some(fault) = &session.fault {
             let cause = fault.cause.clone();
             return match fault.kind {
                 FaultKind::Down => NodeStanding::Down(cause),

@@ -29,7 +29,7 @@ impl Waiters {
             None => cx.timers.cancel(acquisition.until(), Timer::Attempt(request)),
             Some(Phase::Confirming) => {}
             Some(Phase::Trying { round, attempt }) => {
-                self.step(Step::Withdraw { round: *round, attempt: *attempt });
+                self.steps.push(Step::Withdraw { round: *round, attempt: *attempt });
             }
             Some(Phase::Waiting { again_at: at, .. } | Phase::InLine { until: at, .. }) => {
                 cx.timers.cancel(*at, Timer::Attempt(request));

@@ -79,6 +79,6 @@ impl Waiters {
         if !was_known && !self.local_queue.is_wanted(&key) {
             cx.masters.call_next(cx.now, key.clone());
         }
-        self.step(Step::GiveWay(key));
+        self.steps.push(Step::GiveWay(key));
     }
 }

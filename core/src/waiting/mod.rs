@@ -115,10 +115,6 @@ impl Waiters {
         self.acquisitions.is_empty() && self.listeners.is_empty() && self.semaphores.is_empty()
     }
 
-    pub(crate) fn step(&mut self, step: Step) {
-        self.steps.push(step);
-    }
-
     #[inline]
     pub(crate) const fn has_steps(&self) -> bool {
         !self.steps.is_empty()
@@ -168,7 +164,7 @@ impl Waiters {
         self.acquisitions.insert(request, acquisition);
         self.want_behind(cx, &key);
         if is_idle {
-            self.step(Step::Reuse(request));
+            self.steps.push(Step::Reuse(request));
         }
     }
 
@@ -253,7 +249,7 @@ impl Waiters {
     /// Asks for an attempt at keys that live for `life`, now or once the barrier lets it through.
     fn attempt(&mut self, cx: &mut Cx, request: RequestId, life: Duration) {
         if !cx.masters.is_held_up(cx.now, life, barrier::Round::Acquire(request)) {
-            self.step(Step::Attempt(request));
+            self.steps.push(Step::Attempt(request));
         } else if let Some(contention) = self.acquisitions.contention_mut(request) {
             contention.phase = Phase::Confirming;
         }
@@ -264,7 +260,7 @@ impl Waiters {
         if let Some(contention) = self.acquisitions.contention(request)
             && matches!(contention.phase, Phase::Confirming)
         {
-            self.step(Step::Attempt(request));
+            self.steps.push(Step::Attempt(request));
         }
     }
 

@@ -151,7 +151,7 @@ impl Waiters {
     /// is asked by none, readers and writers stand in no list, and observers ask no leader.
     fn may_wait(&self, cx: &Cx, attempt: &Attempt, policy: Policy) -> bool {
         let keys = &attempt.claim.keys;
-        let is_adopted = cx.masters.known_mailbox() != Some(attempt.claim.token.mailbox());
+        let is_adopted = cx.masters.mailbox != Some(attempt.claim.token.mailbox());
         let is_long = cx.now >= attempt.began.after(ASKED_AGAIN_AFTER)
             || attempt.held().is_some_and(|hold| hold.keeper.is_some());
         is_long

@@ -67,7 +67,7 @@ impl Waiters {
     /// Releases what is idle under these keys, for an acquire that asks the masters without a place.
     pub(crate) fn make_way(&mut self, keys: &Keys) {
         for key in keys.iter() {
-            self.idle(key).into_iter().for_each(|id| self.step(Step::MakeWay(id)));
+            self.idle(key).into_iter().for_each(|id| self.steps.push(Step::MakeWay(id)));
         }
     }
 

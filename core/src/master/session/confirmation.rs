@@ -87,7 +87,7 @@ impl Session {
     pub(super) fn complete(&mut self, now: Instant) {
         let is_brief = !self.is_brief && self.confirmation.agreed > self.confirmation.noted;
         let is_unnamed = self.settings.restart_guard == RestartGuard::TrustPersistence;
-        if (is_brief || is_unnamed) && !self.departure.withdraws() {
+        if (is_brief || is_unnamed) && !self.departure.leaves.is_some() {
             self.ask_to_confirm(now);
         }
     }
@@ -236,11 +236,6 @@ impl Session {
     pub(crate) fn trips(&self) -> Option<Trips> {
         let [first, second] = self.confirmation.trips;
         Some([first?, second?])
-    }
-
-    /// Returns the master's report on clients with different settings.
-    pub(crate) const fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
     }
 
     /// Forgets a report that no client has confirmed for long enough. Returns whether there was

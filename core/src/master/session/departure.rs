@@ -7,8 +7,9 @@ use crate::quorum::Instant;
 /// What a session does about this client's note once the client ends.
 #[derive(Default)]
 pub(super) struct Departure {
-    /// When the last of what this client has sent may be over, once it sends nothing more.
-    leaves: Option<Instant>,
+    /// When the last of what this client has sent may be over, once it sends nothing more: then nothing more is noted,
+    /// and what was noted is taken back.
+    pub(super) leaves: Option<Instant>,
     /// This client may have noted something.
     pub(super) may_have_noted: bool,
     /// Until when the note lasts that was taken back last, on this connection.
@@ -24,11 +25,6 @@ pub(super) struct Departure {
 }
 
 impl Departure {
-    /// Returns whether nothing more is noted, and what was noted is taken back.
-    pub(super) const fn withdraws(&self) -> bool {
-        self.leaves.is_some()
-    }
-
     pub(super) fn connected(&mut self) {
         (self.taken_back, self.is_awaited, self.seeks, self.then) = (None, false, false, None);
     }
@@ -56,7 +52,7 @@ impl Session {
     fn seek_note(&mut self, now: Instant, until: Instant) {
         let Departure { sought, taken_back, .. } = self.departure;
         let is_shorter = [sought, taken_back].into_iter().flatten().all(|before| until < before);
-        let is_unfit = self.fault().is_some_and(|fault| fault.kind == FaultKind::Unfit);
+        let is_unfit = self.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::Unfit);
         if is_unfit && is_shorter && self.departure.may_have_noted && self.redial_now(now) {
             (self.departure.seeks, self.departure.sought) = (true, Some(until));
         }
@@ -103,6 +99,6 @@ impl Session {
         let Departure { is_awaited, may_have_noted, seeks, .. } = self.departure;
         let asks = !self.is_open() || self.confirmation.is_asking() || is_awaited;
         let goes_on = seeks || self.has_connection() && asks;
-        self.departure.withdraws() && may_have_noted && goes_on
+        self.departure.leaves.is_some() && may_have_noted && goes_on
     }
 }

@@ -61,7 +61,7 @@ impl Session {
 
     /// Asks again, in case something has changed.
     pub(super) fn beat(&mut self, now: Instant) {
-        if self.departure.withdraws() {
+        if self.departure.leaves.is_some() {
             return;
         }
         self.ask_identity();

@@ -107,12 +107,13 @@ pub(crate) struct Session {
     settings: Arc<Settings>,
     /// As the server knows us, or as the next connection begins.
     login: Login,
-    renewal: Renewal,
+    pub(crate) renewal: Renewal,
     /// The prefix of the channels of all keys.
     pub(crate) channels: Arc<str>,
     pub(crate) epoch: Epoch,
     state: State,
-    fault: Option<Fault>,
+    /// Why there is no session, if there is none.
+    pub(crate) fault: Option<Fault>,
     identity: Identity,
     /// The last connection that was open for votes, until it is confirmed dead or given up as one
     /// that may not be killed. There is never another: no connection opens before that.
@@ -134,7 +135,7 @@ pub(crate) struct Session {
     /// `None` until the first dial has ended.
     absence: Option<Absence>,
     /// The server's report on clients with different settings; it outlives the connection.
-    report: Option<Report>,
+    pub(crate) report: Option<Report>,
     /// This client's name in its notes.
     client: Arc<str>,
     /// No round was ever about to begin: the notes are brief.
@@ -286,11 +287,6 @@ impl Session {
 
     pub(crate) const fn has_connection(&self) -> bool {
         matches!(self.state, State::Handshake { .. } | State::Open { .. })
-    }
-
-    /// Returns why there is no session, if there is none.
-    pub(crate) const fn fault(&self) -> Option<&Fault> {
-        self.fault.as_ref()
     }
 
     /// Returns what is known of the connection, while there is one.

@@ -17,13 +17,13 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// The renewal of one connection's credentials.
 #[derive(Default)]
-pub(super) struct Renewal {
+pub(crate) struct Renewal {
     /// When the provider is to be asked; `None` while it is being asked.
     pub(super) due: Option<Instant>,
     /// The identities that the server was shown and has not judged, in their order.
     shown: VecDeque<Login>,
     /// Why there are no newer credentials than those in use. It outlives the connection.
-    problem: Option<Arc<str>>,
+    pub(crate) problem: Option<Arc<str>>,
 }
 
 impl Renewal {
@@ -73,12 +73,6 @@ impl Session {
         if self.has_connection() {
             self.renewal.due = Some(now.after(RETRY));
         }
-    }
-
-    /// Returns why this client has no newer credentials than those that the connection is used with, if
-    /// they could not be renewed.
-    pub(crate) const fn renewal_problem(&self) -> Option<&Arc<str>> {
-        self.renewal.problem.as_ref()
     }
 
     /// Returns whether the provider is to be asked now, which then happens once.

@@ -127,7 +127,7 @@ impl Session {
         now: Instant,
         barred: Option<&Arc<str>>,
     ) -> Result<(), Refusal> {
-        match self.fault() {
+        match &self.fault {
             Some(fault) => Err(fault.refusal()),
             None if self.lags_for(now) >= life => Err(Refusal::QueueFull),
             None => self.may_ask(now, barred),
@@ -136,7 +136,7 @@ impl Session {
 
     fn may_ask(&self, now: Instant, barred: Option<&Arc<str>>) -> Result<(), Refusal> {
         self.confirmed(now)?;
-        if self.departure.withdraws() {
+        if self.departure.leaves.is_some() {
             return Err(Refusal::Unconfirmed);
         }
         barred.map_or(Ok(()), |by| Err(Refusal::Barred { by: by.clone() }))

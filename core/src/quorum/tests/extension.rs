@@ -129,8 +129,8 @@ fn a_deadline_moves_to_start_plus_ttl_less_drift_and_never_back() {
 fn a_round_knows_which_nodes_were_warming_up_when_asked() {
     let warming: NodeSet = [0, 2].into_iter().collect();
     let round = Extension::new(masters(3), at(0), ms(100), warming);
-    assert_eq!([0, 1, 2].map(|node| round.warming().contains(node)), [true, false, true]);
-    assert_eq!(round.warming(), warming);
+    assert_eq!([0, 1, 2].map(|node| round.warming.contains(node)), [true, false, true]);
+    assert_eq!(round.warming, warming);
 }
 
 #[test]

@@ -102,7 +102,20 @@ impl Waiters {
             false => !pool.seekers.values().all(Seeker::tries_first),
         };
         self.semaphores.sought.insert(request, channel);
-        let mut seeking = Seeking { pool, seeker: Seeker::new(request, acquire, slots, cx.now) };
+        let seeker = Seeker {
+            request,
+            acquire,
+            slots,
+            began: cx.now,
+            phase: Phase::Looking { all: false },
+            attempts: 0,
+            in_vain: 0,
+            is_behind_others: false,
+            trial: None,
+            ahead: None,
+            failure: None,
+        };
+        let mut seeking = Seeking { pool, seeker };
         let next = match (others_wait, seeking.seeker.waits(cx.now)) {
             (true, false) => Next::End,
             (true, true) => Next::Queue,
@@ -151,7 +164,7 @@ impl Waiters {
                 if all {
                     pool.looked_at = cx.now;
                 }
-                self.step(Step::Look { request, slots: seeker.slots.clone(), all });
+                self.steps.push(Step::Look { request, slots: seeker.slots.clone(), all });
             }
             Some(Next::Try { slot, probes }) => {
                 seeker.enter(cx, Phase::Trying(slot));
@@ -172,7 +185,7 @@ impl Waiters {
     #[inline]
     pub(crate) fn serve_seeker(&mut self, cx: &mut Cx) -> bool {
         // Without semaphores there is never anything, and this is all that they cost.
-        let has_work = cx.events.has_own() || !self.semaphores.stirred.is_empty();
+        let has_work = !cx.events.own.is_empty() || !self.semaphores.stirred.is_empty();
         if has_work {
             self.serve_pools(cx);
         }
@@ -181,7 +194,7 @@ impl Waiters {
 
     #[inline(never)]
     fn serve_pools(&mut self, cx: &mut Cx) {
-        if let Some(event) = cx.events.pop_own() {
+        if let Some(event) = cx.events.own.pop_front() {
             self.seeker_answered(cx, event);
         } else if let Some(channel) = self.semaphores.stirred.pop_front() {
             self.serve_pool(cx, &channel);
@@ -202,7 +215,7 @@ impl Waiters {
                         self.semaphores.remember(slots.channel(), slot);
                         cx.events.push(Event::Acquired { request, attempt, deadline, ballot });
                     }
-                    _ => self.step(Step::Release(attempt)),
+                    _ => self.steps.push(Step::Release(attempt)),
                 }
             }
             Event::NotAcquired { request, failure, .. } => {

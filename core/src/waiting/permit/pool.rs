@@ -43,27 +43,6 @@ pub(super) enum Phase {
 }
 
 impl Seeker {
-    pub(super) const fn new(
-        request: RequestId,
-        acquire: AcquireRequest,
-        slots: Arc<Slots>,
-        began: Instant,
-    ) -> Self {
-        Self {
-            request,
-            acquire,
-            slots,
-            began,
-            phase: Phase::Looking { all: false },
-            attempts: 0,
-            in_vain: 0,
-            is_behind_others: false,
-            trial: None,
-            ahead: None,
-            failure: None,
-        }
-    }
-
     /// Returns the instant after which it looks no more.
     pub(super) fn until(&self) -> Instant {
         self.acquire.until(self.began)

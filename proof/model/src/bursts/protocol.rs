@@ -49,7 +49,7 @@ impl Bursts {
     fn learn(&self, state: &mut State, learn: impl FnOnce(&mut Window)) {
         let before = state.window;
         learn(&mut state.window);
-        let (limit, was) = (state.window.limit(), before.limit());
+        let (limit, was) = (state.window.limit, before.limit);
         let is_kept = self.config.is(Mutant::NeverNarrows) && limit < was
             || self.config.is(Mutant::NeverWidens) && limit > was;
         if is_kept {

@@ -38,7 +38,7 @@ the other. A step takes 50 ms, an operation timeout 200, the ttl 3 s. A fast mas
             Action::Change if after.is_slow => "the master becomes slow".to_owned(),
             Action::Change => "the master becomes fast".to_owned(),
             Action::Pass => {
-                let (open, limit) = (after.window.open(), after.window.limit());
+                let (open, limit) = (after.window.open, after.window.limit);
                 format!("50 ms: {open} of {limit} rounds open, {} wait", after.waiting())
             }
         }
