@@ -55,8 +55,7 @@ mod tests {
     /// Returns when other processes are notified, of ten times that it passes on, and when the next
     /// acquire steps back.
     fn turns(most: u32, elsewhere: bool) -> [Vec<u32>; 2] {
-        let mut line = Line::default();
-        line.wanted_elsewhere = elsewhere;
+        let mut line = Line { wanted_elsewhere: elsewhere, ..Line::default() };
         let turn = |_| [line.pass_on(most), line.steps_back()];
         let turns = (1..=10).map(turn).collect::<Vec<_>>();
         [0, 1].map(|of| (1..).zip(&turns).filter(|(_, turn)| turn[of]).map(|(at, _)| at).collect())

@@ -87,7 +87,7 @@ impl Session {
     pub(super) fn complete(&mut self, now: Instant) {
         let is_brief = !self.is_brief && self.confirmation.agreed > self.confirmation.noted;
         let is_unnamed = self.settings.restart_guard == RestartGuard::TrustPersistence;
-        if (is_brief || is_unnamed) && !self.departure.leaves.is_some() {
+        if (is_brief || is_unnamed) && self.departure.leaves.is_none() {
             self.ask_to_confirm(now);
         }
     }
