@@ -318,7 +318,7 @@ impl Task {
                 self.process.journal.note_at(at, &self.who, seen);
             }
             if let Some(token) = token
-                && self.rng.chance(50)
+                && self.rng.chance(90)
                 && guard.check().is_ok()
             {
                 sleep(self.rng.duration(Duration::ZERO..5 * MS)).await;
