@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::lock::{Attempt, RoundKind};
-use crate::master::{Judged, PendingReply};
+use crate::master::{Judged, PendingReply, Session};
 use crate::quorum::{ForeignList, Instant};
 use crate::shared::{AttemptId, Invariant, Keys};
 use crate::wire::Token;
@@ -74,7 +74,7 @@ impl Coordinator {
         let shields = masters.shields(now, life);
         let each = masters.sessions.iter().enumerate();
         let each = each.map(|(node, session)| (session.noted(now), shields.contains(node)));
-        let reports = masters.sessions.iter().filter_map(|session| session.report.as_ref());
+        let reports = masters.sessions.iter().filter_map(Session::report);
         let others = reports.flat_map(|report| report.clients.iter().map(Vec::as_slice));
         (each.collect(), others.collect())
     }

@@ -83,7 +83,7 @@ impl Masters {
         self.round_at = now;
         self.sessions.iter_mut().for_each(|session| session.end_rest(now));
         if !std::mem::replace(&mut self.barrier.is_passed, true) {
-            let all_again = self.sessions.iter().any(|session| session.report.is_some());
+            let all_again = self.sessions.iter().any(|session| session.report().is_some());
             let each = self.sessions.iter_mut();
             each.for_each(|session| session.note_for_rounds(now, all_again));
         }
@@ -126,7 +126,7 @@ impl Masters {
     /// returns the shortest time for which any of these clients does not ask a master that has
     /// started.
     fn to_be_kept_away(&self) -> (NodeSet, Duration) {
-        let reports = self.sessions.iter().filter_map(|session| session.report.as_ref());
+        let reports = self.sessions.iter().filter_map(Session::report);
         reports.fold((NodeSet::EMPTY, self.settings.quarantine), |(theirs, quarantine), report| {
             let lists = report.clients.iter().flatten().map(|list| list.ours);
             let other = report.theirs.quarantine(self.settings.drift);
@@ -138,11 +138,8 @@ impl Masters {
     /// master, for keys that live for `life`. That client has other lists, and our shields leave it
     /// a quorum.
     pub(crate) fn barred(&self, now: Instant, life: Duration) -> Option<Arc<str>> {
-        let reports = || {
-            self.sessions
-                .iter()
-                .filter_map(|session| Some((&session.name, session.report.as_ref()?)))
-        };
+        let reports =
+            || self.sessions.iter().filter_map(|session| Some((&session.name, session.report()?)));
         reports().next()?;
         let shields = self.shields(now, life);
         reports().find_map(|(name, report)| {
@@ -162,8 +159,7 @@ impl Masters {
     /// report. The time follows from the numbers of all clients together.
     pub(crate) fn weigh_numbers(&mut self, now: Instant) {
         let ours = self.settings.agreement.numbers();
-        let theirs =
-            self.sessions.iter().filter_map(|session| Some(session.report.as_ref()?.theirs));
+        let theirs = self.sessions.iter().filter_map(|session| Some(session.report()?.theirs));
         let joint = theirs.fold(ours, agreement::Numbers::joint);
         let quarantine = match joint == ours {
             true => self.settings.quarantine,

@@ -17,10 +17,10 @@ impl Masters {
         // A client that only looks disagrees with no client.
         let looks = self.settings.agreement.looks;
         let disagrees =
-            |session: &Session| !looks && session.fault.is_none() && session.report.is_some();
+            |session: &Session| !looks && session.fault.is_none() && session.report().is_some();
         let disagreeing = NodeSet::places(&self.sessions, disagrees);
         let ours = self.settings.agreement.numbers();
-        let mut reports = disagreeing.iter().filter_map(|node| self.sessions[node].report.as_ref());
+        let mut reports = disagreeing.iter().filter_map(|node| self.sessions[node].report());
         let at_odds = reports.any(|report| report.theirs != ours)
             || !looks && self.barred(now, Duration::ZERO).is_some();
         admit(self.settings.membership, unfit, disagreeing, at_odds, strict)

@@ -28,9 +28,7 @@ impl Masters {
     /// Returns each master that has reported clients with other settings, whether or not it has a vote,
     /// and what it has reported, with the remedy.
     pub fn reports(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
-        self.sessions
-            .iter()
-            .filter_map(|session| Some((&session.name, &session.report.as_ref()?.cause)))
+        self.sessions.iter().filter_map(|session| Some((&session.name, &session.report()?.cause)))
     }
 
     /// Returns the margin; `None` until every node has been reached or has failed once.

@@ -238,6 +238,11 @@ impl Session {
         Some([first?, second?])
     }
 
+    /// Returns the master's report on clients with different settings.
+    pub(crate) const fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+
     /// Forgets a report that no client has confirmed for long enough. Returns whether there was
     /// one.
     pub(super) fn forget(&mut self, now: Instant) -> bool {

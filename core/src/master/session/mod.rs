@@ -135,7 +135,7 @@ pub(crate) struct Session {
     /// `None` until the first dial has ended.
     absence: Option<Absence>,
     /// The server's report on clients with different settings; it outlives the connection.
-    pub(crate) report: Option<Report>,
+    report: Option<Report>,
     /// This client's name in its notes.
     client: Arc<str>,
     /// No round was ever about to begin: the notes are brief.

@@ -23,7 +23,7 @@ impl Session {
                 others.into_iter().flatten().fold(heartbeat_at, Instant::min)
             }
         };
-        self.report.as_ref().map_or(of_the_state, |report| of_the_state.min(report.until))
+        self.report().map_or(of_the_state, |report| of_the_state.min(report.until))
     }
 
     /// Does the work that is due at `now`, for a client that uses no lock or one that may.
