@@ -144,7 +144,7 @@ def build(m):
               m.rule("named never count", "a master that the value names does not count for the adoption", not_named,
                      breaks=["adopt/followed", "goal/G16"])]
     m.action("adopt", "another client counts a quorum of the other masters that holds the token",
-             ["lock/hand_over.rs:adopt", "quorum/lease.rs:progress"],
+             ["lock/hand_over.rs:adopt", "quorum/lease.rs:adopted"],
              [*adopts, trusted, *meets(([u], S.first_won_by(u)))],
              to("value", token, False), to("leaving", token, False), to("held", token, True), *rests_on_it)
     m.action("give_up", "a client gives a token up: a release, a rollback, a value that is dropped",

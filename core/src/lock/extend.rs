@@ -133,8 +133,8 @@ impl Round {
         let RoundKind::Extend { extension, purpose, .. } = &self.kind else { return None };
         let (drift, is_complete) = (cx.masters.settings.drift, self.is_complete());
         let progress = match attempt.hold() {
-            Some(hold) => extension.progress(Some(hold.deadline), NodeSet::EMPTY, cx.now, drift),
-            None => extension.progress(None, attempt.claim.unsettled, cx.now, drift),
+            Some(hold) => extension.progress(hold.deadline, cx.now, drift),
+            None => extension.adopted(attempt.claim.unsettled, cx.now, drift),
         };
         match (progress, purpose) {
             // The value is better the more masters have answered.

@@ -223,12 +223,7 @@ impl Attempt {
 pub(crate) fn detachable(cx: &Cx, round: &Round, attempt: &Attempt) -> Option<Progress> {
     let RoundKind::Extend { extension, .. } = &round.kind else { return None };
     let settled = extension.clone().without(unsettled(cx, round, attempt));
-    Some(settled.progress(
-        Some(attempt.hold()?.deadline),
-        NodeSet::EMPTY,
-        cx.now,
-        cx.masters.settings.drift,
-    ))
+    Some(settled.progress(attempt.hold()?.deadline, cx.now, cx.masters.settings.drift))
 }
 
 /// Returns the masters that may yet get a late SET, or were warming up: all but those that have replied, where no

@@ -90,13 +90,21 @@ impl Extension {
         }
     }
 
-    /// Returns the result of the round at `now`.
-    ///
-    /// A lock that another process has detached is held here from this round on only: it is not `held_until` any
-    /// deadline before that. A report of `never` counts for nothing, however often they are asked. A late SET of that
-    /// process may have set the key there again, after others had the lock in between, or others have had it by a vote
-    /// of theirs that they have forgotten.
-    pub fn progress(
+    /// Returns the result of the round at `now`, for a lock that is held until `deadline`.
+    pub fn progress(&self, deadline: Instant, now: Instant, drift: ClockDrift) -> Progress {
+        self.judge(Some(deadline), NodeSet::EMPTY, now, drift)
+    }
+
+    /// Returns the result of the round at `now` for a lock that another process has detached, and
+    /// that is held here from this round on only: it has no deadline before that. A report of
+    /// `never` counts for nothing, however often they are asked. A late SET of that process may have
+    /// set the key there again, after others had the lock in between, or others have had it by a vote of
+    /// theirs that they have forgotten.
+    pub fn adopted(&self, never: NodeSet, now: Instant, drift: ClockDrift) -> Progress {
+        self.judge(None, never, now, drift)
+    }
+
+    fn judge(
         &self,
         held_until: Option<Instant>,
         never: NodeSet,

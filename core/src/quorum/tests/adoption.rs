@@ -17,7 +17,7 @@ fn adopted(reports: &str, now: Instant) -> Progress {
         }
     }
     let never = reports.char_indices().filter(|(_, glyph)| glyph.is_ascii_uppercase());
-    round.progress(None, never.map(|(node, _)| node).collect(), now, DRIFT)
+    round.adopted(never.map(|(node, _)| node).collect(), now, DRIFT)
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn the_masters_of_a_late_set_count_for_nothing_whatever_they_say() {
 fn a_master_that_is_warming_up_counts_as_unknown() {
     let mut round = Extension::new(masters(3), at(100), ms(1_000), NodeSet::first(2));
     (0..2).for_each(|node| round.record(node, report('h').expect("held")));
-    assert_eq!(round.progress(None, NodeSet::EMPTY, at(150), DRIFT), Progress::Unconfirmed);
+    assert_eq!(round.adopted(NodeSet::EMPTY, at(150), DRIFT), Progress::Unconfirmed);
     let mut round = Extension::new(masters(3), at(100), ms(1_000), NodeSet::first(2));
     (0..2).for_each(|node| round.record(node, report('v').expect("vacant")));
-    assert_eq!(round.progress(None, NodeSet::EMPTY, at(150), DRIFT), Progress::Unconfirmed);
+    assert_eq!(round.adopted(NodeSet::EMPTY, at(150), DRIFT), Progress::Unconfirmed);
 }

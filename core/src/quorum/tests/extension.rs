@@ -91,7 +91,7 @@ const SITUATIONS: [(&str, &str, char); 18] = [
 #[test]
 fn each_situation_has_its_outcome() {
     for (situation, reports, expected) in SITUATIONS {
-        let progress = round(reports).progress(Some(at(490)), NodeSet::EMPTY, at(150), HABIT);
+        let progress = round(reports).progress(at(490), at(150), HABIT);
         assert_eq!(letter(progress), expected, "{situation}: {reports} is {progress:?}");
     }
 }
@@ -100,7 +100,7 @@ fn each_situation_has_its_outcome() {
 fn every_round_ends_at_the_old_deadline_whatever_was_reported() {
     for (situation, reports, _) in SITUATIONS {
         for now in [490, 491, 10_000] {
-            let progress = round(reports).progress(Some(at(490)), NodeSet::EMPTY, at(now), HABIT);
+            let progress = round(reports).progress(at(490), at(now), HABIT);
             assert_eq!(progress, Progress::Lost, "{situation}: {reports} at {now} ms");
         }
     }
@@ -120,7 +120,7 @@ const DEADLINES: [(u64, u64, u64); 6] = [
 #[test]
 fn a_deadline_moves_to_start_plus_ttl_less_drift_and_never_back() {
     for (before, now, after) in DEADLINES {
-        let progress = round("hhh__").progress(Some(at(before)), NodeSet::EMPTY, at(now), HABIT);
+        let progress = round("hhh__").progress(at(before), at(now), HABIT);
         assert_eq!(progress, Progress::Extended(at(after)), "{before} at {now}");
     }
 }

@@ -21,7 +21,7 @@ fn start(rule: &Rule) -> Extension {
 
 /// Returns the outcome in time, as a letter.
 fn outcome(round: &Extension) -> char {
-    letter(round.progress(Some(at(490)), NodeSet::EMPTY, at(150), HABIT))
+    letter(round.progress(at(490), at(150), HABIT))
 }
 
 /// Asserts what has to hold after every report.

@@ -60,7 +60,7 @@ impl Watched {
     fn check(&self, deadline: Instant, now: Instant) -> Result<Option<Instant>, TestCaseError> {
         let heard = &self.heard;
         let quorum = masters(heard.0.len()).list().majority();
-        match self.round.progress(Some(deadline), NodeSet::EMPTY, now, self.drift) {
+        match self.round.progress(deadline, now, self.drift) {
             Progress::Extended(moved) => {
                 prop_assert!(now < deadline, "{heard}: extended at or after the deadline");
                 prop_assert!(heard.count("h") >= quorum, "{heard}: extended without a quorum");
@@ -109,7 +109,7 @@ proptest! {
                         // Lost is final: no later report or moment of this round revives it.
                         for node in 0..count {
                             watched.hear(node, 'h')?;
-                            let after = watched.round.progress(Some(deadline), NodeSet::EMPTY, now, drift);
+                            let after = watched.round.progress(deadline, now, drift);
                             prop_assert_eq!(after, Progress::Lost, "{}: revived", watched.heard);
                         }
                         return Ok(());

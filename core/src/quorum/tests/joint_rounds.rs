@@ -93,7 +93,7 @@ fn every_extension_of_two_lists_is_judged_by_each_list() {
                 rule.progress(votes.count("vt"), votes.count("h"), votes.count("u"))
             });
             let expected = together(&OUTCOMES, "PEUL", new, old);
-            let is = letter(round.progress(Some(at(490)), NodeSet::EMPTY, at(150), drift::HABIT));
+            let is = letter(round.progress(at(490), at(150), drift::HABIT));
             assert_eq!(is, expected, "{lists} {picture}: new {new}, old {old}");
             seen.insert((new, old));
         }

@@ -89,12 +89,7 @@ impl Protocol {
             Phase::Lapsed => Instant::from_nanos(NOW + 1),
             _ => now().after(span(record.left)),
         };
-        masters::left_if_won(extension.progress(
-            Some(deadline),
-            NodeSet::EMPTY,
-            now(),
-            self.drift(),
-        ))
+        masters::left_if_won(extension.progress(deadline, now(), self.drift()))
     }
 
     /// Returns whether these nodes are a quorum for `attempt`.

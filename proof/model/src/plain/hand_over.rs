@@ -148,6 +148,6 @@ impl Protocol {
         let never: NodeSet = (0..self.config.nodes).filter(never).collect();
         let times = (state.attempts[attempt].rounds[ADOPTS].since, self.config.extension_ttl);
         let extension = masters::round(self.memberships[attempt], times, warming, held.iter());
-        masters::left_if_won(extension.progress(None, never, now(), self.drift()))
+        masters::left_if_won(extension.adopted(never, now(), self.drift()))
     }
 }

@@ -39,7 +39,7 @@ impl Sharing {
         let times = (actor.rounds[slot].since, self.config.contenders[who].asks);
         let extension = masters::round(self.memberships[who], times, warming, held);
         let deadline = now().after(span(actor.left));
-        masters::left_if_won(extension.progress(Some(deadline), NodeSet::EMPTY, now(), NO_DRIFT))
+        masters::left_if_won(extension.progress(deadline, now(), NO_DRIFT))
     }
 
     /// Returns a node's place in the membership: all have the same one where one node is enough.
