@@ -1,7 +1,6 @@
 //! The wait before the next attempt, given a random number.
 
 use crate::quorum::instant::nanos;
-use crate::quorum::{Membership, NodeSet};
 use std::time::Duration;
 
 /// Exponential backoff with full jitter: a random pause within a window that doubles with each
@@ -33,13 +32,4 @@ impl Backoff {
         let picked = ((u128::from(nanos(window)) + 1) * u128::from(random)) >> 64;
         Duration::from_nanos(u64::try_from(picked).unwrap_or(u64::MAX))
     }
-}
-
-/// Returns the earliest time at which a quorum may be free again, from the remaining life that each
-/// master has reported. `None` while the masters that have reported are not a quorum.
-pub fn earliest_quorum(membership: Membership, free_in: &[(usize, Duration)]) -> Option<Duration> {
-    let free = |by: Duration| -> NodeSet {
-        free_in.iter().filter(|(_, left)| *left <= by).map(|(node, _)| *node).collect()
-    };
-    free_in.iter().map(|(_, left)| *left).filter(|left| membership.is_quorum(free(*left))).min()
 }

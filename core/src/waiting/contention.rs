@@ -4,7 +4,8 @@ use super::unheard::Unheard;
 use super::waitlist::{Place, Trial};
 use crate::lock::Begun;
 use crate::obstacle::Obstacle;
-use crate::pace::{Backoff, backoff};
+use crate::pace::Backoff;
+use crate::pace::readiness::quorum_among;
 use crate::quorum::{Clocks, Instant};
 use crate::report::{Answer, NodeReport};
 use crate::routing::first_node::Standing;
@@ -192,11 +193,6 @@ impl Contention {
         self.remaining.push((node, remaining));
     }
 
-    /// Returns the time until a quorum is free, if enough nodes have reported theirs.
-    pub(crate) fn free_in(&self, settings: &Settings) -> Option<Duration> {
-        backoff::earliest_quorum(settings.membership, &self.remaining)
-    }
-
     /// Waits for the next attempt, and returns its time. The latest attempt has failed, and `took`
     /// this long.
     pub(crate) fn wait(
@@ -277,7 +273,8 @@ impl Contention {
     /// Returns the time until a quorum may be free, also where one node that refused speaks for the others.
     pub(super) fn may_be_free_in(&self, settings: &Settings) -> Option<Duration> {
         let is_calm = self.is_calm();
-        self.free_in(settings).or_else(|| match *self.remaining {
+        let free_in = quorum_among(settings.membership, self.remaining.iter().copied());
+        free_in.or_else(|| match *self.remaining {
             [(_, free_in)] if is_calm && !free_in.is_zero() => Some(free_in),
             _ => None,
         })

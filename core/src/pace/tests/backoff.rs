@@ -1,7 +1,7 @@
 //! The wait before the next attempt, for every random number.
 
 use crate::pace::Backoff;
-use crate::pace::backoff::earliest_quorum;
+use crate::pace::readiness::quorum_among;
 use crate::quorum::tests::membership::set;
 use crate::quorum::tests::{cases, masters, ms};
 use crate::quorum::{Membership, NodeSet};
@@ -85,7 +85,7 @@ fn the_widest_settings_do_not_overflow() {
 fn a_retry_makes_sense_when_a_quorum_may_be_free() {
     for (lists, left, expected) in EARLIEST {
         let left: Vec<_> = left.iter().map(|&(node, left)| (node - 1, ms(left))).collect();
-        let retry = earliest_quorum(Membership::pictured(lists), &left);
+        let retry = quorum_among(Membership::pictured(lists), left.iter().copied());
         assert_eq!(retry, expected.map(ms), "{lists}: {left:?}");
     }
 }
@@ -136,7 +136,7 @@ proptest! {
         let free = |by: Duration| -> NodeSet {
             left.iter().filter(|(_, left)| *left <= by).map(|(node, _)| *node).collect()
         };
-        match earliest_quorum(membership, &left) {
+        match quorum_among(membership, left.iter().copied()) {
             Some(earliest) => {
                 prop_assert!(membership.is_quorum(free(earliest)));
                 let before = earliest.checked_sub(Duration::from_nanos(1));
