@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most names of which something is known.
-const MOST: usize = 1 << 12;
+/// The most names of each kind of which something is known: in one process, few are waited for at a time.
+pub(crate) const MOST_REMEMBERED: usize = 1 << 12;
 
 /// What was noted of names, each for so many seconds. Where there is no room, nothing more is noted.
 #[derive(Default)]
@@ -23,10 +23,10 @@ impl<V: Copy, const SECONDS: u64> Lately<V, SECONDS> {
 
     /// Notes something of a name. Returns `false` if there is no room.
     pub(crate) fn note(&mut self, now: Instant, name: &Arc<str>, what: V) -> bool {
-        if self.0.len() >= MOST {
+        if self.0.len() >= MOST_REMEMBERED {
             self.0.retain(|_, (at, _)| Self::lasts(now, *at));
         }
-        let has_room = self.0.len() < MOST || self.0.contains_key(name);
+        let has_room = self.0.len() < MOST_REMEMBERED || self.0.contains_key(name);
         if has_room {
             self.0.insert(name.clone(), (now, what));
         }
@@ -63,9 +63,12 @@ mod tests {
         let mut lately = Lately::<_, 1>::default();
         let mut note =
             |millis, number: usize| lately.note(at(millis), &number.to_string().into(), ());
-        assert_eq!((0..MOST + 5).filter(|number| note(0, *number)).count(), MOST);
+        assert_eq!(
+            (0..MOST_REMEMBERED + 5).filter(|number| note(0, *number)).count(),
+            MOST_REMEMBERED
+        );
         assert!(note(999, 0), "what is known is noted again");
-        assert!(!note(999, MOST) && note(1_000, MOST));
+        assert!(!note(999, MOST_REMEMBERED) && note(1_000, MOST_REMEMBERED));
         assert_eq!(lately.0.len(), 2);
     }
 }

@@ -24,7 +24,7 @@ pub use invariant::Invariant;
 pub(crate) use keys::More;
 pub use keys::{Keys, ReadWrite};
 pub use label::{Label, Owner};
-pub(crate) use lately::Lately;
+pub(crate) use lately::{Lately, MOST_REMEMBERED};
 pub(crate) use observe::Events;
 pub use observe::{IdleEnd, Observation, WATCHED, Watching};
 pub use random::Random;

@@ -1,6 +1,5 @@
 //! Acquires that have no answer yet, by request id.
 
-use super::tuning::MOST_SPARE;
 use super::{Acquisition, Contention};
 use crate::quorum::Instant;
 use crate::shared::{AcquireRequest, Place, RequestId, Table};
@@ -12,9 +11,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Acquisitions {
     places: BTreeMap<RequestId, Place>,
     table: Table<Acquisition>,
-    /// The boxes of acquires that were won: the next ones contend in the same room.
-    #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
-    spare: Vec<Box<Contention>>,
+    /// The box of the latest acquire that was won: the next one contends in the same room.
+    spare: Option<Box<Contention>>,
 }
 
 impl Acquisitions {
@@ -52,7 +50,7 @@ impl Acquisitions {
     /// Starts the contention of an acquire that has taken its places.
     pub(crate) fn contend(&mut self, began: Instant, until: Instant) -> Box<Contention> {
         let contention = Contention::new(began, until);
-        match self.spare.pop() {
+        match self.spare.take() {
             Some(mut room) => {
                 *room = contention;
                 room
@@ -63,9 +61,7 @@ impl Acquisitions {
 
     /// Keeps the box for another acquire that contends.
     pub(crate) fn keep_room(&mut self, contention: Option<Box<Contention>>) {
-        if self.spare.len() < MOST_SPARE {
-            self.spare.extend(contention);
-        }
+        self.spare = contention;
     }
 
     pub(crate) fn remove(&mut self, request: RequestId) -> Option<Acquisition> {

@@ -15,12 +15,12 @@ use crate::master::PendingReply;
 use crate::questions::{Beside, holders_in};
 use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, Lately, RequestId, Waitlist};
-use crate::waiting::tuning::ASKED_AGAIN_AFTER;
+use crate::waiting::tuning::SAID_AGAIN_AFTER;
 use crate::wire::{self, Reply};
 
 /// The holders that were asked lately, by their tokens.
 #[derive(Default)]
-pub(crate) struct Asked(Lately<(), { ASKED_AGAIN_AFTER.as_secs() }>);
+pub(crate) struct Asked(Lately<(), { SAID_AGAIN_AFTER.as_secs() }>);
 
 impl Asked {
     /// Notes that a holder is asked now. Returns `false` if that was done a moment ago, or if so many are asked
@@ -63,7 +63,7 @@ impl Waiters {
 /// Asks the holders of these keys to give way, unless that was done a moment ago.
 pub(super) fn ask_holders(cx: &mut Cx, asked_at: &mut Option<Instant>, keys: &Keys) {
     let settings = &cx.masters.settings;
-    let is_soon = asked_at.is_some_and(|asked| cx.now < asked.after(ASKED_AGAIN_AFTER));
+    let is_soon = asked_at.is_some_and(|asked| cx.now < asked.after(SAID_AGAIN_AFTER));
     if is_soon || !(settings.wake_ups && settings.asks) {
         return;
     }

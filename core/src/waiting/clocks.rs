@@ -5,7 +5,7 @@ use crate::master::fencing::has_no_script;
 use crate::quorum::{Instant, Membership, NodeSet, fence};
 use crate::report::{Answer, NodeReport, Span};
 use crate::shared::{Cx, FailureKind, RequestId};
-use crate::waiting::tuning::BALLOTS_IN_A_HURRY;
+use crate::waiting::tuning::HURRIES;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Contention {
 
     /// Returns whether the last ballots were not refused again and again.
     pub(crate) const fn hurries(&self) -> bool {
-        self.ballots_refused <= BALLOTS_IN_A_HURRY
+        self.ballots_refused <= HURRIES
     }
 
     /// Returns whether only our ballot, or scripts that the masters had forgotten, prevented the

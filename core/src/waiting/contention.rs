@@ -10,9 +10,7 @@ use crate::quorum::{Clocks, Instant};
 use crate::report::{Answer, NodeReport};
 use crate::routing::first_node::Standing;
 use crate::shared::{AttemptId, Failure, RoundId, Settings};
-use crate::waiting::tuning::{
-    MOST_CAPS_PER_PAUSE, MOST_FOUND_EARLY, MOST_NOTIFIED_EARLY, SILENCE_PER_PAUSE,
-};
+use crate::waiting::tuning::{CERTAIN_AFTER, HURRIES, SILENCE_PER_PAUSE};
 use crate::wire::waitlist::LONGEST_QUIET;
 use std::time::Duration;
 
@@ -140,12 +138,11 @@ impl Contention {
     /// free, a node that is free is not one that lacks a key.
     pub(crate) fn find(&mut self, standing: Standing, reports: &[NodeReport]) {
         // A release that was announced may be under way for longer.
-        let is_announced =
-            self.since_notice.is_some_and(|times| times < MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
+        let is_announced = self.since_notice.is_some_and(|times| times < HURRIES - CERTAIN_AFTER);
         let is_in_vain = standing != Standing::Open && !is_announced && self.finds_lacking(reports);
         if is_in_vain && !self.lacks_key() {
             // Without a message: a release may be under way to the other nodes, or a hold lacks its key there.
-            self.since_notice.get_or_insert(MOST_NOTIFIED_EARLY - MOST_FOUND_EARLY);
+            self.since_notice.get_or_insert(HURRIES - CERTAIN_AFTER);
         }
         self.standing = match standing {
             _ if self.is_early() => Standing::Open,
@@ -160,7 +157,7 @@ impl Contention {
         let cap = settings.backoff.cap;
         let is_reached = self.listening && !self.unheard.is_certain;
         let silence = if is_reached { now.since(self.heard) } else { Duration::ZERO };
-        (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(MOST_CAPS_PER_PAUSE))
+        (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(SILENCE_PER_PAUSE))
     }
 
     fn pauses_long(&self, now: Instant, settings: &Settings) -> bool {
@@ -241,7 +238,7 @@ impl Contention {
     fn was_notified_early(&mut self, is_early: bool) -> Option<u32> {
         let times = self.since_notice.take().filter(|_| is_early)?;
         self.since_notice = Some(times.saturating_add(1));
-        Some(times).filter(|times| *times < MOST_NOTIFIED_EARLY)
+        Some(times).filter(|times| *times < HURRIES)
     }
 
     /// Returns a delay that is never longer than until a quorum may be free. It is jittered even if
@@ -283,7 +280,7 @@ impl Contention {
     /// Returns whether the next attempt follows soon, since a message came before all nodes had the resource
     /// free.
     pub(crate) const fn is_early(&self) -> bool {
-        matches!(self.since_notice, Some(..=MOST_NOTIFIED_EARLY))
+        matches!(self.since_notice, Some(..=HURRIES))
     }
 
     /// Notes that messages have stopped: one may have been missed.

@@ -5,8 +5,8 @@
 //! releases it.
 
 use crate::quorum::Instant;
-use crate::shared::{Keys, Lately};
-use crate::waiting::tuning::{CAPS_APART, CAPS_SHARED, MOST_REMEMBERED};
+use crate::shared::{Keys, Lately, MOST_REMEMBERED};
+use crate::waiting::tuning::{CAPS_APART, SAID_AGAIN_AFTER};
 use crate::wire::waitlist::KNOWN_FOR;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,8 +58,7 @@ impl Left {
         if moment == Instant::default() || began > moment.after(cap) {
             return;
         }
-        let lately = cap.saturating_mul(CAPS_SHARED);
-        let is_shared = |at: Instant| now < at.after(lately);
+        let is_shared = |at: Instant| now < at.after(SAID_AGAIN_AFTER);
         if keys.iter().all(|key| self.shared.get(now, key).is_some_and(|(at, ())| is_shared(at))) {
             return;
         }

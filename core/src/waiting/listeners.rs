@@ -6,8 +6,7 @@
 //! have been missed. A message is only a hint: it may be late, in vain, or never come.
 
 use super::Waiters;
-use crate::shared::{Cx, Event, RequestId};
-use crate::waiting::tuning::MOST_REMEMBERED;
+use crate::shared::{Cx, Event, MOST_REMEMBERED, RequestId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use crate::lock::Attempt;
 use crate::lock::release::{Announce, Tellers};
 use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AcquireRequest, AttemptId, Cx, Invariant, Keys, More, RequestId};
-use crate::waiting::tuning::ASKED_AGAIN_AFTER;
+use crate::waiting::tuning::SAID_AGAIN_AFTER;
 
 /// How an acquire waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Waiters {
     fn may_wait(&self, cx: &Cx, attempt: &Attempt, policy: Policy) -> bool {
         let keys = &attempt.claim.keys;
         let is_adopted = cx.masters.mailbox != Some(attempt.claim.token.mailbox());
-        let is_long = cx.now >= attempt.began.after(ASKED_AGAIN_AFTER)
+        let is_long = cx.now >= attempt.began.after(SAID_AGAIN_AFTER)
             || attempt.held().is_some_and(|hold| hold.keeper.is_some());
         is_long
             || is_adopted

@@ -1,43 +1,38 @@
-//! The numbers by which waiters are paced, and the reason for each. Caps and bases are those of the backoff.
+//! The numbers by which waiters are paced, and what each rests on. Caps and bases are those of the backoff.
 
 use std::time::Duration;
 
-/// The most keys, channels or semaphores of each kind that are remembered. For any other, a waiter polls: in one
-/// process, few are waited for at a time.
-pub(super) const MOST_REMEMBERED: usize = 1 << 12;
+// What has been seen so often.
 
-/// The most boxes of acquires that have ended, which are kept for the next ones.
-pub(super) const MOST_SPARE: usize = 64;
+/// The number of attempts in a row that quickly follow on what says that the resource may be free: a message, a look at the
+/// slots of a semaphore, or a clock that a refused ballot has shown.
+pub(super) const HURRIES: u32 = 4;
 
-// Pauses of a waiter that messages reach.
+/// So often in a row it is no chance. A waiter has found the key free at the master of its list, and held elsewhere: the hold
+/// lacks it there. Only a waiter that was called tries then, for the longest time for which that may be: each further vote that
+/// is asked for in vain keeps the holder from bringing the key back. Or one process has had the key anew: no message comes.
+pub(super) const CERTAIN_AFTER: u32 = 2;
 
-/// While messages report when the resource becomes free, a pause is at most this share of the time
-/// since the latest news, and at most so many times the widest window of the backoff. So a message
-/// that is missed costs little beside the time that was waited anyway. A key that ends without a release is asked for
-/// within as many windows, by those that are not in front: not by all of a crowd at once.
+// Pauses.
+
+/// While messages report when the resource becomes free, a pause is at most this share of the time since the latest news, and
+/// at most so many times the widest window of the backoff. So a message that is missed costs little beside the time that was
+/// waited anyway. A key that ends without a release is asked for within as many windows, by those that are not in front: not by
+/// all of a crowd at once.
 pub(super) const SILENCE_PER_PAUSE: u32 = 8;
-pub(super) const MOST_CAPS_PER_PAUSE: u32 = 8;
-
-/// The number of attempts that quickly follow a message, each a little later than the one before.
-pub(super) const MOST_NOTIFIED_EARLY: u32 = 6;
-
-/// The number of them for which only the master of the list said so.
-pub(super) const MOST_FOUND_EARLY: u32 = 2;
-
-// Places in a list.
 
 /// How long only a waiter that was called tries, and how long a waiter in front waits for an answer before it asks all
 /// masters: for this, or for so many round trips.
+///
+/// It is also the longest of the first pauses behind a holder that was not called. Where that one has taken the key past the
+/// list, the first tries at all masters then: such a client releases the key to no waiter, and may have it again before the
+/// answer to a question. Twenty clients among four that poll have 0.56 of all sections so, and 0.07 if the first only asks
+/// (`src/driver/tests/waitlist/pollers.rs`).
 pub(super) const QUIET: Duration = Duration::from_millis(20);
 pub(super) const QUIET_TRIPS: u32 = 3;
 
-/// How often in a row a waiter has to find the key free at the master of its list, and held elsewhere, before the hold is known
-/// to lack it there. Only a waiter that was called tries then for the longest time for which that may be: each further vote
-/// that is asked for in vain keeps the holder from bringing the key back.
-pub(super) const LACKS_AFTER: u32 = 2;
-
 /// So many waiters in front ask as often as if there were no list. The pause of any other grows by the cap of theirs for
-/// each such number ahead, up to so many caps, and to this.
+/// each such number ahead, up to so many caps, of a second at most.
 ///
 /// A waiter is due after twice its longest pause, or 16 caps, and a second (`waitlist.lua`). One that has not asked by then is
 /// in front of none, whatever the key says there, and whether or not its mailbox is read. So a lock that is free at a
@@ -50,17 +45,15 @@ pub(super) const LACKS_AFTER: u32 = 2;
 ///   240, as for 240.
 pub(super) const FRONT: usize = 4;
 pub(super) const LONGEST_PAUSE_CAPS: u32 = 60;
-pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-/// Behind a holder that was not called, the first pauses for so many bases at the least: 20 ms. Where that one has taken the
-/// key past the list, the first tries at all masters then: such a client releases the key to no waiter, and may have it
-/// again before the answer to a question. Twenty clients among four that poll have 0.56 of all sections so, and 0.07 if the
-/// first only asks (`src/driver/tests/waitlist/pollers.rs`).
-pub(super) const LEAST_BASES: u32 = 4;
 
 /// The waiters in front ask all masters after so many of the longest pauses: so no key that is stuck at the first
 /// node keeps them out.
 pub(super) const ASKS_ALL_AFTER: u32 = 4;
+
+/// The time after which a waiter says again that it waits: to the holder, and a writer to readers. What was held for longer
+/// calls as it is released, whether or not its holder was asked: the message may have been lost. A list that has served others
+/// within it leaves no moments to clients that poll.
+pub(super) const SAID_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 // Hand-overs within a process.
 
@@ -72,42 +65,8 @@ pub(super) const LOCKS_IN_A_ROW: u32 = 8;
 /// not on the way of the other permits.
 pub(super) const PERMITS_IN_A_ROW: u32 = 4;
 
-// Moments that are left to clients that poll.
-
 /// What is held at one moment in so many of the longest pause of a client that polls, or asked for within a pause after
 /// it, is left to others for one such pause and an eighth, for its attempts before and after it. So one that polls meets it
 /// in that time, also where the process holds it for the most part only, and what one process alone wants loses 2 % at
 /// most.
 pub(super) const CAPS_APART: u32 = 57;
-
-/// A list that has served others within so many caps serves them without that.
-pub(super) const CAPS_SHARED: u32 = 4;
-
-// Permits.
-
-/// The number of slots that are tried because they looked free, before the next pause.
-pub(super) const MOST_IN_VAIN: u32 = 3;
-
-// Writers of a read-write lock.
-
-/// How long a hint stands unless it is renewed: a writer that dies while it waits keeps new readers out for this long. It
-/// is renewed after a third of it, so one renewal may be lost.
-///
-/// The hint of a writer that gives up stands for half of it. It may have replaced the hint of a writer that goes on
-/// waiting: that one has renewed its own by then. A hint that is deleted instead lets readers in before that
-/// (`proof/model/src/waiting`).
-pub(super) const HINT_LIFE: Duration = Duration::from_secs(3);
-
-// Others.
-
-/// The time after which the same holder is asked again, by whichever acquire of this process. What was held for longer calls
-/// as it is released, whether or not its holder was asked: the message may have been lost.
-pub(super) const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(1);
-
-/// The number of attempts in a row that may hurry after a refused ballot. Each refusal teaches
-/// something. This many correct for a ballot of a neighbour in between, and after it for a clock.
-pub(super) const BALLOTS_IN_A_HURRY: u32 = 4;
-
-/// So often in a row one process has to have it anew. A hold that lacks its key at a master is no hand-over either:
-/// there, the attempts of waiters of many processes follow each other.
-pub(super) const ANEW: u32 = 2;

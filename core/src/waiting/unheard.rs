@@ -1,7 +1,7 @@
 //! What a waiter sees of holders while it hears nothing: whether messages reach it at all.
 
 use super::Waiters;
-use crate::waiting::tuning::ANEW;
+use crate::waiting::tuning::CERTAIN_AFTER;
 
 /// The digits of a token that are those of its process.
 const PROCESS: usize = 16;
@@ -25,7 +25,7 @@ impl Unheard {
             *anew = if before.get(..PROCESS) == token.get(..PROCESS) { *anew + 1 } else { 0 };
             *before = token.into();
         }
-        self.is_certain |= *anew >= ANEW;
+        self.is_certain |= *anew >= CERTAIN_AFTER;
     }
 
     /// Notes a message.

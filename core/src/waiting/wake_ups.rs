@@ -12,8 +12,7 @@
 use super::{Acquisition, Phase, Waiters};
 use crate::master::PendingReply;
 use crate::pace::Backoff;
-use crate::shared::{AttemptId, Cx, Keys, RequestId, Timer};
-use crate::waiting::tuning::MOST_REMEMBERED;
+use crate::shared::{AttemptId, Cx, Keys, MOST_REMEMBERED, RequestId, Timer};
 use crate::wire;
 use crate::wire::notice::{Notice, UNDONE};
 use crate::wire::waitlist::{CALLED, Called, Says};

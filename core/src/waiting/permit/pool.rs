@@ -1,9 +1,8 @@
 //! The state of semaphores in this process: the seekers of permits, and which slots may be free.
 
 use crate::quorum::Instant;
-use crate::shared::{AcquireRequest, Cx, Failure, RequestId, Slots, Timer};
+use crate::shared::{AcquireRequest, Cx, Failure, MOST_REMEMBERED, RequestId, Slots, Timer};
 use crate::waiting::line::Line;
-use crate::waiting::tuning::MOST_REMEMBERED;
 use crate::waiting::unheard::Unheard;
 use crate::waiting::waitlist::{Place, Trial};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

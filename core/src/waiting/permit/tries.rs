@@ -7,7 +7,7 @@ use crate::pace::Backoff;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Failure};
 use crate::waiting::Waiters;
-use crate::waiting::tuning::{MOST_CAPS_PER_PAUSE, MOST_IN_VAIN, SILENCE_PER_PAUSE};
+use crate::waiting::tuning::{HURRIES, SILENCE_PER_PAUSE};
 use std::time::Duration;
 
 impl Waiters {
@@ -67,13 +67,13 @@ impl Waiters {
         match (is_full, waits) {
             (false, true) => self.pause(cx, seeking, None),
             (false, false) => Next::End,
-            (true, false) if in_vain >= MOST_IN_VAIN => Next::End,
+            (true, false) if in_vain >= HURRIES => Next::End,
             (true, true) if !seeking.is_head() => Next::Queue,
-            (true, _) if in_vain < MOST_IN_VAIN => {
+            (true, _) if in_vain < HURRIES => {
                 let asks = if waits { self.ask_for_any(cx, seeking) } else { None };
                 asks.unwrap_or(Next::Look { all: false })
             }
-            (true, _) if in_vain == MOST_IN_VAIN => Next::Look { all: true },
+            (true, _) if in_vain == HURRIES => Next::Look { all: true },
             (true, _) => self.pause(cx, seeking, None),
         }
     }
@@ -96,7 +96,7 @@ impl Waiters {
         }
         if let Some((&slot, others)) = self.picks(cx, seeker, is_free).split_first() {
             seeker.in_vain = seeker.in_vain.saturating_add(1);
-            if seeker.in_vain <= MOST_IN_VAIN {
+            if seeker.in_vain <= HURRIES {
                 pool.pauses = 0;
             }
             pool.leads.extend(others.iter().map(|slot| (Lead::Hint, *slot)));
@@ -135,7 +135,7 @@ impl Waiters {
     ) -> Duration {
         let random = cx.masters.random.jitter();
         // What looks free again and again, and is refused, is tried once for each pause, until all are seen to be taken.
-        if seeker.in_vain <= MOST_IN_VAIN || left.is_some() {
+        if seeker.in_vain <= HURRIES || left.is_some() {
             seeker.in_vain = 0;
         }
         let entry = pool.place.entry.as_ref();
@@ -151,7 +151,7 @@ impl Waiters {
         }
         // A call may be lost, and attempts that have met free their slot silently.
         let silence = cx.now.since(pool.heard_at) / SILENCE_PER_PAUSE;
-        let cap = silence.clamp(cap, cap.saturating_mul(MOST_CAPS_PER_PAUSE));
+        let cap = silence.clamp(cap, cap.saturating_mul(SILENCE_PER_PAUSE));
         let least = cap.min(ceiling.unwrap_or(cap)) / 2;
         least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2
     }

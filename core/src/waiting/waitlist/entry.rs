@@ -6,8 +6,7 @@ use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::{Cx, Settings};
 use crate::waiting::Contention;
 use crate::waiting::tuning::{
-    FRONT, LACKS_AFTER, LEAST_BASES, LONGEST_PAUSE, LONGEST_PAUSE_CAPS, MOST_CAPS_PER_PAUSE, QUIET,
-    QUIET_TRIPS, SILENCE_PER_PAUSE,
+    CERTAIN_AFTER, FRONT, LONGEST_PAUSE_CAPS, QUIET, QUIET_TRIPS, SILENCE_PER_PAUSE,
 };
 use crate::wire::Token;
 use crate::wire::waitlist::{Found, LONGEST_QUIET, Listed, Sight};
@@ -91,7 +90,7 @@ impl Entry {
 
     /// Returns whether a hold is known to lack its key at the master of the list.
     pub(in crate::waiting) const fn lacks_key(&self) -> bool {
-        self.in_vain > LACKS_AFTER
+        self.in_vain > CERTAIN_AFTER
     }
 
     /// Returns whether it tries when it is called. Where a hold is known to lack its key, it has just done so in vain, and
@@ -114,7 +113,7 @@ impl Entry {
     ) -> bool {
         let is_free = match self.answer_of_list(reports) {
             Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => {
-                trial != Some(Trial::Called) || self.in_vain >= LACKS_AFTER
+                trial != Some(Trial::Called) || self.in_vain >= CERTAIN_AFTER
             }
             Some(Answer::Outstanding) => trial == Some(Trial::FoundFree),
             _ => false,
@@ -161,7 +160,7 @@ impl Entry {
         if matches!(listed.what, Found::Held(_))
             && !self.sight.is_called_and_holds_in(&listed.sight)
         {
-            self.in_vain = self.in_vain.min(LACKS_AFTER + 2).saturating_sub(1);
+            self.in_vain = self.in_vain.min(CERTAIN_AFTER + 2).saturating_sub(1);
         }
         let uncalled = listed.sight.uncalled();
         if self.sight.uncalled() != uncalled {
@@ -185,9 +184,9 @@ impl Entry {
 
     /// Returns the longest pause of the first behind a holder that may release the key without a call. By then another
     /// client may have taken it, so the pause is a part of the time for which that one holds it.
-    fn behind_uncalled(&self, now: Instant, base: Duration) -> Option<Duration> {
+    fn behind_uncalled(&self, now: Instant) -> Option<Duration> {
         let since = self.uncalled_since.filter(|_| self.ahead == Some(0))?;
-        Some((now.since(since) / SILENCE_PER_PAUSE).max(LEAST_BASES * base))
+        Some((now.since(since) / SILENCE_PER_PAUSE).max(QUIET))
     }
 
     /// Returns the pause until the next question, which is `as_in_front` for a waiter in front. Its own hold would live
@@ -208,10 +207,11 @@ impl Entry {
         let watches = std::mem::take(&mut self.watches);
         let steps = u32::try_from(self.ahead.unwrap_or_default()).unwrap_or(u32::MAX);
         let window = cap.saturating_mul(steps) / FRONT as u32;
-        let window = window.min(cap.saturating_mul(LONGEST_PAUSE_CAPS)).min(LONGEST_PAUSE);
-        let spread = up_to(window.min(cap.saturating_mul(MOST_CAPS_PER_PAUSE)));
+        let longest = cap.min(Duration::from_secs(1)).saturating_mul(LONGEST_PAUSE_CAPS);
+        let window = window.min(longest);
+        let spread = up_to(window.min(cap.saturating_mul(SILENCE_PER_PAUSE)));
         let by_place = if is_in_front { as_in_front } else { upper_half(window) };
-        let behind_uncalled = self.behind_uncalled(now, base).map(upper_half);
+        let behind_uncalled = self.behind_uncalled(now).map(upper_half);
         let by_place = behind_uncalled.map_or(by_place, |pause| pause.min(by_place));
         match found {
             Found::HasCalled(quiet) => quiet + jitter,
@@ -309,7 +309,7 @@ mod tests {
         let calls = [(0, 0), (20, 0), (40, 1), (60, 0), (1_039, 0), (1_060, 0)];
         let mut tries = || calls.map(|(millis, slot)| entry.tries(at(millis), slot));
         assert_eq!(tries(), [true; 6], "a call is no trial in vain");
-        entry.in_vain = LACKS_AFTER + 1;
+        entry.in_vain = CERTAIN_AFTER + 1;
         entry.tried = None;
         let mut tries = || calls.map(|(millis, slot)| entry.tries(at(millis), slot));
         assert_eq!(tries(), [true, false, true, true, false, true], "another slot may be free");
