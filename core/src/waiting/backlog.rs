@@ -6,7 +6,7 @@
 
 use super::{Phase, Waiters};
 use crate::quorum::Instant;
-use crate::shared::{Cx, Failure, RequestId, Timer};
+use crate::shared::{Cx, Failure, RequestId};
 use std::collections::BTreeSet;
 
 /// The acquires that are to begin a round, by age.
@@ -73,7 +73,7 @@ impl Waiters {
         }
         let line = if waits { &mut self.backlog.waiting } else { &mut self.backlog.at_once };
         line.insert(ticket(request));
-        cx.timers.set(until, Timer::Attempt(request));
+        self.begin_pause(cx, request);
         cx.events.overloaded(request);
         false
     }
@@ -85,10 +85,8 @@ impl Waiters {
             return false;
         }
         let Some(request) = self.backlog.pop() else { return false };
-        if let Some(Phase::InLine { until, .. }) =
-            self.acquisitions.get(request).and_then(|known| known.phase())
-        {
-            cx.timers.cancel(*until, Timer::Attempt(request));
+        if self.acquisitions.contention(request).is_some_and(|found| found.is_in_line()) {
+            self.end_pause(cx, request);
             self.try_again(cx, request);
         }
         true
@@ -119,6 +117,10 @@ impl super::Contention {
             _ => None,
         };
         self.phase = Phase::InLine { until, failure };
+    }
+
+    const fn is_in_line(&self) -> bool {
+        matches!(self.phase, Phase::InLine { .. })
     }
 
     /// Returns why one that waits in line has not been served: what has ended its latest attempt, or that it could

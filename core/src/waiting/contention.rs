@@ -164,14 +164,13 @@ impl Contention {
         self.window(now, settings) > settings.backoff.cap
     }
 
-    /// Waits until then, so that others go first, or until its last attempt is due. Returns when that is.
-    pub(crate) fn step_back(&mut self, now: Instant, at: Instant) -> Instant {
+    /// Waits until then, so that others go first, or until its last attempt is due.
+    pub(crate) fn step_back(&mut self, now: Instant, at: Instant) {
         let again_at = at.min(self.until);
         let failure = Failure::contended(Obstacle::LocalQueue, self.attempts);
         self.probes = true;
         let failed = AttemptId::NONE;
         self.phase = Phase::Waiting { failed, since: now, random: None, again_at, failure };
-        again_at
     }
 
     /// Notes that an attempt was begun.
@@ -190,8 +189,7 @@ impl Contention {
         self.remaining.push((node, remaining));
     }
 
-    /// Waits for the next attempt, and returns its time. The latest attempt has failed, and `took`
-    /// this long.
+    /// Waits for the next attempt. The latest attempt has failed, and `took` this long.
     pub(crate) fn wait(
         &mut self,
         now: Instant,
@@ -200,7 +198,7 @@ impl Contention {
         failure: Failure,
         took: Duration,
         random: Option<u64>,
-    ) -> Instant {
+    ) {
         (self.clocks, self.mended) = (Clocks::default(), false);
         let is_split = failure.reports.iter().any(|report| report.answer == Answer::Granted);
         self.blocked_for = if is_split { took } else { Duration::ZERO };
@@ -230,7 +228,6 @@ impl Contention {
         });
         let again_at = pause.map_or(self.until, |at| at.min(self.until));
         self.phase = Phase::Waiting { failed, since: now, random, again_at, failure };
-        again_at
     }
 
     /// Returns the number of earlier attempts that have found that a message came before all nodes

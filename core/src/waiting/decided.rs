@@ -5,7 +5,7 @@
 use super::{Contention, Refused, Waiters, Won};
 use crate::quorum::{Instant, Nanos};
 use crate::report::{Answer, Refusal};
-use crate::shared::{AttemptId, Cx, Event, Failure, FailureKind, Keys, RequestId, Timer};
+use crate::shared::{AttemptId, Cx, Event, Failure, FailureKind, Keys, RequestId};
 use std::time::Duration;
 
 impl Waiters {
@@ -103,9 +103,9 @@ impl Waiters {
             let is_in_vain = contention.is_in_vain(&failure.reports);
             (contention.probes, contention.listening) = (is_notified, listening && !is_in_vain);
             let random = random.filter(|_| polls);
-            let at = contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
+            contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
             let enlists = enlists && !contention.is_early() && !is_in_vain;
-            cx.timers.set(at, Timer::Attempt(request));
+            self.begin_pause(cx, request);
             if enlists {
                 self.ask_waitlist(cx, request);
             }

@@ -1,7 +1,8 @@
 //! The end of an acquire that has not won.
 
+use super::pause::set_timer;
 use super::{Acquisition, Phase, Step, Waiters};
-use crate::shared::{Cx, RequestId, Timer};
+use crate::shared::{Cx, RequestId};
 
 impl Waiters {
     /// Ends an acquire that has not won: frees its places, or takes it out of the queue.
@@ -25,15 +26,9 @@ impl Waiters {
         let Some(acquisition) = self.end(cx, request) else {
             return self.cancel_seeking(cx, request);
         };
-        match acquisition.phase() {
-            None => cx.timers.cancel(acquisition.until(), Timer::Attempt(request)),
-            Some(Phase::Confirming) => {}
-            Some(Phase::Trying { round, attempt }) => {
-                self.steps.push(Step::Withdraw { round: *round, attempt: *attempt });
-            }
-            Some(Phase::Waiting { again_at: at, .. } | Phase::InLine { until: at, .. }) => {
-                cx.timers.cancel(*at, Timer::Attempt(request));
-            }
+        set_timer(cx, request, acquisition.due_at(), None);
+        if let Some(&Phase::Trying { round, attempt }) = acquisition.phase() {
+            self.steps.push(Step::Withdraw { round, attempt });
         }
     }
 }

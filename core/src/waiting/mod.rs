@@ -34,7 +34,7 @@ use crate::obstacle::Obstacle;
 use crate::pace::Backoff;
 use crate::quorum::{Instant, Nanos};
 use crate::shared::{
-    AcquireRequest, AttemptId, Cx, Event, Failure, Keys, RequestId, RoundId, Slots, Timer,
+    AcquireRequest, AttemptId, Cx, Event, Failure, Keys, RequestId, RoundId, Slots,
 };
 use crate::waiting::acquisitions::Acquisitions;
 use crate::waiting::left::Left;
@@ -159,9 +159,9 @@ impl Waiters {
             cx.events.queued(request, &self.obstacle_here(&acquisition.request.keys));
         }
         self.local_queue.wait(&acquisition.request.keys, request);
-        cx.timers.set(acquisition.until(), Timer::Attempt(request));
         let key = acquisition.request.keys.first().clone();
         self.acquisitions.insert(request, acquisition);
+        self.begin_pause(cx, request);
         self.want_behind(cx, &key);
         if is_idle {
             self.steps.push(Step::Reuse(request));
@@ -202,7 +202,7 @@ impl Waiters {
         let keys = &acquisition.request.keys;
         if self.local_queue.advance(keys, request) {
             let (began, until) = (acquisition.began, acquisition.until());
-            cx.timers.cancel(until, Timer::Attempt(request));
+            self.end_pause(cx, request);
             let steps_back = self.local_queue.steps_back(keys);
             let contention = self.acquisitions.contend(began, until);
             if let Some(acquisition) = self.acquisitions.get_mut(request) {
@@ -225,13 +225,12 @@ impl Waiters {
         let Some(acquisition) = self.acquisitions.get(request) else {
             return self.seek_again(cx, request);
         };
-        let again_at = match acquisition.phase() {
+        match acquisition.phase() {
             None => return self.give_up(cx, request),
-            Some(Phase::Waiting { again_at, .. }) => *again_at,
+            Some(Phase::Waiting { .. }) => self.end_pause(cx, request),
             Some(&Phase::InLine { until, .. }) => return self.end_in_line(cx, request, until),
             Some(Phase::Confirming | Phase::Trying { .. }) => return,
-        };
-        cx.timers.cancel(again_at, Timer::Attempt(request));
+        }
         // A timer is usually a little late, and very late after the process was stopped.
         let round_timeout = cx.masters.settings.round_timeout(acquisition.request.ttl.span());
         if cx.now > acquisition.until().after(round_timeout) {
@@ -307,7 +306,7 @@ impl Waiters {
     /// Lets an acquire begin then, or when it is to end.
     fn begin_at(&mut self, cx: &mut Cx, request: RequestId, at: Instant) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let at = contention.step_back(cx.now, at);
-        cx.timers.set(at, Timer::Attempt(request));
+        contention.step_back(cx.now, at);
+        self.begin_pause(cx, request);
     }
 }

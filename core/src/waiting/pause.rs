@@ -1,9 +1,33 @@
 //! The pause before the next attempt: what shortens it, and what observers see of it.
 
-use super::{Phase, Waiters};
+use super::{Acquisition, Phase, Waiters};
 use crate::questions::remaining::Reported;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, FailureKind, Observation, RequestId, Timer, Watching};
+
+/// Moves the timer of a waiter: of an acquire, or of one that seeks a permit.
+pub(super) fn set_timer(
+    cx: &mut Cx,
+    request: RequestId,
+    before: Option<Instant>,
+    after: Option<Instant>,
+) {
+    before.into_iter().for_each(|at| cx.timers.cancel(at, Timer::Attempt(request)));
+    after.into_iter().for_each(|at| cx.timers.set(at, Timer::Attempt(request)));
+}
+
+impl Acquisition {
+    /// Returns when it goes on by itself, if it pauses.
+    pub(super) fn due_at(&self) -> Option<Instant> {
+        match self.phase() {
+            None => Some(self.until()),
+            Some(Phase::Waiting { again_at: at, .. } | Phase::InLine { until: at, .. }) => {
+                Some(*at)
+            }
+            Some(Phase::Confirming | Phase::Trying { .. }) => None,
+        }
+    }
+}
 
 impl Waiters {
     /// Learns the remaining life of the key that has refused the latest attempt, from a node that was not
@@ -31,13 +55,22 @@ impl Waiters {
         }
     }
 
+    /// Begins the pause of an acquire, as its phase says.
+    pub(super) fn begin_pause(&self, cx: &mut Cx, request: RequestId) {
+        set_timer(cx, request, None, self.acquisitions.get(request).and_then(Acquisition::due_at));
+    }
+
+    /// Ends the pause of an acquire that goes on.
+    pub(super) fn end_pause(&self, cx: &mut Cx, request: RequestId) {
+        set_timer(cx, request, self.acquisitions.get(request).and_then(Acquisition::due_at), None);
+    }
+
     /// Ends the pause of an acquire then, whenever it was to end before.
     pub(super) fn pause_until(&mut self, cx: &mut Cx, request: RequestId, at: Instant) {
         if let Some(contention) = self.acquisitions.contention_mut(request)
             && let Phase::Waiting { again_at, .. } = &mut contention.phase
         {
-            cx.timers.cancel(std::mem::replace(again_at, at), Timer::Attempt(request));
-            cx.timers.set(at, Timer::Attempt(request));
+            set_timer(cx, request, Some(std::mem::replace(again_at, at)), Some(at));
         }
     }
 

@@ -12,7 +12,7 @@
 use super::{Acquisition, Phase, Waiters};
 use crate::master::PendingReply;
 use crate::pace::Backoff;
-use crate::shared::{AttemptId, Cx, Keys, MOST_REMEMBERED, RequestId, Timer};
+use crate::shared::{AttemptId, Cx, Keys, MOST_REMEMBERED, RequestId};
 use crate::wire;
 use crate::wire::notice::{Notice, UNDONE};
 use crate::wire::waitlist::{CALLED, Called, Says};
@@ -181,8 +181,8 @@ impl Waiters {
         let tries = self.acquisitions.get(request).and_then(Acquisition::first_until);
         match tries.filter(|_| message == Some("")) {
             // Another question would leave the key to a client that has just released it, again and again.
-            Some(again_at) => {
-                cx.timers.cancel(again_at, Timer::Attempt(request));
+            Some(_) => {
+                self.end_pause(cx, request);
                 self.try_again(cx, request);
             }
             None if is_for_all && !self.asks_at_once(cx, request) => self.wake(cx, request),

@@ -1,7 +1,7 @@
 //! The line of a lock that is kept warm: which client has the hold next, without the masters.
 
 use super::{Step, Waiters, Won};
-use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, RequestId, Timer};
+use crate::shared::{AcquireRequest, AttemptId, Cx, Keys, RequestId};
 use crate::waiting::tuning::LOCKS_IN_A_ROW;
 
 /// The next holder of a lock that its guard gives back.
@@ -78,9 +78,7 @@ impl Waiters {
         request: RequestId,
         keys: &Keys,
     ) -> Won {
-        if let Some(acquisition) = self.acquisitions.get(request) {
-            cx.timers.cancel(acquisition.until(), Timer::Attempt(request));
-        }
+        self.end_pause(cx, request);
         self.local_queue.passed_on(keys.first());
         self.won(cx, request)
     }

@@ -1,8 +1,9 @@
 //! The state of semaphores in this process: the seekers of permits, and which slots may be free.
 
 use crate::quorum::Instant;
-use crate::shared::{AcquireRequest, Cx, Failure, MOST_REMEMBERED, RequestId, Slots, Timer};
+use crate::shared::{AcquireRequest, Cx, Failure, MOST_REMEMBERED, RequestId, Slots};
 use crate::waiting::line::Line;
+use crate::waiting::pause::set_timer;
 use crate::waiting::unheard::Unheard;
 use crate::waiting::waitlist::{Place, Trial};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -73,14 +74,9 @@ impl Seeker {
 
     /// Changes the phase, and the timer with it.
     pub(super) fn enter(&mut self, cx: &mut Cx, phase: Phase) {
-        let timer = Timer::Attempt(self.request);
-        if let Some(at) = self.due_at() {
-            cx.timers.cancel(at, timer);
-        }
+        let before = self.due_at();
         self.phase = phase;
-        if let Some(at) = self.due_at() {
-            cx.timers.set(at, timer);
-        }
+        set_timer(cx, self.request, before, self.due_at());
     }
 
     fn due_at(&self) -> Option<Instant> {

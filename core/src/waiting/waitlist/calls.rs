@@ -2,7 +2,7 @@
 
 use super::Place;
 use super::entry::{Entry, Trial};
-use crate::shared::{Cx, RequestId, Timer};
+use crate::shared::{Cx, RequestId};
 use crate::waiting::{Phase, Waiters};
 
 impl Waiters {
@@ -14,8 +14,8 @@ impl Waiters {
             // A message that has come, too, says more.
             entry.trial.get_or_insert(Trial::FoundFree);
             match contention.phase {
-                Phase::Waiting { again_at, .. } => {
-                    cx.timers.cancel(again_at, Timer::Attempt(request));
+                Phase::Waiting { .. } => {
+                    self.end_pause(cx, request);
                     self.try_again(cx, request);
                 }
                 Phase::Trying { .. } => contention.woken = true,
