@@ -19,5 +19,5 @@ mod routing;
 mod shared;
 pub mod shelf;
 pub mod status;
-mod waiting;
+pub mod waiting;
 pub mod wire;

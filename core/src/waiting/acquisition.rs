@@ -48,14 +48,6 @@ impl Acquisition {
         self.entry().is_some_and(Entry::is_behind)
     }
 
-    /// Returns until when a fair one pauses that is the first in the list of its key.
-    pub(crate) fn first_until(&self) -> Option<Instant> {
-        let Some(Phase::Waiting { again_at, .. }) = self.phase() else { return None };
-        let entry = self.entry()?;
-        let is_first = entry.asked_at.is_none() && entry.ahead == Some(0);
-        (self.request.is_fair && is_first).then_some(*again_at)
-    }
-
     /// Returns whether its latest attempt was refused, and not by an outage.
     pub(crate) fn was_refused(&self) -> bool {
         let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };

@@ -15,6 +15,7 @@ use crate::master::PendingReply;
 use crate::questions::{Beside, holders_in};
 use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, Lately, RequestId, Waitlist};
+use crate::waiting::rules::News;
 use crate::waiting::tuning::SAID_AGAIN_AFTER;
 use crate::wire::{self, Reply};
 
@@ -42,9 +43,9 @@ impl Waiters {
     pub(crate) fn holders_seen(&mut self, cx: &mut Cx, node: usize, key: &str, reply: &Reply) {
         // It was released before it could be asked.
         if matches!(reply, Reply::Nil)
-            && let Some(request) = self.local_queue.contender(key)
+            && let Some((request, _)) = self.listed_in(key)
         {
-            self.asks_at_once(cx, request);
+            self.learns(cx, request, News::Look);
         }
         let own = cx.masters.mailbox();
         let holders = holders_in(reply);

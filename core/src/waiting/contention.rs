@@ -10,6 +10,7 @@ use crate::quorum::{Clocks, Instant};
 use crate::report::{Answer, NodeReport};
 use crate::routing::first_node::Standing;
 use crate::shared::{AttemptId, Failure, RoundId, Settings};
+use crate::waiting::rules::Wait;
 use crate::waiting::tuning::{CERTAIN_AFTER, HURRIES, SILENCE_PER_PAUSE};
 use crate::wire::waitlist::LONGEST_QUIET;
 use std::time::Duration;
@@ -85,6 +86,18 @@ impl Contention {
     /// Creates the contention of an acquire that was requested when it `began`.
     pub(crate) fn new(began: Instant, until: Instant) -> Self {
         Self { until, heard: began, asked_all: began, ..Self::default() }
+    }
+
+    /// Returns how it waits.
+    pub(super) const fn waits(&self) -> Wait {
+        match (&self.phase, &self.place.entry) {
+            (Phase::Confirming | Phase::InLine { .. }, _) => Wait::HeldUp,
+            (Phase::Trying { .. }, _) if self.woken => Wait::Called,
+            (Phase::Trying { .. }, _) => Wait::Trying,
+            (Phase::Waiting { .. }, Some(entry)) => entry.waits(),
+            (Phase::Waiting { failed: AttemptId::NONE, .. }, None) => Wait::StepsBack,
+            (Phase::Waiting { .. }, None) => Wait::Alone,
+        }
     }
 
     /// Returns whether the next attempt asks one node first. The last attempt of a wait asks all

@@ -2,6 +2,7 @@
 //!
 //! Source: "Distributed Locks with Redis", section "Retry on Failure".
 
+use super::rules::{Does, News, next};
 use super::{Contention, Refused, Waiters, Won};
 use crate::quorum::{Instant, Nanos};
 use crate::report::{Answer, Refusal};
@@ -84,7 +85,7 @@ impl Waiters {
             // While too few masters can vote, only time or another session changes anything.
             let random = quorum_can_vote.then(|| cx.masters.random.jitter());
             let is_notified = failure.kind.is_contended() && cx.masters.settings.wake_ups;
-            let enlists = is_notified && self.may_ask_waitlist(cx, request, &keys);
+            let enlists = is_notified && self.may_ask_waitlist(cx, request);
             // Where a hold is known to lack its key, it pauses outside of the list.
             let is_outside =
                 self.acquisitions.contention(request).is_some_and(Contention::lacks_key);
@@ -100,13 +101,16 @@ impl Waiters {
             let asks = polls && failure.kind.is_contended();
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             // The next attempt is due soon: where the list is, the key was free.
+            let waits = contention.waits();
             let is_in_vain = contention.is_in_vain(&failure.reports);
             (contention.probes, contention.listening) = (is_notified, listening && !is_in_vain);
             let random = random.filter(|_| polls);
             contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
-            let enlists = enlists && !contention.is_early() && !is_in_vain;
+            let is_early = contention.is_early() || is_in_vain;
+            let news = if is_early { News::RefusedEarly } else { News::Refused };
+            let asks_now = enlists && next(waits, news) == Does::Ask;
             self.begin_pause(cx, request);
-            if enlists {
+            if asks_now {
                 self.ask_waitlist(cx, request);
             }
             if asks {

@@ -20,6 +20,7 @@ mod pause;
 mod permit;
 mod policy;
 mod reader;
+pub mod rules;
 mod several;
 mod tuning;
 mod unheard;

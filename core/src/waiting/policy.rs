@@ -8,6 +8,7 @@ use crate::lock::Attempt;
 use crate::lock::release::{Announce, Tellers};
 use crate::quorum::{Instant, NodeSet};
 use crate::shared::{AcquireRequest, AttemptId, Cx, Invariant, Keys, More, RequestId};
+use crate::waiting::rules::{Does, News, next};
 use crate::waiting::tuning::SAID_AGAIN_AFTER;
 
 /// How an acquire waits.
@@ -104,7 +105,7 @@ impl Waiters {
 
     /// Goes on with a wait whose pause is over. A fair acquire that is behind others makes no attempt, not even its last.
     pub(crate) fn resume(&mut self, cx: &mut Cx, request: RequestId) {
-        if self.asks_from_waitlist(cx, request) {
+        if self.due(cx, request) == News::Due && self.learns(cx, request, News::Due) {
             return;
         }
         let ends = |acquisition: &Acquisition| {
@@ -112,8 +113,24 @@ impl Waiters {
         };
         match self.acquisitions.get(request).is_some_and(ends) {
             true => self.give_up(cx, request),
-            false => self.try_again(cx, request),
+            false => _ = self.learns(cx, request, News::DueAtAll),
         }
+    }
+
+    /// Has an acquire do what follows from what it learns. Returns `false` if that is nothing.
+    pub(super) fn learns(&mut self, cx: &mut Cx, request: RequestId, news: News) -> bool {
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
+        match next(contention.waits(), news) {
+            Does::Nothing => return false,
+            Does::Ask => return self.ask_waitlist(cx, request),
+            Does::Try => {
+                self.end_pause(cx, request);
+                self.try_again(cx, request);
+            }
+            Does::GoOn => self.retry(cx, request),
+            Does::Remember => contention.woken = true,
+        }
+        true
     }
 
     /// Returns the acquires that wait because too few masters could vote.

@@ -9,10 +9,11 @@
 //! (`contention.rs`). Other clients do not publish, messages get lost, and a master may deny the
 //! permission.
 
-use super::{Acquisition, Phase, Waiters};
+use super::{Phase, Waiters};
 use crate::master::PendingReply;
 use crate::pace::Backoff;
-use crate::shared::{AttemptId, Cx, Keys, MOST_REMEMBERED, RequestId};
+use crate::shared::{Cx, Keys, MOST_REMEMBERED, RequestId};
+use crate::waiting::rules::{News, Wait};
 use crate::wire;
 use crate::wire::notice::{Notice, UNDONE};
 use crate::wire::waitlist::{CALLED, Called, Says};
@@ -103,7 +104,7 @@ impl Waiters {
         {
             topic.confirmed = true;
             self.note_message(key);
-            self.wake_contender(cx, key, None);
+            self.wake_contender(cx, key, News::Listens);
             self.hear(cx, key, None);
         }
     }
@@ -120,7 +121,7 @@ impl Waiters {
         let message = match Notice::in_message(message) {
             Some(Notice::Writers) => {
                 let writer = self.local_queue.contender(channel);
-                writer.into_iter().for_each(|writer| self.wake_by(cx, writer, Some("")));
+                writer.into_iter().for_each(|writer| self.wake(cx, writer, News::Freed));
                 return self.hear(cx, channel, Some(&Arc::from("")));
             }
             Some(Notice::Readers { within }) => return self.wake_readers(cx, channel, within),
@@ -129,8 +130,10 @@ impl Waiters {
         // The first waiter of a list was called: for those that stand in none, the key is free.
         let is_call = &**message == CALLED;
         let message = if is_call { Arc::from("") } else { message.clone() };
-        if !(is_call && self.watch(cx, channel)) {
-            self.wake_contender(cx, channel, Some(&message));
+        // Any other text names the next waiter of a client of an older version.
+        let is_free = message.is_empty() && !(is_call && self.watch(cx, channel));
+        if is_free {
+            self.wake_contender(cx, channel, News::Freed);
         }
         self.hear(cx, channel, Some(&message));
     }
@@ -161,32 +164,11 @@ impl Waiters {
         }
     }
 
-    /// Makes the contender for `key` try again at once, and the reader that polls for it, unless the message
-    /// names the next waiter of a client of an older version.
-    pub(crate) fn wake_contender(&mut self, cx: &mut Cx, key: &str, message: Option<&str>) {
+    /// Lets the contender for `key` learn that it may be free, and the reader that polls for it.
+    fn wake_contender(&mut self, cx: &mut Cx, key: &str, news: News) {
         let writer = self.local_queue.contender(key);
         for request in writer.into_iter().chain(self.readers.poller(key)) {
-            self.wake_by(cx, request, message);
-        }
-    }
-
-    fn wake_by(&mut self, cx: &mut Cx, request: RequestId, message: Option<&str>) {
-        let is_for_all = message.is_none_or(str::is_empty);
-        if message == Some("")
-            && let Some(contention) = self.acquisitions.contention_mut(request)
-            && contention.place.entry.is_some()
-        {
-            contention.notice(cx.now, &cx.masters.settings);
-        }
-        let tries = self.acquisitions.get(request).and_then(Acquisition::first_until);
-        match tries.filter(|_| message == Some("")) {
-            // Another question would leave the key to a client that has just released it, again and again.
-            Some(_) => {
-                self.end_pause(cx, request);
-                self.try_again(cx, request);
-            }
-            None if is_for_all && !self.asks_at_once(cx, request) => self.wake(cx, request),
-            None => {}
+            self.wake(cx, request, news);
         }
     }
 
@@ -203,26 +185,16 @@ impl Waiters {
                 contention.notice(cx.now, &cx.masters.settings);
                 self.pause_at_most(cx, request, at);
             }
-            _ => self.wake(cx, request),
+            _ => self.wake(cx, request, News::Freed),
         }
     }
 
-    fn wake(&mut self, cx: &mut Cx, request: RequestId) {
+    fn wake(&mut self, cx: &mut Cx, request: RequestId, news: News) {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        match contention.phase {
-            // The contender has just let others go first.
-            Phase::Waiting { failed: AttemptId::NONE, .. } => {}
-            Phase::Waiting { .. } => {
-                contention.notice(cx.now, &cx.masters.settings);
-                self.retry(cx, request);
-            }
-            // The nodes may have been asked too early.
-            Phase::Trying { .. } => {
-                contention.woken = true;
-                contention.notice(cx.now, &cx.masters.settings);
-            }
-            Phase::Confirming | Phase::InLine { .. } => {}
+        if !matches!(contention.waits(), Wait::HeldUp | Wait::StepsBack) {
+            contention.notice(cx.now, &cx.masters.settings);
         }
+        self.learns(cx, request, news);
     }
 
     /// Notes that the attempt at `keys` that is under way may be refused because of what this process has

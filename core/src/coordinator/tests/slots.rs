@@ -175,8 +175,10 @@ fn a_slot_that_looks_free_in_vain_is_tried_more_and_more_seldom() {
     stage.steps("n3 < SET r0 #3 .. \n n3 > nil");
     stage.steps(looks_at_one);
     stage.steps("n3 < SET r0 #4 .. \n n3 > nil");
-    stage.steps(&[LOOKS, &fails(5)].concat());
-    for (token, at, pause) in [(6, 10, 5), (7, 20, 10), (8, 40, 20), (9, 80, 40)] {
+    stage.steps(looks_at_one);
+    stage.steps("n3 < SET r0 #5 .. \n n3 > nil");
+    stage.steps(&[LOOKS, &fails(6)].concat());
+    for (token, at, pause) in [(7, 10, 5), (8, 20, 10), (9, 40, 20), (10, 80, 40)] {
         stage.steps(&format!("next {at}ms \n +{pause}ms"));
         stage.steps(&[LOOKS, &fails(token)].concat());
     }

@@ -67,7 +67,7 @@ fn a_waiter_notified_before_it_is_free_everywhere_tries_again_soon() {
     let mut stage = waits();
     stage.steps("n3 > freed r");
     let mut lost_at = 0;
-    for attempt in 3..9 {
+    for attempt in 3..7 {
         let pause = 1 << (attempt - 3);
         lost_at += 1;
         stage.steps(&format!(
@@ -85,13 +85,13 @@ fn a_waiter_notified_before_it_is_free_everywhere_tries_again_soon() {
         lost_at += pause;
     }
     stage.play(
-        "n3 < SET r #9 NX PX 10000
+        "n3 < SET r #7 NX PX 10000
          n3 > ok
-         n1-2 < SET r #9 NX PX 10000
+         n1-2 < SET r #7 NX PX 10000
          n1-2 > nil
-         n3 < EVAL release 1 r #9     // another client has it
+         n3 < EVAL release 1 r #7     // another client has it
          n3 > 1
-         next 319ms",
+         next 269ms",
     );
 }
 

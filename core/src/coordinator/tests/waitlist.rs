@@ -306,28 +306,26 @@ fn a_master_that_denies_calls_notifies_and_one_that_has_forgotten_the_script_cal
 fn the_first_listens_to_clients_that_do_not_know_of_the_list() {
     let mut stage = first();
     stage.play(&format!(
-        "n3 > freed r
+        "n3 > says r called                  // which waits for a moment
+         n1-3 < -
+         +20ms
          n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n3 > freed r                        // while the question is under way
-         n3 > listed 0 9000 7 0 aa 5
-         n3 > freed r
-         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
+         n1-3 < -
          n3 > listed 2 20 7 0 bb 6
          +22500us                            // some later than others
          n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
          n3 > listed 0 9000 7 0 bb 6
-         n3 > says r called                  // which waits for a moment
-         n1-3 < -
-         +20ms
-         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #2 7 20 120000 16384 60000 250 0
-         n3 > listed 1 0 7 0 bb 6
+         n3 > freed r                        // it is the first, and tries
          n1-3 < EVAL look 1 r
          n1-3 < SET r #3 NX PX 10000
          n1-3 > held -2 -
          n1-3 > ok
          = acquired 1 ..
          n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 < ZREM list:r #2
          n3 > unsubscribed r
+         n3 > 1
          {LAST}"
     ));
 }

@@ -102,9 +102,9 @@ fn a_call_in_vain_keeps_its_place() {
 }
 
 #[test]
-fn a_list_that_finds_slots_free_in_vain_is_asked_three_times_and_then_all_masters() {
+fn a_list_that_finds_slots_free_in_vain_is_asked_four_times_and_then_all_masters() {
     let mut stage = first();
-    for token in 3..6 {
+    for token in 3..7 {
         stage.steps(&format!(
             "n3 < EVALSHA wait ..
              n3 > listed 1 0 7 0 - 5/ 0

@@ -6,7 +6,7 @@
 //! 2. If that is taken, it asks in the list of the semaphore, and waits there until a release calls it for a slot, or its
 //!    question finds a free slot (`listed.rs`).
 //! 3. An acquire that does not wait looks at all slots instead: at one node, and then at all. It tries the free ones,
-//!    three at most. So does a waiter without a place in the list, again from time to time.
+//!    four at most. So does a waiter without a place in the list, again from time to time.
 //!
 //! Within the process the first seeker does this for all: the others wait, and slots that turn out
 //! to be free are offered to them in their order.

@@ -3,27 +3,10 @@
 use super::Place;
 use super::entry::{Entry, Trial};
 use crate::shared::{Cx, RequestId};
-use crate::waiting::{Phase, Waiters};
+use crate::waiting::Waiters;
+use crate::waiting::rules::News;
 
 impl Waiters {
-    /// Lets a waiter try that was called, or that has found the key free.
-    pub(super) fn try_as_called(&mut self, cx: &mut Cx, request: RequestId) {
-        if let Some(contention) = self.acquisitions.contention_mut(request)
-            && let Some(entry) = &mut contention.place.entry
-        {
-            // A message that has come, too, says more.
-            entry.trial.get_or_insert(Trial::FoundFree);
-            match contention.phase {
-                Phase::Waiting { .. } => {
-                    self.end_pause(cx, request);
-                    self.try_again(cx, request);
-                }
-                Phase::Trying { .. } => contention.woken = true,
-                Phase::Confirming | Phase::InLine { .. } => {}
-            }
-        }
-    }
-
     /// Handles the call of a waiter. If it no longer waits here, the next is called.
     pub(crate) fn called_to_try(&mut self, cx: &mut Cx, waiter: &str, key: &str) {
         let Some(request) = self.waiter_called(waiter, key) else {
@@ -34,14 +17,13 @@ impl Waiters {
         {
             // A question under way enters it again.
             entry.stands = entry.asked_at.is_some();
-            if !entry.tries(cx.now, 0) {
-                self.ask_waitlist(cx, request);
-                return;
+            let tries = entry.tries(cx.now, 0);
+            if tries {
+                entry.trial = Some(Trial::Called);
+                contention.notice(cx.now, &cx.masters.settings);
             }
-            entry.trial = Some(Trial::Called);
-            contention.notice(cx.now, &cx.masters.settings);
+            self.learns(cx, request, if tries { News::Called } else { News::Look });
         }
-        self.try_as_called(cx, request);
     }
 
     /// Lets a waiter ask once the moment is over in which only the called one tries.
@@ -111,10 +93,7 @@ impl Waiters {
     /// Asks in the list of another master at once, for an acquire whose list is gone. Returns `false` if it does not wait,
     /// or may not ask there.
     pub(crate) fn asks_elsewhere(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let Some(acquisition) = self.acquisitions.get(request) else { return false };
-        let waits = matches!(acquisition.phase(), Some(Phase::Waiting { .. }));
-        let keys = acquisition.request.keys.clone();
-        waits && self.may_ask_waitlist(cx, request, &keys) && self.ask_waitlist(cx, request)
+        self.may_ask_waitlist(cx, request) && self.learns(cx, request, News::Moved)
     }
 
     /// Lets those ask again that stand in a list where no release looks for it any more.
@@ -125,12 +104,10 @@ impl Waiters {
         let moved = self.acquisitions.iter().filter_map(|(request, acquisition)| {
             let contention = acquisition.contention.as_ref()?;
             let (entry, key) = (contention.place.entry.as_ref()?, acquisition.list()?);
-            let waits = matches!(contention.phase, Phase::Waiting { .. });
-            let moves = waits && Some(entry.node) != cx.masters.first_node(cx.now, key);
-            moves.then_some(request)
+            (Some(entry.node) != cx.masters.first_node(cx.now, key)).then_some(request)
         });
         for request in moved.collect::<Vec<_>>() {
-            self.ask_waitlist(cx, request);
+            self.learns(cx, request, News::Moved);
         }
         self.move_places(cx);
     }

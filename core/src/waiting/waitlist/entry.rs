@@ -5,6 +5,7 @@ use crate::quorum::Instant;
 use crate::report::{Answer, NodeReport, Refusal};
 use crate::shared::{Cx, Settings};
 use crate::waiting::Contention;
+use crate::waiting::rules::Wait;
 use crate::waiting::tuning::{
     CERTAIN_AFTER, FRONT, LONGEST_PAUSE_CAPS, QUIET, QUIET_TRIPS, SILENCE_PER_PAUSE,
 };
@@ -76,6 +77,16 @@ impl Entry {
             trial: None,
             watches: false,
             is_repeated: false,
+        }
+    }
+
+    /// Returns how its waiter waits, unless it tries.
+    pub(in crate::waiting) const fn waits(&self) -> Wait {
+        match self {
+            Self { asked_at: Some(_), .. } => Wait::Asking,
+            Self { trial: Some(_), .. } => Wait::Again,
+            Self { ahead: Some(0), .. } => Wait::First,
+            _ => Wait::Behind,
         }
     }
 

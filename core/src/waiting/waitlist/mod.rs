@@ -22,6 +22,7 @@ use super::contention::Phase;
 use crate::obstacle::Obstacle;
 use crate::quorum::Instant;
 use crate::shared::{AttemptId, Cx, Event, Failure, Keys, Lately, RequestId};
+use crate::waiting::rules::News;
 use crate::waiting::tuning::ASKS_ALL_AFTER;
 use crate::wire::waitlist::{Found, KNOWN_FOR};
 use crate::wire::{Reply, Token};
@@ -57,10 +58,12 @@ impl Waitlists {
 impl Waiters {
     /// Returns whether an acquire that was refused asks in the list of its key. One that could not win stands in the way of
     /// those that could.
-    pub(super) fn may_ask_waitlist(&self, cx: &Cx, request: RequestId, keys: &Keys) -> bool {
+    pub(super) fn may_ask_waitlist(&self, cx: &Cx, request: RequestId) -> bool {
+        let Some(acquisition) = self.acquisitions.get(request) else { return false };
+        let keys = &acquisition.request.keys;
         Self::enlists(cx, keys)
             && cx.masters.quorum_can_vote(cx.now)
-            && self.acquisitions.contention(request).is_some_and(|found| {
+            && acquisition.contention.as_ref().is_some_and(|found| {
                 !found.place.is_denied
                     && found.standing.speaker().is_none()
                     && cx.masters.first_node(cx.now, found.list(keys)).is_some()
@@ -75,7 +78,7 @@ impl Waiters {
         let waited_for = keys.iter().position(|key| self.waitlists.is_waited_for(cx.now, key));
         let asks_first =
             acquisition.request.is_fair || acquisition.may_retry(cx.now) && waited_for.is_some();
-        let asks = asks_first && self.may_ask_waitlist(cx, request, keys);
+        let asks = asks_first && self.may_ask_waitlist(cx, request);
         if asks && let Some(contention) = self.acquisitions.contention_mut(request) {
             let random = Some(cx.masters.random.jitter());
             let failure = Failure::contended(Obstacle::Holder(None), 0);
@@ -87,39 +90,25 @@ impl Waiters {
         asks && self.ask_waitlist(cx, request)
     }
 
-    /// Asks in the list instead of the attempt that is due. Returns `false` if the attempt is due.
-    pub(super) fn asks_from_waitlist(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let Some((acquire, contention)) = self.acquisitions.contending(request) else {
-            return false;
-        };
+    /// Returns what the end of its pause means to an acquire: that it is to ask in its list, or to try.
+    pub(super) fn due(&self, cx: &Cx, request: RequestId) -> News {
+        let Some(acquisition) = self.acquisitions.get(request) else { return News::DueAtAll };
+        let (is_fair, until) = (acquisition.request.is_fair, acquisition.until());
+        let Some(contention) = &acquisition.contention else { return News::DueAtAll };
         let seldom = cx.masters.settings.backoff.cap.saturating_mul(ASKS_ALL_AFTER);
         let is_due = cx.now >= contention.asked_all.after(seldom);
-        let is_over = contention.place.is_over(cx.now, contention.until, acquire.is_fair);
-        let asks = match &contention.place.entry {
+        let asks_all = match &contention.place.entry {
             Some(entry) => {
-                let asks_all = (is_due && entry.is_in_front() || entry.tries_at_all())
-                    && !(acquire.is_fair && entry.is_behind())
-                    && !entry.lacks_key();
-                // One that has no answer in time asks all masters.
-                entry.asked_at.is_none() && entry.trial.is_none() && !asks_all
+                (is_due && entry.is_in_front() || entry.tries_at_all())
+                    && !(is_fair && entry.is_behind())
+                    && !entry.lacks_key()
             }
-            None => acquire.is_fair,
+            None => !is_fair,
         };
-        let keys = acquire.keys.clone();
-        asks && !is_over
-            && self.may_ask_waitlist(cx, request, &keys)
-            && self.ask_waitlist(cx, request)
-    }
-
-    /// Asks at once, since the key is said to be free. Returns `false` if it does not wait in a list.
-    pub(super) fn asks_at_once(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
-        match &contention.place.entry {
-            Some(entry) if matches!(contention.phase, Phase::Waiting { .. }) => {
-                entry.asked_at.is_some() || self.ask_waitlist(cx, request)
-            }
-            _ => false,
-        }
+        let asks = !asks_all
+            && !contention.place.is_over(cx.now, until, is_fair)
+            && self.may_ask_waitlist(cx, request);
+        if asks { News::Due } else { News::DueAtAll }
     }
 
     /// Asks whether a waiter may try, or where it stands. Returns `false` if nothing is asked.
@@ -161,7 +150,12 @@ impl Waiters {
         };
         self.waitlists.note(cx.now, contention.list(&keys), true);
         match found {
-            Found::Free => self.try_as_called(cx, request),
+            Found::Free => {
+                // A message that has come, too, says more.
+                let trial = contention.place.entry.as_mut().map(|entry| &mut entry.trial);
+                trial.into_iter().for_each(|trial| _ = trial.get_or_insert(Trial::FoundFree));
+                self.learns(cx, request, News::Go);
+            }
             Found::GoesOn => _ = self.ask_waitlist(cx, request),
             _ if is_over => {
                 contention.note_place(cx, &keys, found);
