@@ -1,19 +1,14 @@
-//! The line: the table that people read is that which drives the model, and means what is said by hand below.
+//! The line: the table that people read is that which drives the model and the client, and means what is said by hand below.
 
-use model::line::rules::{Does, Event, Phase, TABLE, next};
-use model::line::table;
+use model::line::table::{self, NEWS, WAITS};
+use quorumlock_core::waiting::rules::{Does, News, Wait, next};
 
 const README: &str = include_str!("../README.md");
 
-const PHASES: [Phase; 7] = [
-    Phase::Out,
-    Phase::Asking,
-    Phase::Behind,
-    Phase::First,
-    Phase::Trying,
-    Phase::Called,
-    Phase::Alone,
-];
+/// Returns the news upon which an acquire that waits so does this.
+fn upon(wait: Wait, does: Does) -> Vec<News> {
+    NEWS.iter().map(|(news, _)| *news).filter(|news| next(wait, *news) == does).collect()
+}
 
 #[test]
 fn the_readme_has_the_table_of_the_line() {
@@ -22,72 +17,46 @@ fn the_readme_has_the_table_of_the_line() {
 }
 
 #[test]
-fn every_event_has_one_row_and_every_phase_one_step_in_it() {
-    for (at, row) in TABLE.iter().enumerate() {
-        assert!(TABLE[..at].iter().all(|other| other.event != row.event), "{row:?} comes twice");
-        for phase in PHASES {
-            let steps = row.steps.iter().filter(|(phases, ..)| phases.contains(&phase));
-            assert!(steps.count() < 2, "{phase:?} has two steps in {row:?}");
-        }
-    }
+fn a_waiter_tries_if_it_is_let_go_or_none_is_ahead_of_it_or_it_has_asked_no_other_master_for_long()
+{
+    let tries = |wait| upon(wait, Does::Try);
+    let let_go = [News::Go, News::Called];
+    assert_eq!(tries(Wait::StepsBack), [News::DueAtAll]);
+    assert_eq!(tries(Wait::Alone), [&let_go[..], &[News::DueAtAll]].concat());
+    // An answer that has not come in time is the silence of a master.
+    assert_eq!(tries(Wait::Asking), [&let_go[..], &[News::Due, News::DueAtAll]].concat());
+    assert_eq!(tries(Wait::Behind), [&let_go[..], &[News::DueAtAll]].concat());
+    assert_eq!(tries(Wait::First), [&let_go[..], &[News::Freed, News::DueAtAll]].concat());
+    assert_eq!(tries(Wait::Again), [&let_go[..], &[News::Due, News::DueAtAll]].concat());
+    assert_eq!(tries(Wait::Called), [News::RefusedEarly]);
+    assert!([Wait::HeldUp, Wait::Trying].iter().all(|wait| tries(*wait).is_empty()));
 }
 
 #[test]
-fn a_waiter_tries_only_if_it_is_let_go_or_none_is_ahead_of_it() {
-    let tries = |phase| {
-        let rows = TABLE.iter().filter(move |row| next(phase, row.event).0 == Does::Try);
-        rows.map(|row| row.event).collect::<Vec<_>>()
-    };
-    assert_eq!(tries(Phase::Out), [Event::Comes]);
-    assert_eq!(tries(Phase::Asking), [Event::Go, Event::Named]);
-    assert_eq!(tries(Phase::Behind), [Event::Go, Event::Named]);
-    assert_eq!(tries(Phase::First), [Event::Go, Event::Named, Event::Due]);
-    assert_eq!(tries(Phase::Alone), [Event::Go, Event::Named, Event::Due]);
-    assert_eq!(tries(Phase::Trying), []);
-    assert_eq!(tries(Phase::Called), [Event::Refused]);
-}
-
-#[test]
-fn who_does_not_wait_passes_on_a_call_and_does_nothing_else() {
-    for row in TABLE {
-        let expected = match row.event {
-            Event::Begins => (Does::Ask, Phase::Asking),
-            Event::Comes => (Does::Try, Phase::Trying),
-            Event::Go | Event::Named => (Does::PassOn, Phase::Out),
-            _ => (Does::Sleep, Phase::Out),
+fn an_attempt_that_is_held_up_or_under_way_begins_no_other() {
+    for (news, words) in NEWS {
+        assert_eq!(next(Wait::HeldUp, news), Does::Nothing, "{words}");
+        let expected = match news {
+            News::Go | News::Called | News::Freed | News::Listens => Does::Remember,
+            News::Refused => Does::Ask,
+            _ => Does::Nothing,
         };
-        assert_eq!(next(Phase::Out, row.event), expected, "{}", row.words);
+        assert_eq!(next(Wait::Trying, news), expected, "{words}");
     }
 }
 
 #[test]
-fn an_event_means_what_its_row_says_and_changes_nothing_in_another_phase() {
-    let go = [
-        (Phase::Out, (Does::PassOn, Phase::Out)),
-        (Phase::Asking, (Does::Try, Phase::Trying)),
-        (Phase::Behind, (Does::Try, Phase::Trying)),
-        (Phase::First, (Does::Try, Phase::Trying)),
-        (Phase::Trying, (Does::Sleep, Phase::Called)),
-        (Phase::Called, (Does::Sleep, Phase::Called)),
-        (Phase::Alone, (Does::Try, Phase::Trying)),
-    ];
-    for (phase, expected) in go {
-        assert_eq!(next(phase, Event::Go), expected, "{phase:?}");
-        assert_eq!(next(phase, Event::Named), expected, "{phase:?}");
+fn where_a_place_may_be_another_all_that_wait_in_a_list_ask() {
+    for (news, asks) in [
+        (News::Look, &[Wait::Behind, Wait::First, Wait::Again][..]),
+        (News::Due, &[Wait::StepsBack, Wait::Alone, Wait::Behind, Wait::First]),
+        (News::Refused, &[Wait::Trying, Wait::Called]),
+    ] {
+        let found: Vec<Wait> =
+            WAITS.into_iter().filter(|wait| next(*wait, news) == Does::Ask).collect();
+        assert_eq!(found, asks, "{news:?}");
     }
-    let due = [
-        (Phase::Behind, (Does::Ask, Phase::Asking)),
-        (Phase::First, (Does::Try, Phase::Trying)),
-        (Phase::Alone, (Does::Try, Phase::Trying)),
-    ];
-    due.iter().for_each(|(phase, expected)| assert_eq!(next(*phase, Event::Due), *expected));
-    for phase in [Phase::Out, Phase::Asking, Phase::Trying, Phase::Called] {
-        assert_eq!(next(phase, Event::Due), (Does::Sleep, phase));
-    }
-    assert_eq!(next(Phase::Trying, Event::Won), (Does::Hold, Phase::Out));
-    assert_eq!(next(Phase::Behind, Event::Won), (Does::Sleep, Phase::Behind));
-    assert_eq!(next(Phase::Trying, Event::Refused), (Does::Ask, Phase::Asking));
-    assert_eq!(next(Phase::Called, Event::Refused), (Does::Try, Phase::Trying));
-    assert_eq!(next(Phase::First, Event::Ends), (Does::Leave, Phase::Out));
-    assert_eq!(next(Phase::Out, Event::Ends), (Does::Sleep, Phase::Out));
+    let stays: Vec<Wait> =
+        WAITS.into_iter().filter(|wait| next(*wait, News::Moved) != Does::Ask).collect();
+    assert_eq!(stays, [Wait::HeldUp, Wait::Trying, Wait::Called]);
 }

@@ -3,7 +3,13 @@
 use super::mutants::Mutant;
 use super::protocol::Line;
 use super::state::{CLIENTS, Client, Command, Entry, Kind, STUCK, Stage, State};
-use crate::line::rules::Event;
+use quorumlock_core::waiting::rules::{News, Wait};
+
+/// What a line answers to a question.
+enum Answer {
+    Go(u8),
+    Waits(Wait),
+}
 
 impl Line {
     /// Executes the next command of a client; what is no message to another client is read at once.
@@ -27,9 +33,9 @@ impl Line {
                 }
             }
             Command::Ask { is_over } => {
-                let event = self.asked(state, who, node);
+                let answer = self.asked(state, who, node);
                 if !is_over {
-                    self.learns(state, who, event);
+                    self.is_answered(state, who, answer);
                 }
             }
             Command::Call { slot } => self.gives_back(state, who, node, slot),
@@ -37,10 +43,19 @@ impl Line {
         }
     }
 
+    /// A client reads an answer.
+    fn is_answered(&self, state: &mut State, who: usize, answer: Answer) {
+        match answer {
+            Answer::Go(slot) => self.learns(state, who, (News::Go, slot)),
+            Answer::Waits(_) if self.is_trying(&state.clients[who]) => {}
+            Answer::Waits(wait) => state.clients[who].wait = Some(wait),
+        }
+    }
+
     /// Enters a waiter, lets go those in front, and answers.
-    fn asked(&self, state: &mut State, who: usize, at: usize) -> (Event, u8) {
+    fn asked(&self, state: &mut State, who: usize, at: usize) -> Answer {
         if !self.enters(state, who, at) {
-            return (Event::Full, 0);
+            return Answer::Waits(Wait::Alone);
         }
         self.passes_late(state, at);
         for slot in 0..self.config.slots {
@@ -48,23 +63,23 @@ impl Line {
             let is_free = state.masters[at].keys[usize::from(slot)] == 0;
             if is_free && call == who as u8 + 1 {
                 state.clients[who].entries[at] = Entry::default();
-                return (Event::Go, slot);
+                return Answer::Go(slot);
             }
             if self.config.is(Mutant::AnyGoes) && is_free && call == 0 {
                 state.clients[who].entries[at] = Entry::default();
                 state.masters[at].calls[usize::from(slot)] = who as u8 + 1;
                 self.notes_ahead(state, who, at);
-                return (Event::Go, slot);
+                return Answer::Go(slot);
             }
             if self.lets_go(state, at, slot, Some(who)) {
-                return (Event::Go, slot);
+                return Answer::Go(slot);
             }
         }
         let is_called = |slot: u8| state.masters[at].calls[usize::from(slot)] != 0;
         let line = state.line(at);
         // Where each slot is called for, those that were called are ahead.
         if line.first() != Some(&who) || (0..self.config.slots).all(is_called) {
-            return (Event::Behind, 0);
+            return Answer::Waits(Wait::Behind);
         }
         self.notes_ahead(state, who, at);
         for slot in 0..self.config.slots {
@@ -77,7 +92,7 @@ impl Line {
                 }
             }
         }
-        (Event::First, 0)
+        Answer::Waits(Wait::First)
     }
 
     /// Enters a waiter where it stood, or behind all others. Returns whether there is room.
@@ -145,14 +160,13 @@ impl Line {
     }
 
     /// Notes who was ahead of a client as it was let go, or the line said that it is the first. There is no order among those
-    /// that are let go for several slots.
+    /// that are let go for several slots: then, who was not let go before it.
     fn notes_ahead(&self, state: &mut State, who: usize, at: usize) {
-        if self.config.slots > 1 {
-            return;
-        }
+        let counts = |other: &Client| self.config.slots == 1 || other.entries[at].stamp > 0;
         let (line, stamp) = (at as u8 + 1, state.clients[who].stamp);
         let clients = state.clients.iter().enumerate();
-        let ahead = clients.filter(|(_, other)| other.counted == line && other.stamp < stamp);
+        let ahead = clients
+            .filter(|(_, other)| other.counted == line && other.stamp < stamp && counts(other));
         state.clients[who].ahead = ahead.fold(0, |bits, (other, _)| bits | 1 << other);
     }
 

@@ -8,6 +8,7 @@ use crate::fair::{Owed, Step};
 use crate::promised::{Promised, Promises, breaks, holds};
 use crate::run;
 use crate::run::Run;
+use quorumlock_core::waiting::rules::Wait;
 
 /// L1.
 const WON: &str = "a lock that is free is won in the end by one that waits";
@@ -43,7 +44,8 @@ impl Promises for Line {
         }
     }
 
-    /// A newcomer may win before a waiter that is called, for a while. A foreign client does not come for ever.
+    /// A newcomer may win before a waiter that is called, for a while, and one behind others may split the votes with the
+    /// first for a while: pauses are random. A foreign client does not come for ever.
     fn class(&self, promise: &str, action: Action, before: &State, after: &State) -> Step {
         let class = |kind: usize, place: usize| (kind * CLIENTS + place) as u8;
         let wins = |who: usize| {
@@ -58,7 +60,10 @@ impl Promises for Line {
             Action::Run { who, node } => Step::Must(class(node, who)),
             Action::Called { who, at } => Step::Must(class(3 + at, who)),
             Action::Wanted { who, at } => Step::Must(class(5 + at, who)),
-            Action::Due { who } => Step::Must(class(7, who)),
+            Action::DueAtAll { who } if before.clients[who].wait == Some(Wait::Behind) => {
+                Step::Ends(class(15, who))
+            }
+            Action::Due { who } | Action::DueAtAll { who } => Step::Must(class(7, who)),
             Action::Release { who } => Step::Must(class(8, who)),
             Action::Silent { who } | Action::Move { who } => Step::Must(class(9, who)),
             Action::Lapse { at, slot } => Step::Must(class(10, at * 2 + usize::from(slot))),

@@ -1,9 +1,10 @@
 //! The line as a model to explore.
 
 use super::config::Config;
-use super::state::{CLIENTS, Command, Kind, LINES, STUCK, Stage, State};
+use super::mutants::Mutant;
+use super::state::{CLIENTS, Client, Command, Kind, LINES, STUCK, Stage, State};
 use crate::checker::Model;
-use crate::line::rules::{Event, Phase};
+use quorumlock_core::waiting::rules::{News, Wait};
 
 pub(super) const EXCLUSION: &str = "one holder";
 pub(super) const ORDER: &str = "a fair client is served before those behind it";
@@ -35,6 +36,10 @@ pub enum Action {
         at: usize,
     },
     Due {
+        who: usize,
+    },
+    /// The same, and it has asked no other master for long, or there is no line for it.
+    DueAtAll {
         who: usize,
     },
     Release {
@@ -143,34 +148,36 @@ impl Line {
                 to(Action::Come { who, slot }, &|next| self.comes(next, who, slot));
             }
         }
-        if waits
-            && matches!(client.phase, Phase::Behind | Phase::First | Phase::Alone)
-            && self.may_ask(state, who)
-        {
-            to(Action::Due { who }, &|next| self.is_due(next, who));
+        if waits && self.may_ask(state, who) {
+            if self.asks_when_due(client) {
+                to(Action::Due { who }, &|next| self.is_due(next, who, News::Due));
+            }
+            if self.asks_all_when_due(who, client) {
+                to(Action::DueAtAll { who }, &|next| self.is_due(next, who, News::DueAtAll));
+            }
         }
         if holds {
             to(Action::Release { who }, &|next| self.releases(next, who));
         }
         let is_unheard = state.hangs && client.at == 0 && self.reaches(who, 0);
         let is_open = (client.granted | client.refused) & 1 == 0 && self.is_trying(client);
-        if waits && is_unheard && (client.phase == Phase::Asking || is_open) {
+        if waits && is_unheard && (client.wait == Some(Wait::Asking) || is_open) {
             to(Action::Silent { who }, &|next| match self.is_trying(&next.clients[who]) {
                 true => self.is_unheard(next, who),
-                false => self.learns(next, who, (Event::Silent, 0)),
+                false => self.hears_nothing(next, who),
             });
         }
         let is_elsewhere = match client.at {
-            0 => state.has_failed,
+            0 => state.has_failed || state.hangs,
             _ => !state.has_failed && !state.hangs && self.reaches(who, 0),
         };
         if waits && is_elsewhere && !self.is_trying(client) {
-            to(Action::Move { who }, &|next| self.learns(next, who, (Event::Moved, 0)));
+            to(Action::Move { who }, &|next| self.moves(next, who));
         }
         if waits && spent.leaves < config.leaves {
             to(Action::Leave { who }, &|next| {
                 next.spent.leaves += 1;
-                self.learns(next, who, (Event::Ends, 0));
+                self.gives_up(next, who);
             });
         }
         if (waits || holds) && spent.stops < config.stops {
@@ -207,17 +214,47 @@ impl Line {
         client.has_sent_little(None) && !client.sent.iter().flatten().any(asks)
     }
 
-    fn is_due(&self, state: &mut State, who: usize) {
-        use super::mutants::Mutant::{LineDecides, NotAskedAgain};
+    /// Returns whether a client whose pause is over asks in its line, or tries again as one that was let go.
+    fn asks_when_due(&self, client: &Client) -> bool {
+        match client.wait {
+            Some(Wait::Behind) => !self.config.is(Mutant::NotAskedAgain),
+            Some(Wait::First) => !client.has_asked,
+            Some(Wait::Again) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns whether it may have asked no other master for long: as the first of a line, where it asks once before, among
+    /// those in front, or without a line. A fair client behind others never does.
+    fn asks_all_when_due(&self, who: usize, client: &Client) -> bool {
+        let is_plain = self.kind(who) != Kind::Fair;
+        match client.wait {
+            Some(Wait::First) => !self.config.is(Mutant::LineDecides),
+            Some(Wait::Behind) => {
+                is_plain
+                    && !self.config.is(Mutant::LineDecides)
+                    && !self.config.is(Mutant::NotAskedAgain)
+            }
+            Some(Wait::Alone) => true,
+            _ => false,
+        }
+    }
+
+    fn is_due(&self, state: &mut State, who: usize, news: News) {
         let client = &mut state.clients[who];
-        if client.phase == Phase::Behind && self.config.is(NotAskedAgain) {
-            return;
-        }
-        if client.phase == Phase::First && self.config.is(LineDecides) {
-            client.phase = Phase::Behind;
-        }
         let slot = client.slot;
-        self.learns(state, who, (Event::Due, slot));
+        client.has_asked = news == News::Due
+            && client.wait == Some(Wait::First)
+            && self.asks_all_when_due(who, client);
+        self.learns(state, who, (news, slot));
+    }
+
+    /// A client has no answer in time, and tries: a fair one, too, in no order.
+    fn hears_nothing(&self, state: &mut State, who: usize) {
+        let client = &mut state.clients[who];
+        client.ahead = 0;
+        let slot = client.slot;
+        self.learns(state, who, (News::Due, slot));
     }
 
     /// Clients that differ only by name begin in order, unless they come again.
@@ -257,7 +294,7 @@ impl Model for Line {
                 let Some(who) = usize::from(called).checked_sub(1) else { continue };
                 let lives = self.lives_in(state, who, at);
                 let may_lapse = !lives || spent.lapses < config.lapses;
-                if may_lapse && !config.is(super::mutants::Mutant::CallForGood) {
+                if may_lapse && !config.is(Mutant::CallForGood) {
                     to(Action::Lapse { at, slot }, &|next| {
                         next.masters[at].calls[usize::from(slot)] = 0;
                         next.spent.lapses += u8::from(lives);

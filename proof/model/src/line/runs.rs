@@ -34,6 +34,7 @@ pub fn all() -> Vec<Run> {
     ];
     let broken = [
         (Mutant::AnyGoes, of("three are fair", THREE)),
+        (Mutant::AnyGoes, of("two permits for three", THREE).slots(2)),
         (Mutant::NotCalledAgain, of("two are fair, and a plain one comes", AMONG)),
         (Mutant::StampsAreNew, of("two are fair, and a plain one comes", AMONG)),
         (Mutant::ClockDecides, of("a clock is set back", AMONG).steps_back(1)),

@@ -1,7 +1,7 @@
 //! Everything that clients and masters remember, and everything in flight.
 
 use crate::digest::digest;
-use crate::line::rules::Phase;
+use quorumlock_core::waiting::rules::Wait;
 
 /// The most clients.
 pub const CLIENTS: usize = 3;
@@ -73,7 +73,12 @@ pub struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Client {
     pub stage: Stage,
-    pub phase: Phase,
+    /// How it waits, if it does.
+    pub wait: Option<Wait>,
+    /// It may try once more if the master of its line has granted and others have refused: it was let go.
+    pub hurries: bool,
+    /// It has asked once more, and is to ask all masters next.
+    pub has_asked: bool,
     /// The master of its line.
     pub at: u8,
     /// The slot of its attempt, or of its hold, and who has answered.

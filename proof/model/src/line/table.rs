@@ -1,36 +1,55 @@
-//! The table of the line in words.
+//! What follows from news, in words.
 
-use crate::line::rules::Does::{self, Ask, Hold, Leave, Move, PassOn, Sleep, Try};
-use crate::line::rules::{Phase, Row, TABLE};
+use quorumlock_core::waiting::rules::{Does, News, Wait, next};
 use std::fmt::Write as _;
+
+pub const WAITS: [Wait; 9] = [
+    Wait::HeldUp,
+    Wait::StepsBack,
+    Wait::Alone,
+    Wait::Asking,
+    Wait::Behind,
+    Wait::First,
+    Wait::Again,
+    Wait::Trying,
+    Wait::Called,
+];
+
+pub const NEWS: [(News, &str); 10] = [
+    (News::Go, "the answer lets it go"),
+    (News::Called, "a message calls it"),
+    (News::Freed, "a message says that the resource is free"),
+    (News::Listens, "messages come from now on"),
+    (News::Look, "its place may be another"),
+    (News::Moved, "its list is at another master"),
+    (News::Due, "its pause is over"),
+    (News::DueAtAll, "the same, and it has asked no other master for long, or has no list"),
+    (News::Refused, "a quorum has not granted"),
+    (News::RefusedEarly, "the same, and the master of its list has not refused"),
+];
+
+const DOES: [(Does, &str); 4] =
+    [(Does::Ask, "ask"), (Does::Try, "try"), (Does::GoOn, "go on"), (Does::Remember, "remember")];
 
 /// Returns the table as the README shows it.
 pub fn markdown() -> String {
-    let mut text = "| event | phase: what the client does, next phase |\n|---|---|\n".to_owned();
-    for Row { words, steps, .. } in TABLE {
-        let steps: Vec<String> = steps.iter().map(|step| in_words(*step)).collect();
+    let mut text = "| news | what follows, by how the acquire waits |\n|---|---|\n".to_owned();
+    for (news, words) in NEWS {
+        let steps = DOES.iter().filter_map(|(does, verb)| {
+            let waits = WAITS.iter().filter(|wait| next(**wait, news) == *does);
+            let names: Vec<String> = waits.map(name).collect();
+            (!names.is_empty()).then(|| format!("{}: {verb}", names.join(", ")))
+        });
+        let steps: Vec<String> = steps.collect();
         let _ = writeln!(text, "| {words} | {} |", steps.join("; "));
     }
     text
 }
 
-fn in_words((phases, does, next): (&[Phase], Does, Phase)) -> String {
-    let phases: Vec<String> = phases.iter().map(name).collect();
-    format!("{}: {}{}", phases.join(", "), verb(does), name(&next))
-}
-
-const fn verb(does: Does) -> &'static str {
-    match does {
-        Sleep => "",
-        Ask => "ask, ",
-        Move => "ask there, ",
-        Try => "try, ",
-        Hold => "hold, ",
-        PassOn => "pass on, ",
-        Leave => "leave, ",
+fn name(wait: &Wait) -> String {
+    match wait {
+        Wait::HeldUp => "held up".to_owned(),
+        Wait::StepsBack => "steps back".to_owned(),
+        other => format!("{other:?}").to_lowercase(),
     }
-}
-
-fn name(phase: &Phase) -> String {
-    format!("{phase:?}").to_lowercase()
 }

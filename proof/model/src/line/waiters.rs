@@ -3,9 +3,9 @@
 use super::mutants::Mutant;
 use super::protocol::Line;
 use super::state::{Client, Command, Kind, LINES, Stage, State};
-use crate::line::rules::{Does, Event, Phase, next};
 use crate::quorum::Membership;
 use crate::quorum::NodeSet;
+use quorumlock_core::waiting::rules::{Does, News, Wait, next};
 
 impl Line {
     pub(super) fn kind(&self, who: usize) -> Kind {
@@ -18,7 +18,7 @@ impl Line {
     }
 
     pub(super) fn is_trying(&self, client: &Client) -> bool {
-        client.stage == Stage::Waits && matches!(client.phase, Phase::Trying | Phase::Called)
+        client.stage == Stage::Waits && matches!(client.wait, Some(Wait::Trying | Wait::Called))
     }
 
     /// A client begins to wait.
@@ -26,59 +26,62 @@ impl Line {
         let client = &mut state.clients[who];
         client.stage = Stage::Waits;
         client.at = u8::from(!self.reaches(who, 0) || state.has_failed);
-        let event = if self.kind(who) == Kind::Fair { Event::Begins } else { Event::Comes };
-        self.learns(state, who, (event, slot));
+        match self.kind(who) {
+            Kind::Fair => self.asks(state, who),
+            Kind::Plain | Kind::Foreign => self.tries(state, who, slot),
+        }
     }
 
     /// A client learns something, of this slot, and does what follows from it.
-    pub(super) fn learns(&self, state: &mut State, who: usize, (event, slot): (Event, u8)) {
+    pub(super) fn learns(&self, state: &mut State, who: usize, (news, slot): (News, u8)) {
         let client = &mut state.clients[who];
         if matches!(client.stage, Stage::Stopped | Stage::Gone) {
             return;
         }
-        let is_trying = self.is_trying(client);
-        let (does, phase) = next(client.phase, event);
-        let is_named = phase == Phase::Called && client.phase == Phase::Trying;
-        if is_named && self.config.is(Mutant::ForgetsCall) {
-            return;
-        }
-        if phase == Phase::Called {
-            client.next = slot;
-        }
-        client.phase = phase;
+        let Some(wait) = client.wait else { return };
+        let does = next(wait, news);
+        let is_let_go = matches!(news, News::Go | News::Called);
         match does {
-            Does::Sleep => {}
+            Does::Nothing | Does::GoOn => {}
+            Does::Remember if self.config.is(Mutant::ForgetsCall) => {}
+            Does::Remember => {
+                (client.wait, client.next, client.hurries) = (Some(Wait::Called), slot, is_let_go);
+            }
             Does::Ask => self.asks(state, who),
-            Does::Move => {
-                client.ends_reading(true);
-                client.at = 1 - client.at;
-                self.asks(state, who);
-            }
-            Does::Try => self.tries(state, who, slot),
-            Does::Hold => self.holds(state, who),
-            Does::PassOn => {
-                let at = usize::from(client.at);
-                if !self.config.is(Mutant::NotPassedOn) {
-                    self.sends(state, who, at, Command::Call { slot });
-                }
-            }
-            Does::Leave => {
-                client.ends_reading(true);
-                if is_trying {
-                    self.rolls_back(state, who);
-                }
-                let at = usize::from(state.clients[who].at);
-                self.sends(state, who, at, Command::Leave);
-                self.is_done(state, who);
+            Does::Try => {
+                client.hurries = is_let_go;
+                self.tries(state, who, slot);
             }
         }
+    }
+
+    /// A client learns where its line is.
+    pub(super) fn moves(&self, state: &mut State, who: usize) {
+        let client = &mut state.clients[who];
+        let before = usize::from(client.at);
+        client.ends_reading(true);
+        client.at = 1 - client.at;
+        self.sends(state, who, before, Command::Leave);
+        self.learns(state, who, (News::Moved, 0));
+    }
+
+    /// The caller of a client has gone, or its time is over.
+    pub(super) fn gives_up(&self, state: &mut State, who: usize) {
+        let client = &mut state.clients[who];
+        client.ends_reading(true);
+        if self.is_trying(&state.clients[who]) {
+            self.rolls_back(state, who);
+        }
+        let at = usize::from(state.clients[who].at);
+        self.sends(state, who, at, Command::Leave);
+        self.is_done(state, who);
     }
 
     /// Reads a message of a line that calls it.
     pub(super) fn is_called(&self, state: &mut State, who: usize, at: usize) {
         let client = &mut state.clients[who];
         let slot = std::mem::take(&mut client.called[at]) - 1;
-        if client.phase == Phase::Out {
+        if client.wait.is_none() {
             // It passes on what another line has called it for, too.
             if !self.config.is(Mutant::NotPassedOn) {
                 self.sends(state, who, at, Command::Call { slot });
@@ -89,7 +92,7 @@ impl Line {
             client.slot = slot;
             client.calls[at] = true;
         }
-        self.learns(state, who, (Event::Named, slot));
+        self.learns(state, who, (News::Called, slot));
     }
 
     /// Reads a message that it is to call in a line.
@@ -108,7 +111,9 @@ impl Line {
     }
 
     fn asks(&self, state: &mut State, who: usize) {
-        let at = usize::from(state.clients[who].at);
+        let client = &mut state.clients[who];
+        (client.wait, client.hurries) = (Some(Wait::Asking), false);
+        let at = usize::from(client.at);
         self.sends(state, who, at, Command::Ask { is_over: false });
     }
 
@@ -123,6 +128,7 @@ impl Line {
     pub(super) fn tries(&self, state: &mut State, who: usize, slot: u8) {
         let client = &mut state.clients[who];
         (client.slot, client.granted, client.refused) = (slot, 0, 0);
+        (client.wait, client.has_asked) = (Some(Wait::Trying), false);
         for node in 0..self.config.nodes {
             self.sends(state, who, node, Command::Set { slot, is_over: false });
         }
@@ -144,20 +150,29 @@ impl Line {
         };
         if members.is_quorum(nodes(&|bit| client.granted & bit != 0)) {
             client.ends_reading(false);
-            self.learns(state, who, (Event::Won, state.clients[who].slot));
+            self.holds(state, who);
         } else if !members.is_quorum(nodes(&|bit| client.refused & bit == 0)) {
             self.is_refused(state, who);
         }
     }
 
     fn is_refused(&self, state: &mut State, who: usize) {
+        let client = &mut state.clients[who];
+        let has_granted = client.granted & 1 << client.at != 0;
+        let is_early = has_granted && std::mem::take(&mut client.hurries);
+        if is_early && client.wait == Some(Wait::Trying) {
+            client.wait = Some(Wait::Again);
+        }
+        let waits_again = client.wait == Some(Wait::Again);
         self.rolls_back(state, who);
         if self.kind(who) == Kind::Foreign {
             // It comes again by itself.
             return self.is_done(state, who);
         }
-        let slot = state.clients[who].next;
-        self.learns(state, who, (Event::Refused, slot));
+        if !waits_again {
+            let news = if is_early { News::RefusedEarly } else { News::Refused };
+            self.learns(state, who, (news, state.clients[who].next));
+        }
     }
 
     fn rolls_back(&self, state: &mut State, who: usize) {
@@ -170,7 +185,7 @@ impl Line {
 
     fn holds(&self, state: &mut State, who: usize) {
         let client = &mut state.clients[who];
-        client.stage = Stage::Holds;
+        (client.stage, client.wait) = (Stage::Holds, None);
         // It stands in its line, or stood there.
         if self.kind(who) == Kind::Fair || client.stamp > 0 {
             client.calls[usize::from(client.at)] = true;

@@ -60,7 +60,10 @@ executed in order, at any later time; timers are due, and calls lapse, at any mo
             let (was, is) = (&before.clients[who], &after.clients[who]);
             match is.stage {
                 Stage::Holds if was.stage != Stage::Holds => ", and has the lock".to_owned(),
-                _ if is.phase != was.phase => format!(", and is {:?}", is.phase).to_lowercase(),
+                _ if is.wait != was.wait => {
+                    let wait = is.wait.map_or("out".to_owned(), |wait| format!("{wait:?}"));
+                    format!(", and is {}", wait.to_lowercase())
+                }
                 _ => String::new(),
             }
         };
@@ -95,6 +98,7 @@ executed in order, at any later time; timers are due, and calls lapse, at any mo
             }
             Action::Lose { who, .. } => format!("a message to {} is lost", NAMES[who]),
             Action::Due { who } => done(who, "'s timer is due".to_owned()),
+            Action::DueAtAll { who } => done(who, "'s timer is due, for all masters".to_owned()),
             Action::Release { who } => done(who, " releases".to_owned()),
             Action::Silent { who } => done(who, " hears nothing from the first master".to_owned()),
             Action::Move { who } => done(who, " learns where the line is".to_owned()),
