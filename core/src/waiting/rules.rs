@@ -1,5 +1,5 @@
-//! What an acquire that waits does next, by how it waits and what it learns. A list gives no vote: it says which client tries
-//! next. `proof/model/src/line` explores these rules.
+//! What an acquire that waits does next, by how it waits and what it learns. A list gives no vote: it says which client
+//! tries next. `proof/model/src/line` explores these rules.
 
 /// How an acquire waits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
