@@ -13,10 +13,6 @@ pub(crate) const MOST_REMEMBERED: usize = 1 << 12;
 pub(crate) struct Lately<V, const SECONDS: u64>(BTreeMap<Arc<str>, (Instant, V)>);
 
 impl<V: Copy, const SECONDS: u64> Lately<V, SECONDS> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     fn lasts(now: Instant, at: Instant) -> bool {
         now < at.after(Duration::from_secs(SECONDS))
     }
@@ -55,7 +51,6 @@ mod tests {
         assert_eq!(lately.get(at(1_000), "r"), None);
         assert!(lately.note(at(500), &name, 2));
         assert_eq!(lately.get(at(1_499), "r"), Some((at(500), 2)));
-        assert!(!lately.is_empty());
     }
 
     #[test]

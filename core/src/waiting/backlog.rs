@@ -85,7 +85,8 @@ impl Waiters {
             return false;
         }
         let Some(request) = self.backlog.pop() else { return false };
-        if self.acquisitions.contention(request).is_some_and(|found| found.is_in_line()) {
+        let known = self.acquisitions.get(request).and_then(|known| known.phase());
+        if matches!(known, Some(Phase::InLine { .. })) {
             self.end_pause(cx, request);
             self.try_again(cx, request);
         }
@@ -117,10 +118,6 @@ impl super::Contention {
             _ => None,
         };
         self.phase = Phase::InLine { until, failure };
-    }
-
-    const fn is_in_line(&self) -> bool {
-        matches!(self.phase, Phase::InLine { .. })
     }
 
     /// Returns why one that waits in line has not been served: what has ended its latest attempt, or that it could

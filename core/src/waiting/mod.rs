@@ -54,7 +54,6 @@ use contention::{Contention, Phase};
 pub(crate) use left::left_at;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::Duration;
 pub(crate) use warm::NextHolder;
 
 /// The acquires of this client.
@@ -203,6 +202,7 @@ impl Waiters {
         let keys = &acquisition.request.keys;
         if self.local_queue.advance(keys, request) {
             let (began, until) = (acquisition.began, acquisition.until());
+            let is_fair = acquisition.request.is_fair;
             self.end_pause(cx, request);
             let steps_back = self.local_queue.steps_back(keys);
             let contention = self.acquisitions.contend(began, until);
@@ -210,7 +210,9 @@ impl Waiters {
                 acquisition.contention = Some(contention);
             }
             // What passes on here is for no waiter of a list: a fair acquire takes its place there.
-            if self.lets_others_go_first(cx, request) || self.begins_fairly(cx, request) {
+            if self.lets_others_go_first(cx, request)
+                || is_fair && self.begins_in_waitlist(cx, request)
+            {
                 return true;
             }
             match steps_back {
@@ -240,14 +242,10 @@ impl Waiters {
         self.resume(cx, request);
     }
 
+    /// Asks for an attempt of an acquire, now or once the barrier lets it through.
     pub(crate) fn try_again(&mut self, cx: &mut Cx, request: RequestId) {
         let Some(acquisition) = self.acquisitions.get(request) else { return };
         let life = acquisition.request.life().span();
-        self.attempt(cx, request, life);
-    }
-
-    /// Asks for an attempt at keys that live for `life`, now or once the barrier lets it through.
-    fn attempt(&mut self, cx: &mut Cx, request: RequestId, life: Duration) {
         if !cx.masters.is_held_up(cx.now, life, barrier::Round::Acquire(request)) {
             self.steps.push(Step::Attempt(request));
         } else if let Some(contention) = self.acquisitions.contention_mut(request) {

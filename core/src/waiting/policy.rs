@@ -176,7 +176,7 @@ impl Waiters {
             || policy != Policy::Alone
             || keys.as_slot().is_some()
             || !cx.masters.settings.asks
-            || self.waitlists.is_any_waited_for(cx.now, keys)
+            || keys.channels().any(|(_, channel)| self.waitlists.is_waited_for(cx.now, channel))
     }
 
     /// Decides which client may have keys that are given back: the next acquire in this process, or the

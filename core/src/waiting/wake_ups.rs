@@ -9,7 +9,7 @@
 //! (`contention.rs`). Other clients do not publish, messages get lost, and a master may deny the
 //! permission.
 
-use super::{Phase, Waiters};
+use super::{Acquisition, Phase, Waiters};
 use crate::master::PendingReply;
 use crate::pace::Backoff;
 use crate::shared::{Cx, Keys, MOST_REMEMBERED, RequestId};
@@ -56,19 +56,14 @@ impl Waiters {
     /// Unsubscribes from keys whose messages no other acquire, reader or listener here is known to want.
     pub(crate) fn stop_listening(&mut self, cx: &mut Cx, keys: &Keys) {
         for (channel, _) in keys.messages() {
-            self.unsubscribe_from(cx, channel);
-        }
-    }
-
-    /// Unsubscribes from a channel unless a reader or a listener here is known to want it.
-    pub(crate) fn unsubscribe_from(&mut self, cx: &mut Cx, channel: &str) {
-        if !self.readers.want(channel)
-            && !self.listeners.want(channel)
-            && let Some(topic) = self.wake_ups.0.remove(channel)
-        {
-            let session = &mut cx.masters.sessions[topic.node];
-            let command = wire::unsubscribe(&session.channels, channel);
-            session.push(PendingReply::Unsubscribe, &command);
+            if !self.readers.want(channel)
+                && !self.listeners.want(channel)
+                && let Some(topic) = self.wake_ups.0.remove(channel)
+            {
+                let session = &mut cx.masters.sessions[topic.node];
+                let command = wire::unsubscribe(&session.channels, channel);
+                session.push(PendingReply::Unsubscribe, &command);
+            }
         }
     }
 
@@ -209,7 +204,7 @@ impl Waiters {
         }
     }
 
-    /// Forgets the subscriptions at `node`, whose connection is gone, and lets the contenders that have
+    /// Forgets the subscriptions and the entries at `node`, whose connection is gone, and lets the contenders that have
     /// listened there poll as often as if nothing were reported.
     pub(crate) fn miss_messages(&mut self, cx: &mut Cx, node: usize) {
         self.mailboxes.opened.remove(node);
@@ -221,8 +216,16 @@ impl Waiters {
             }
             topic.node != node
         });
-        for request in self.forget_entries(node) {
-            if !self.asks_elsewhere(cx, request) {
+        let is_gone =
+            |acquisition: &Acquisition| acquisition.entry().is_some_and(|entry| entry.node == node);
+        let gone = self.acquisitions.iter().filter(|(_, acquisition)| is_gone(acquisition));
+        for request in gone.map(|(request, _)| request).collect::<Vec<_>>() {
+            if let Some(contention) = self.acquisitions.contention_mut(request) {
+                contention.place.entry = None;
+            }
+            // It asks in the list of another master at once.
+            let asks = self.may_ask_waitlist(cx, request);
+            if !(asks && self.learns(cx, request, News::Moved)) {
                 contenders.push(Some(request));
             }
         }

@@ -9,15 +9,6 @@ use crate::waiting::tuning::SAID_AGAIN_AFTER;
 use crate::wire::{self, Token};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a hint stands unless it is renewed: a writer that dies while it waits keeps new readers out for this long. One
-/// renewal may be lost.
-///
-/// The hint of a writer that gives up stands for half of it. It may have replaced the hint of a writer that goes on
-/// waiting: that one has renewed its own by then. A hint that is deleted instead lets readers in before that
-/// (`proof/model/src/waiting`).
-const HINT_LIFE: Duration = SAID_AGAIN_AFTER.saturating_mul(3);
 
 /// The hints that this process has set, one for each key: the masters are sent no more for a long queue
 /// than for a short one, and the next writer to win takes back what those before it have set.
@@ -83,7 +74,9 @@ impl Waiters {
         if let Some(hint) = earlier {
             cx.timers.cancel(hint.due_at, Timer::Hint(hint.writer));
         }
-        let command = wire::want(&beside.hint, &id.to_string(), HINT_LIFE.into());
+        // One renewal may be lost. A writer that dies while it waits keeps new readers out for as long.
+        let life = 3 * SAID_AGAIN_AFTER;
+        let command = wire::want(&beside.hint, &id.to_string(), life.into());
         let (key, due_at) = (keys.first().clone(), cx.now.after(SAID_AGAIN_AFTER));
         self.send_hint(cx, &command);
         cx.timers.set(due_at, Timer::Hint(writer));
@@ -122,7 +115,9 @@ impl Waiters {
             return;
         };
         cx.timers.cancel(hint.due_at, Timer::Hint(writer));
-        let left_for = HINT_LIFE / 2;
+        // It may have replaced the hint of a writer that goes on waiting: that one has renewed its own by then. A hint that
+        // is deleted instead lets readers in before that (`proof/model/src/waiting`).
+        let left_for = 3 * SAID_AGAIN_AFTER / 2;
         hint.due_at = cx.now.after(left_for);
         cx.timers.set(hint.due_at, Timer::Hint(writer));
         let command = wire::shorten_hint(&beside.hint, &hint.id.digits(), left_for.into());

@@ -75,27 +75,6 @@ impl Waiters {
         }
     }
 
-    /// Forgets the entries at a node whose connection is gone, and returns their acquires.
-    pub(crate) fn forget_entries(&mut self, node: usize) -> Vec<RequestId> {
-        let gone = self.acquisitions.iter().filter_map(|(request, acquisition)| {
-            let entry = acquisition.contention.as_ref()?.place.entry.as_ref()?;
-            (entry.node == node).then_some(request)
-        });
-        let gone: Vec<_> = gone.collect();
-        for request in &gone {
-            if let Some(contention) = self.acquisitions.contention_mut(*request) {
-                contention.place.entry = None;
-            }
-        }
-        gone
-    }
-
-    /// Asks in the list of another master at once, for an acquire whose list is gone. Returns `false` if it does not wait,
-    /// or may not ask there.
-    pub(crate) fn asks_elsewhere(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        self.may_ask_waitlist(cx, request) && self.learns(cx, request, News::Moved)
-    }
-
     /// Lets those ask again that stand in a list where no release looks for it any more.
     pub(crate) fn move_entries(&mut self, cx: &mut Cx) {
         if cx.masters.settings.waitlists.is_none() {

@@ -188,11 +188,6 @@ impl Entry {
         self.is_in_front() && self.sight.uncalled().is_some() || !self.sight.has_call()
     }
 
-    /// Returns whether it tries at all masters after each pause.
-    pub(in crate::waiting) fn tries_at_all(&self) -> bool {
-        self.is_passed && self.ahead == Some(0)
-    }
-
     /// Returns the longest pause of the first behind a holder that may release the key without a call. By then another
     /// client may have taken it, so the pause is a part of the time for which that one holds it.
     fn behind_uncalled(&self, now: Instant) -> Option<Duration> {

@@ -4,17 +4,9 @@
 
 use crate::obstacle::Obstacle;
 use crate::report::{Answer, NodeReport, Refusal};
-use crate::shared::{Cx, Failure, Keys, RequestId};
-use crate::waiting::{Acquisition, Contention, Phase, Waiters};
+use crate::shared::{Cx, Failure, Keys};
+use crate::waiting::{Contention, Phase};
 use crate::wire::waitlist::Found;
-
-impl Waiters {
-    /// Asks in the list first if an acquire is fair.
-    pub(in crate::waiting) fn begins_fairly(&mut self, cx: &mut Cx, request: RequestId) -> bool {
-        let is_fair = |acquisition: &Acquisition| acquisition.request.is_fair;
-        self.acquisitions.get(request).is_some_and(is_fair) && self.begins_in_waitlist(cx, request)
-    }
-}
 
 impl Contention {
     /// Notes what keeps an acquire waiting that has made no attempt: its caller may get no other answer.

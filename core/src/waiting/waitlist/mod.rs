@@ -47,12 +47,6 @@ impl Waitlists {
     pub(super) fn is_waited_for(&self, now: Instant, key: &str) -> bool {
         self.0.get(now, key).is_some_and(|(_, waited_for)| waited_for)
     }
-
-    /// Returns whether waiters were seen of one of `keys` lately.
-    pub(super) fn is_any_waited_for(&self, now: Instant, keys: &Keys) -> bool {
-        let mut channels = keys.channels();
-        !self.0.is_empty() && channels.any(|(_, channel)| self.is_waited_for(now, channel))
-    }
 }
 
 impl Waiters {
@@ -99,7 +93,7 @@ impl Waiters {
         let is_due = cx.now >= contention.asked_all.after(seldom);
         let asks_all = match &contention.place.entry {
             Some(entry) => {
-                (is_due && entry.is_in_front() || entry.tries_at_all())
+                (is_due && entry.is_in_front() || entry.is_passed && entry.ahead == Some(0))
                     && !(is_fair && entry.is_behind())
                     && !entry.lacks_key()
             }
