@@ -14,6 +14,9 @@ type List = (usize, &'static str);
 pub(crate) struct Order {
     /// The waiters in each list, their stamps, and since when each has stood there.
     lists: BTreeMap<List, BTreeMap<String, (u64, Time)>>,
+    /// The name under which each client has stood last in a list of a resource. Where a connection broke, an earlier one may
+    /// stand until it is overdue.
+    latest: BTreeMap<(usize, &'static str), String>,
     /// When each acquire began, by client and request.
     began: BTreeMap<(usize, u64), Time>,
     /// When each client was last let go, and by which master, and when it last won.
@@ -29,6 +32,11 @@ impl Order {
         for (name, stamp) in listed {
             if !name.starts_with('>') {
                 let same = old.get(name).filter(|(before, _)| before == stamp);
+                if let Some(client) = owner(name) {
+                    // Each name that a client draws is above those before it.
+                    let latest = self.latest.entry((client, at.1)).or_default();
+                    *latest = std::mem::take(latest).max(name.clone());
+                }
                 list.insert(name.clone(), *same.unwrap_or(&(*stamp, now)));
             }
         }
@@ -116,7 +124,12 @@ impl Order {
         let lists = of_key().filter(|((node, _), _)| at.is_none_or(|at| at == *node));
         let mut standing = lists.flat_map(|(_, list)| list);
         let since = since?;
-        let found = standing.find(|(other, (_, at))| *at < since && owner(other) != Some(client));
+        let is_latest = |name: &String| {
+            owner(name).is_none_or(|owner| self.latest.get(&(owner, key)) == Some(name))
+        };
+        let found = standing.find(|(other, (_, at))| {
+            *at < since && owner(other) != Some(client) && is_latest(other)
+        });
         found.map(|(other, _)| &**other)
     }
 }
@@ -147,6 +160,19 @@ mod tests {
         assert!(order.goes(AT, 14, (&waiter(2), Some(9)), &listed(&[(0, 8)])).is_err());
         assert_eq!(order.goes(AT, 15, (&waiter(2), Some(9)), &listed(&[(0, 10)])), Ok(()));
         assert!(order.goes(AT, 16, (&waiter(3), None), &listed(&[])).is_err(), "it stood nowhere");
+    }
+
+    /// Seed 0xf22b5dc665819f52: a master restarts with its list, and a client enters it again, and gives up.
+    #[test]
+    fn a_waiter_that_its_client_has_left_under_another_name_is_passed() {
+        let mut order = Order::default();
+        let again = format!("{:08x}{:024x}", 1, 8);
+        order.sees(AT, 20, &listed(&[(0, 5)]));
+        order.begins((1, 4), 21);
+        assert!(order.wins(1, 4, "k").is_err());
+        order.sees(AT, 22, &[listed(&[(0, 5)]), vec![(again, 6)]].concat());
+        order.sees(AT, 23, &listed(&[(0, 5)]));
+        assert_eq!(order.wins(1, 4, "k"), Ok(()));
     }
 
     #[test]
