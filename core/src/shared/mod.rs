@@ -31,5 +31,5 @@ pub use random::Random;
 pub use request::AcquireRequest;
 pub use settings::{Rest, Settings, Waitlist, round_timeout};
 pub use slots::Slots;
-pub(crate) use table::{Place, Table};
+pub(crate) use table::{FEW, Place, Table};
 pub(crate) use timers::{Timer, Timers};

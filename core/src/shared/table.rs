@@ -34,7 +34,7 @@ struct Slot<T> {
 }
 
 /// The number of slots for which there is room at first, and above which an empty table gives its memory back.
-const FEW: usize = 1 << 6;
+pub(crate) const FEW: usize = 1 << 6;
 const MANY: usize = 1 << 10;
 
 impl<T> Default for Table<T> {

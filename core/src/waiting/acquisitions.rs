@@ -2,7 +2,7 @@
 
 use super::{Acquisition, Contention};
 use crate::quorum::Instant;
-use crate::shared::{AcquireRequest, Place, RequestId, Table};
+use crate::shared::{AcquireRequest, FEW, Place, RequestId, Table};
 use std::collections::BTreeMap;
 
 /// The acquires, in the order in which they were requested. They are entries of a table: a map moves
@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 pub(crate) struct Acquisitions {
     places: BTreeMap<RequestId, Place>,
     table: Table<Acquisition>,
-    /// The box of the latest acquire that was won: the next one contends in the same room.
-    spare: Option<Box<Contention>>,
+    /// The boxes of acquires that were won: the next ones contend in the same room.
+    #[allow(clippy::vec_box, reason = "a box is taken as it is, and saves an allocation")]
+    spare: Vec<Box<Contention>>,
 }
 
 impl Acquisitions {
@@ -50,7 +51,7 @@ impl Acquisitions {
     /// Starts the contention of an acquire that has taken its places.
     pub(crate) fn contend(&mut self, began: Instant, until: Instant) -> Box<Contention> {
         let contention = Contention::new(began, until);
-        match self.spare.take() {
+        match self.spare.pop() {
             Some(mut room) => {
                 *room = contention;
                 room
@@ -61,7 +62,9 @@ impl Acquisitions {
 
     /// Keeps the box for another acquire that contends.
     pub(crate) fn keep_room(&mut self, contention: Option<Box<Contention>>) {
-        self.spare = contention;
+        if self.spare.len() < FEW {
+            self.spare.extend(contention);
+        }
     }
 
     pub(crate) fn remove(&mut self, request: RequestId) -> Option<Acquisition> {

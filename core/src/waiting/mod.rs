@@ -42,6 +42,7 @@ use crate::waiting::left::Left;
 use crate::waiting::listeners::Listeners;
 use crate::waiting::local_queue::LocalQueue;
 use crate::waiting::mailboxes::Mailboxes;
+use crate::waiting::pause::set_timer;
 use crate::waiting::permit::Semaphores;
 use crate::waiting::reader::Readers;
 use crate::waiting::waitlist::Waitlists;
@@ -159,9 +160,9 @@ impl Waiters {
             cx.events.queued(request, &self.obstacle_here(&acquisition.request.keys));
         }
         self.local_queue.wait(&acquisition.request.keys, request);
+        set_timer(cx, request, None, acquisition.due_at());
         let key = acquisition.request.keys.first().clone();
         self.acquisitions.insert(request, acquisition);
-        self.begin_pause(cx, request);
         self.want_behind(cx, &key);
         if is_idle {
             self.steps.push(Step::Reuse(request));
@@ -203,7 +204,7 @@ impl Waiters {
         if self.local_queue.advance(keys, request) {
             let (began, until) = (acquisition.began, acquisition.until());
             let is_fair = acquisition.request.is_fair;
-            self.end_pause(cx, request);
+            set_timer(cx, request, Some(until), None);
             let steps_back = self.local_queue.steps_back(keys);
             let contention = self.acquisitions.contend(began, until);
             if let Some(acquisition) = self.acquisitions.get_mut(request) {

@@ -39,7 +39,10 @@ impl Line {
                 }
             }
             Command::Call { slot } => self.gives_back(state, who, node, slot),
-            Command::Leave => state.clients[who].entries[node] = Entry::default(),
+            Command::Leave => {
+                state.clients[who].entries[node] = Entry::default();
+                state.passes(who, node);
+            }
         }
     }
 
@@ -141,8 +144,11 @@ impl Line {
             return false;
         }
         for first in state.line(at) {
-            state.clients[first].entries[at] = Entry::default();
-            self.notes_ahead(state, first, at);
+            let entry = std::mem::take(&mut state.clients[first].entries[at]);
+            // Of several slots, it was let go as it was called first.
+            if self.config.slots == 1 || !entry.is_again {
+                self.notes_ahead(state, first, at);
+            }
             if asks == Some(first) {
                 state.masters[at].calls[place] = first as u8 + 1;
                 return true;

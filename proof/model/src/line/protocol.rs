@@ -159,7 +159,9 @@ impl Line {
         if holds {
             to(Action::Release { who }, &|next| self.releases(next, who));
         }
-        let is_unheard = state.hangs && client.at == 0 && self.reaches(who, 0);
+        // A connection takes only so much that is not answered.
+        let has_room = client.sent[0][1] == Command::None;
+        let is_unheard = state.hangs && client.at == 0 && self.reaches(who, 0) && has_room;
         let is_open = (client.granted | client.refused) & 1 == 0 && self.is_trying(client);
         if waits && is_unheard && (client.wait == Some(Wait::Asking) || is_open) {
             to(Action::Silent { who }, &|next| match self.is_trying(&next.clients[who]) {
@@ -171,7 +173,7 @@ impl Line {
             0 => state.has_failed || state.hangs,
             _ => !state.has_failed && !state.hangs && self.reaches(who, 0),
         };
-        if waits && is_elsewhere && !self.is_trying(client) {
+        if waits && is_elsewhere && has_room && !self.is_trying(client) {
             to(Action::Move { who }, &|next| self.moves(next, who));
         }
         if waits && spent.leaves < config.leaves {
