@@ -72,7 +72,14 @@ impl World {
     /// A caller makes its writer a reader.
     pub(in super::super) fn match_downgrades(&mut self, token: &str) {
         let now = self.agenda.now as i64;
-        let result = self.matched.each(&KEYS, |lock| lock.downgrades(now, token));
+        let mut is_left = false;
+        let result = self.matched.each(&KEYS, |lock| {
+            is_left |= lock.is_left_somewhere(token);
+            lock.downgrades(now, token)
+        });
+        if is_left {
+            self.matched.end(Scope::Forced);
+        }
         self.find_unmatched(result);
     }
 

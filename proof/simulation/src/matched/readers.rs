@@ -37,6 +37,16 @@ impl Lock {
         self.steps.step("downgrade_undone", &[("t0", token)], &[to])
     }
 
+    /// Returns whether a master has the key of a token that was taken away by force: it may become a reader's there. Seed
+    /// 0x18b94144b9f2d634.
+    pub(super) fn is_left_somewhere(&mut self, name: &str) -> bool {
+        let token = self.token(name).filter(|token| self.known[*token as usize].has_left);
+        self.kind == Kind::Readers
+            && token.is_some_and(|token| {
+                self.steps.state.live("Node").iter().any(|node| self.is_under(&[*node], token))
+            })
+    }
+
     pub(super) fn is_reader_somewhere(&self, token: Element) -> bool {
         let state = &self.steps.state;
         let mut nodes = state.live("Node").iter();
