@@ -1,7 +1,7 @@
 //! The acquires of this client that have no answer yet, in the order in which they are served, and what
 //! they listen to.
 //!
-//! They set nothing at the masters by themselves: whatever asks for a vote leaves as a [`Step`].
+//! They set nothing at the masters by themselves: whatever asks for a vote leaves as a `Step`.
 
 mod acquisition;
 mod acquisitions;
