@@ -37,8 +37,8 @@ impl Lock {
         self.steps.step("downgrade_undone", &[("t0", token)], &[to])
     }
 
-    /// Returns whether a master has the key of a token that was taken away by force: it may become a reader's there. Seed
-    /// 0x18b94144b9f2d634.
+    /// Returns whether a master has the key of a token that was taken away by force: which may become
+    /// a reader's (seed 0x18b94144b9f2d634).
     pub(super) fn is_left_somewhere(&mut self, name: &str) -> bool {
         let token = self.token(name).filter(|token| self.known[*token as usize].has_left);
         self.kind == Kind::Readers
