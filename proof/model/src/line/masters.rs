@@ -165,8 +165,8 @@ impl Line {
         false
     }
 
-    /// Notes which clients were ahead of one as it was let go, or the line said that it is the first. There is no order among those
-    /// that are let go for several slots: then, those that were not let go before it.
+    /// Notes which clients were ahead of one as it was let go, or the line said that it is the first. There is no order
+    /// among those that are let go for several slots: then, those that were not let go before it.
     fn notes_ahead(&self, state: &mut State, who: usize, at: usize) {
         let counts = |other: &Client| self.config.slots == 1 || other.entries[at].stamp > 0;
         let (line, stamp) = (at as u8 + 1, state.clients[who].stamp);
