@@ -126,8 +126,7 @@ impl Waiters {
         let is_call = &**message == CALLED;
         let message = if is_call { Arc::from("") } else { message.clone() };
         // Any other text names the next waiter of a client of an older version.
-        let is_free = message.is_empty() && !(is_call && self.watch(cx, channel));
-        if is_free {
+        if message.is_empty() && !(is_call && self.watch(cx, channel)) {
             self.wake_contender(cx, channel, News::Freed);
         }
         self.hear(cx, channel, Some(&message));

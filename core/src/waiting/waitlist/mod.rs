@@ -145,9 +145,10 @@ impl Waiters {
         self.waitlists.note(cx.now, contention.list(&keys), true);
         match found {
             Found::Free => {
-                // A message that has come, too, says more.
-                let trial = contention.place.entry.as_mut().map(|entry| &mut entry.trial);
-                trial.into_iter().for_each(|trial| _ = trial.get_or_insert(Trial::FoundFree));
+                if let Some(entry) = &mut contention.place.entry {
+                    // A message that has come, too, says more.
+                    entry.trial.get_or_insert(Trial::FoundFree);
+                }
                 self.learns(cx, request, News::Go);
             }
             Found::GoesOn => _ = self.ask_waitlist(cx, request),
