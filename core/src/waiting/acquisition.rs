@@ -60,11 +60,6 @@ impl Acquisition {
         !failure.kind.is_contended()
     }
 
-    /// Returns whether it has asked in a list, and has no answer yet.
-    pub(super) fn asks(&self) -> bool {
-        self.entry().is_some_and(|entry| entry.asked_at.is_some())
-    }
-
     /// Returns the number of attempts begun.
     pub(crate) fn attempts(&self) -> u32 {
         self.contention.as_ref().map_or(0, |contention| contention.attempts)

@@ -11,7 +11,7 @@ use crate::report::{Answer, NodeReport};
 use crate::routing::first_node::Standing;
 use crate::shared::{AttemptId, Failure, RoundId, Settings};
 use crate::waiting::rules::Wait;
-use crate::waiting::tuning::{CERTAIN_AFTER, HURRIES, SILENCE_PER_PAUSE};
+use crate::waiting::tuning::{CERTAIN_AFTER, HURRIES};
 use crate::wire::waitlist::LONGEST_QUIET;
 use std::time::Duration;
 
@@ -37,19 +37,15 @@ pub(crate) struct Contention {
     pub(super) refusing: Vec<usize>,
     /// The number of attempts in a row whose ballot was refused.
     pub(crate) ballots_refused: u32,
-    /// Whether a message said that the resource is free while an attempt was under way.
-    pub(crate) woken: bool,
     /// Once a message has said that the resource is free: the number of attempts since then that
     /// only some nodes granted. The client that gives it back may be stopped between one node and
     /// the next.
-    since_notice: Option<u32>,
+    pub(super) since_notice: Option<u32>,
     /// Whether messages report when the resource becomes free. If so, there is no need to ask
     /// often.
     pub(crate) listening: bool,
-    /// What it has seen of holders since its latest message.
+    /// Since when there was no news of the resource, and what it has seen of holders meanwhile.
     pub(super) unheard: Unheard,
-    /// When there was last news of the resource: a message, or an attempt that some nodes granted.
-    heard: Instant,
     /// Whether the next attempt may ask one node first.
     pub(crate) probes: bool,
     /// The last time all nodes were asked.
@@ -70,8 +66,8 @@ pub(crate) enum Phase {
     /// The next attempt begins once this client has fewer rounds open, unless that takes until `until`. `failure` is
     /// that of the latest attempt.
     InLine { until: Instant, failure: Option<Failure> },
-    /// An attempt is under way.
-    Trying { round: RoundId, attempt: AttemptId },
+    /// An attempt is under way. `woken` if a message has said since then that the resource is free.
+    Trying { round: RoundId, attempt: AttemptId, woken: bool },
     /// The next attempt begins at `again_at`.
     Waiting {
         failed: AttemptId,
@@ -85,14 +81,14 @@ pub(crate) enum Phase {
 impl Contention {
     /// Creates the contention of an acquire that was requested when it `began`.
     pub(crate) fn new(began: Instant, until: Instant) -> Self {
-        Self { until, heard: began, asked_all: began, ..Self::default() }
+        Self { until, unheard: Unheard::new(began), asked_all: began, ..Self::default() }
     }
 
     /// Returns how it waits.
     pub(super) const fn waits(&self) -> Wait {
         match (&self.phase, &self.place.entry) {
             (Phase::Confirming | Phase::InLine { .. }, _) => Wait::HeldUp,
-            (Phase::Trying { .. }, _) if self.woken => Wait::Called,
+            (Phase::Trying { woken: true, .. }, _) => Wait::Called,
             (Phase::Trying { .. }, _) => Wait::Trying,
             (Phase::Waiting { .. }, Some(entry)) => entry.waits(),
             (Phase::Waiting { failed: AttemptId::NONE, .. }, None) => Wait::StepsBack,
@@ -137,14 +133,9 @@ impl Contention {
             // All waiters have the message, too, so it is not a time to ask all nodes.
             self.asked_all = now;
         }
-        (self.since_notice, self.heard) = (Some(0), now);
-        self.unheard.hears();
+        self.since_notice = Some(0);
+        self.unheard.hears_news(now);
         self.standing = Standing::Open;
-    }
-
-    /// Notes that the master of its list has said that the resource is held, or that another waiter was called.
-    pub(super) fn not_its_turn(&mut self) {
-        self.since_notice = None;
     }
 
     /// Notes what an attempt has found that asked all nodes. Once a message has said that the resource is
@@ -168,9 +159,7 @@ impl Contention {
     /// Returns the longest pause before the next attempt.
     fn window(&self, now: Instant, settings: &Settings) -> Duration {
         let cap = settings.backoff.cap;
-        let is_reached = self.listening && !self.unheard.is_certain;
-        let silence = if is_reached { now.since(self.heard) } else { Duration::ZERO };
-        (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(SILENCE_PER_PAUSE))
+        if self.listening { self.unheard.longest_pause(now, cap) } else { cap }
     }
 
     fn pauses_long(&self, now: Instant, settings: &Settings) -> bool {
@@ -194,12 +183,15 @@ impl Contention {
         self.attempts = self.attempts.saturating_add(1);
         self.remaining.clear();
         self.refusing.clear();
-        self.phase = Phase::Trying { round: begun.round, attempt: begun.attempt };
+        let Begun { round, attempt, .. } = *begun;
+        self.phase = Phase::Trying { round, attempt, woken: false };
     }
 
-    /// Notes that `node` will have the resource free after `remaining`.
-    pub(crate) fn learn(&mut self, node: usize, remaining: Duration) {
-        self.remaining.push((node, remaining));
+    /// Notes that a message says during an attempt that the resource is free.
+    pub(super) const fn wake(&mut self) {
+        if let Phase::Trying { woken, .. } = &mut self.phase {
+            *woken = true;
+        }
     }
 
     /// Waits for the next attempt. The latest attempt has failed, and `took` this long.
@@ -218,7 +210,7 @@ impl Contention {
         // That a node lacks the key of the holder is no news.
         let is_news = is_split && self.standing == Standing::Open;
         if is_news || self.attempts <= 1 || !self.listening {
-            self.heard = now;
+            self.unheard.since = now;
         }
         let early = self.was_notified_early(is_split || self.is_early_for(&failure.reports));
         let lacks_key = early.is_none() && self.lacks_key();
@@ -231,7 +223,7 @@ impl Contention {
         }
         let pause = random.map(|random| match early {
             // The resource has become free in the meantime.
-            _ if std::mem::take(&mut self.woken) => now,
+            _ if matches!(self.phase, Phase::Trying { woken: true, .. }) => now,
             Some(times) => {
                 let soon = Backoff { base: took, cap: settings.backoff.cap };
                 now.after(soon.delay(times, None, random))
@@ -295,7 +287,7 @@ impl Contention {
 
     /// Notes that messages have stopped: one may have been missed.
     pub(super) const fn miss_messages(&mut self, now: Instant) {
-        (self.listening, self.heard) = (false, now);
+        (self.listening, self.unheard.since) = (false, now);
     }
 
     /// Returns when a pause ends that has begun then, by what is known now.

@@ -55,7 +55,7 @@ impl Waiters {
                 Answer::Outstanding => round.life(node),
                 _ => None,
             };
-            free_in.into_iter().for_each(|left| contention.learn(node, left));
+            contention.remaining.extend(free_in.map(|left| (node, left)));
         }
         // An attempt that a quorum granted too late was not refused.
         let kind = match apart {

@@ -27,7 +27,7 @@ impl Waiters {
             return self.cancel_seeking(cx, request);
         };
         set_timer(cx, request, acquisition.due_at(), None);
-        if let Some(&Phase::Trying { round, attempt }) = acquisition.phase() {
+        if let Some(&Phase::Trying { round, attempt, .. }) = acquisition.phase() {
             self.steps.push(Step::Withdraw { round, attempt });
         }
     }

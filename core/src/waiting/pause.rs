@@ -45,7 +45,7 @@ impl Waiters {
         if let Phase::Waiting { failed, since, .. } = contention.phase
             && failed == attempt
         {
-            contention.learn(node, life);
+            contention.remaining.push((node, life));
             // The pause of a waiter in a list is by its place.
             if contention.place.entry.is_none()
                 && let Some(at) = contention.pause_from(since, &cx.masters.settings)

@@ -3,6 +3,7 @@
 //! What each of them does stands in a room of its own; here they are distinguished. Nothing else about a lock
 //! depends on how its acquire waits.
 
+use super::waitlist::Entry;
 use super::{Acquisition, Phase, Waiters};
 use crate::lock::Attempt;
 use crate::lock::release::{Announce, Tellers};
@@ -128,20 +129,21 @@ impl Waiters {
                 self.try_again(cx, request);
             }
             Does::GoOn => self.retry(cx, request),
-            Does::Remember => contention.woken = true,
+            Does::Remember => contention.wake(),
         }
         true
     }
 
     /// Returns the acquires that wait because too few masters could vote.
     pub(crate) fn starved(&self) -> impl Iterator<Item = RequestId> {
-        self.acquisitions.iter().filter_map(|(request, acquisition)| {
+        let asks = |entry: &Entry| entry.asked_at.is_some();
+        self.acquisitions.iter().filter_map(move |(request, acquisition)| {
             let is_starved = match acquisition.phase() {
                 _ if self.readers.sleeps(acquisition.request.keys.first(), request) => false,
                 // It lets others go first.
                 Some(Phase::Waiting { failed: AttemptId::NONE, .. }) => false,
                 // The answer says whether it is its turn.
-                _ if acquisition.request.is_fair && acquisition.asks() => false,
+                _ if acquisition.request.is_fair && acquisition.entry().is_some_and(asks) => false,
                 // There is no pause to wait for.
                 Some(Phase::Waiting { random: None, .. }) => true,
                 // The masters that refused were not a quorum.

@@ -27,9 +27,7 @@ pub enum Wait {
 /// What it learns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum News {
-    /// The answer to its question lets it go.
-    Go,
-    /// A message calls it.
+    /// A message calls it, or the answer to its question does.
     Called,
     /// A message says that the resource is free.
     Freed,
@@ -67,9 +65,9 @@ pub enum Does {
 pub const fn next(wait: Wait, news: News) -> Does {
     use Wait::{Again, Alone, Asking, Behind, Called, First, StepsBack, Trying};
     match (news, wait) {
-        (News::Go | News::Called | News::Freed | News::Listens, Trying | Called) => Does::Remember,
+        (News::Called | News::Freed | News::Listens, Trying | Called) => Does::Remember,
         (News::Freed | News::Listens, Alone) => Does::GoOn,
-        (News::Go | News::Called, Alone | Asking | Behind | First | Again)
+        (News::Called, Alone | Asking | Behind | First | Again)
         | (News::Freed, First)
         | (News::Due, Asking | Again)
         | (News::DueAtAll, StepsBack | Alone | Asking | Behind | First | Again)

@@ -31,7 +31,7 @@ impl Waiters {
                 entry.leave(cx, &left);
             }
             contention.place.asked_at = None;
-            contention.not_its_turn();
+            contention.since_notice = None;
             self.stop_listening(cx, keys);
             if was_called {
                 cx.masters.call_next(cx.now, left);

@@ -1,7 +1,9 @@
-//! What a waiter sees of holders while it hears nothing: whether messages reach it at all.
+//! What a waiter sees of holders while it hears nothing: whether messages reach it at all, and how long it pauses.
 
 use super::Waiters;
-use crate::waiting::tuning::CERTAIN_AFTER;
+use crate::quorum::Instant;
+use crate::waiting::tuning::{CERTAIN_AFTER, SILENCE_PER_PAUSE};
+use std::time::Duration;
 
 /// The digits of a token that are those of its process.
 const PROCESS: usize = 16;
@@ -9,6 +11,8 @@ const PROCESS: usize = 16;
 /// The holders that a waiter has seen since it last heard of what it waits for.
 #[derive(Default)]
 pub(super) struct Unheard {
+    /// When there was last news of it: a message, or an attempt that some nodes granted.
+    pub(super) since: Instant,
     /// For each key, the latest token, and how often in a row its process had another one before.
     seen: Vec<(Box<str>, Box<str>, u32)>,
     /// What it waits for has changed hands, and no message said so: one was missed, or none is sent or comes. So the
@@ -17,6 +21,10 @@ pub(super) struct Unheard {
 }
 
 impl Unheard {
+    pub(super) fn new(since: Instant) -> Self {
+        Self { since, ..Self::default() }
+    }
+
     fn sees(&mut self, key: &str, token: &str) {
         let Some((_, before, anew)) = self.seen.iter_mut().find(|(seen, ..)| **seen == *key) else {
             return self.seen.push((key.into(), token.into(), 0));
@@ -32,6 +40,18 @@ impl Unheard {
     pub(super) fn hears(&mut self) {
         self.seen.clear();
         self.is_certain = false;
+    }
+
+    /// Notes news, by a message.
+    pub(super) fn hears_news(&mut self, now: Instant) {
+        self.since = now;
+        self.hears();
+    }
+
+    /// Returns the longest pause of a waiter that messages should reach: a share of the silence, of one `cap` at least.
+    pub(super) fn longest_pause(&self, now: Instant, cap: Duration) -> Duration {
+        let silence = if self.is_certain { Duration::ZERO } else { now.since(self.since) };
+        (silence / SILENCE_PER_PAUSE).clamp(cap, cap.saturating_mul(SILENCE_PER_PAUSE))
     }
 }
 

@@ -195,10 +195,8 @@ impl Waiters {
     /// left there: then the contender tries again at once. A later attempt comes behind the rollback.
     pub(crate) fn meet_own(&mut self, keys: &Keys) {
         for request in keys.iter().filter_map(|key| self.local_queue.contender(key)) {
-            if let Some(contention) = self.acquisitions.contention_mut(request)
-                && matches!(contention.phase, Phase::Trying { .. })
-            {
-                contention.woken = true;
+            if let Some(contention) = self.acquisitions.contention_mut(request) {
+                contention.wake();
             }
         }
     }

@@ -198,7 +198,7 @@ impl Waiters {
         let Some(node) = cx.masters.first_node(cx.now, &channel) else { return };
         // Of a semaphore that is not sought any more, no more is known: the last of the list watches the call.
         let Some(pool) = self.semaphores.pools.get_mut(&channel) else { return };
-        pool.hears(cx.now);
+        pool.unheard.hears_news(cx.now);
         let is_sought = pool.idle(slot, Lead::Listed(Trial::Called)).is_some();
         let is_fair = pool.is_first_fair();
         let entry = pool.place.entry.as_mut().filter(|entry| entry.is(waiter));
@@ -227,7 +227,7 @@ impl Waiters {
         {
             entry.watches = true;
             let at = cx.now.after(entry.quiet());
-            pool.hears(cx.now);
+            pool.unheard.hears_news(cx.now);
             self.seek_sooner(cx, channel, at);
         }
     }

@@ -104,9 +104,7 @@ pub(super) struct Pool {
     pub(super) expires_at: Option<Instant>,
     /// The name under which it asks.
     pub(super) asker: RequestId,
-    /// When it last heard of a slot.
-    pub(super) heard_at: Instant,
-    /// What it has seen of holders since then.
+    /// Since when it has heard of no slot, and what it has seen of holders meanwhile.
     pub(super) unheard: Unheard,
     /// When it last looked at all masters.
     pub(super) looked_at: Instant,
@@ -136,17 +134,10 @@ impl Pool {
             again_at: None,
             expires_at: None,
             asker: first.listener(),
-            heard_at: now,
-            unheard: Unheard::default(),
+            unheard: Unheard::new(now),
             looked_at: now,
             place: Place::default(),
         }
-    }
-
-    /// Notes that it has heard of a slot.
-    pub(super) fn hears(&mut self, now: Instant) {
-        self.heard_at = now;
-        self.unheard.hears();
     }
 
     /// Returns the first of the seekers.

@@ -7,7 +7,7 @@ use crate::pace::Backoff;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Failure};
 use crate::waiting::Waiters;
-use crate::waiting::tuning::{HURRIES, SILENCE_PER_PAUSE};
+use crate::waiting::tuning::HURRIES;
 use std::time::Duration;
 
 impl Waiters {
@@ -150,8 +150,7 @@ impl Waiters {
             return Backoff { base, cap }.delay(pauses, ceiling, random);
         }
         // A call may be lost, and attempts that have met free their slot silently.
-        let silence = cx.now.since(pool.heard_at) / SILENCE_PER_PAUSE;
-        let cap = silence.clamp(cap, cap.saturating_mul(SILENCE_PER_PAUSE));
+        let cap = pool.unheard.longest_pause(cx.now, cap);
         let least = cap.min(ceiling.unwrap_or(cap)) / 2;
         least + Backoff { base, cap }.delay(u32::MAX, ceiling, random) / 2
     }

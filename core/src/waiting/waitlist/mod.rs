@@ -149,7 +149,7 @@ impl Waiters {
                     // A message that has come, too, says more.
                     entry.trial.get_or_insert(Trial::FoundFree);
                 }
-                self.learns(cx, request, News::Go);
+                self.learns(cx, request, News::Called);
             }
             Found::GoesOn => _ = self.ask_waitlist(cx, request),
             _ if is_over => {
@@ -187,7 +187,7 @@ impl Waiters {
         let hears = self.hears(cx, &list);
         let Some((acquire, contention)) = self.acquisitions.contending(request) else { return };
         let (is_fair, ttl) = (acquire.is_fair, acquire.life().span());
-        contention.not_its_turn();
+        contention.since_notice = None;
         let ahead = contention.place.entry.as_ref().and_then(|entry| entry.ahead);
         let seen = match &contention.phase {
             Phase::Waiting { failure, .. } => failure.ahead,

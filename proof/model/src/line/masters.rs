@@ -49,7 +49,7 @@ impl Line {
     /// A client reads an answer.
     fn is_answered(&self, state: &mut State, who: usize, answer: Answer) {
         match answer {
-            Answer::Go(slot) => self.learns(state, who, (News::Go, slot)),
+            Answer::Go(slot) => self.learns(state, who, (News::Called, slot)),
             Answer::Waits(_) if self.is_trying(&state.clients[who]) => {}
             Answer::Waits(wait) => state.clients[who].wait = Some(wait),
         }

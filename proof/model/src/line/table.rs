@@ -15,9 +15,8 @@ pub const WAITS: [Wait; 9] = [
     Wait::Called,
 ];
 
-pub const NEWS: [(News, &str); 10] = [
-    (News::Go, "the answer lets it go"),
-    (News::Called, "a message calls it"),
+pub const NEWS: [(News, &str); 9] = [
+    (News::Called, "a message calls it, or the answer does"),
     (News::Freed, "a message says that the resource is free"),
     (News::Listens, "messages come from now on"),
     (News::Look, "its place may be another"),

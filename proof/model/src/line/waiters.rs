@@ -40,7 +40,7 @@ impl Line {
         }
         let Some(wait) = client.wait else { return };
         let does = next(wait, news);
-        let is_let_go = matches!(news, News::Go | News::Called);
+        let is_let_go = news == News::Called;
         match does {
             Does::Nothing | Does::GoOn => {}
             Does::Remember if self.config.is(Mutant::ForgetsCall) => {}
