@@ -10,7 +10,7 @@ use super::token::{By, Owes, Token};
 use crate::clock::Clock;
 use evaluator::Page;
 use quorumlock_core::coordinator::Epoch;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,14 +24,16 @@ pub(super) struct Debts {
     pub(super) is_open: bool,
     has_ended: bool,
     tokens: BTreeMap<Name, Token>,
+    /// Those of which another client has sent something: their client may top them up, and their keys live for longer.
+    handed_over: BTreeSet<String>,
     /// The steps of tokens of which nothing is said any more.
     counts: Counts,
 }
 
 impl Debts {
     pub(super) fn new(page: Arc<Page>, clock: Clock) -> Self {
-        let (tokens, counts) = (BTreeMap::new(), Counts::default());
-        Self { page, clock, is_open: false, has_ended: false, tokens, counts }
+        let (tokens, handed_over, counts) = Default::default();
+        Self { page, clock, is_open: false, has_ended: false, tokens, handed_over, counts }
     }
 
     pub(super) fn count(&self, counts: &mut Counts) {
@@ -55,7 +57,7 @@ impl Debts {
         begins: (Epoch, usize),
         life: Duration,
     ) -> Result<(), String> {
-        if self.has_ended {
+        if self.has_ended || self.handed_over.contains(&name.0) {
             return Ok(());
         }
         let (page, is_open) = (&self.page, self.is_open);
@@ -148,6 +150,7 @@ impl Debts {
     pub(super) fn hands_over(&mut self, names: &[Name]) {
         let handed = |name: &str| names.iter().any(|(handed, _)| handed == name);
         self.forget(|name, _| handed(name));
+        self.handed_over.extend(names.iter().map(|(name, _)| name.clone()));
     }
 
     /// Forgets tokens of which nothing is said any more.
