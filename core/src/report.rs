@@ -196,6 +196,11 @@ impl Answer {
         )
     }
 
+    /// Returns whether no other token had the key there.
+    pub(crate) fn finds_free(&self) -> bool {
+        *self == Self::Granted || self.refuses_ballot()
+    }
+
     /// Returns whether another ballot would have been enough.
     pub(crate) const fn refuses_ballot(&self) -> bool {
         matches!(self, Self::Refused(Refusal::Stale | Refusal::Clock { .. }))

@@ -104,7 +104,7 @@ impl Coordinator {
                     if let Some(clock_us) = at.cx.masters.learn_fence(parts) {
                         at.waiters.learn_clock(&at.cx, *request, node, clock_us);
                     }
-                    at.waiters.learn_refusing(*request, parts);
+                    at.waiters.learn_refusing(*request, node, parts);
                 }
                 acquire::answer(&reply)
             }

@@ -49,7 +49,7 @@ impl Coordinator {
 
     /// Adopts a lock: extends it, and then holds it. [`Coordinator::handle_give_back`] ends that.
     pub fn handle_adopt(&mut self, now: Instant, request: RequestId, lock: DetachedLock) {
-        self.handle(now, |locks, at| match at.waiters.has(&lock.keys) {
+        self.handle(now, |locks, at| match at.waiters.local_queue.is_held(&lock.keys) {
             true => {
                 let result = Err(NotAdopted::HeldHere);
                 at.cx.events.push(Event::Adopted { request, result });
@@ -132,7 +132,7 @@ impl Coordinator {
 
     /// Returns whether a hold of this client has this key, or is about to have it.
     pub fn is_held_here(&self, key: &Arc<str>) -> bool {
-        self.at.waiters.has(&Keys::one(key.clone()))
+        self.at.waiters.local_queue.is_held(&Keys::one(key.clone()))
     }
 
     /// Returns the token of the hold that is kept warm under `key`, and that no guard has.

@@ -101,11 +101,8 @@ impl Masters {
         if self.settings.membership.can_spare(held) {
             return Standing::Open;
         }
-        let lacks = |report: &NodeReport| {
-            matches!(report.answer, Answer::Granted | Answer::Refused(Refusal::Stale))
-        };
         let first = self.first_node(now, channel).and_then(|first| reports.get(first));
-        let speaker = first.filter(|first| lacks(first));
+        let speaker = first.filter(|first| first.answer.finds_free());
         Standing::Held { speaker: speaker.and_then(|_| self.heaviest(channel, held.iter())) }
     }
 }

@@ -48,18 +48,6 @@ impl Acquisition {
         self.entry().is_some_and(Entry::is_behind)
     }
 
-    /// Returns whether its latest attempt was refused, and not by an outage.
-    pub(crate) fn was_refused(&self) -> bool {
-        let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
-        self.attempts() > 0 && failure.kind.is_contended()
-    }
-
-    /// Returns whether too few masters have answered it lately.
-    pub(crate) fn is_starved(&self) -> bool {
-        let Some(Phase::Waiting { failure, .. }) = self.phase() else { return false };
-        !failure.kind.is_contended()
-    }
-
     /// Returns the number of attempts begun.
     pub(crate) fn attempts(&self) -> u32 {
         self.contention.as_ref().map_or(0, |contention| contention.attempts)

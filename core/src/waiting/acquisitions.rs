@@ -50,14 +50,9 @@ impl Acquisitions {
 
     /// Starts the contention of an acquire that has taken its places.
     pub(crate) fn contend(&mut self, began: Instant, until: Instant) -> Box<Contention> {
-        let contention = Contention::new(began, until);
-        match self.spare.pop() {
-            Some(mut room) => {
-                *room = contention;
-                room
-            }
-            None => Box::new(contention),
-        }
+        let mut room = self.spare.pop().unwrap_or_default();
+        *room = Contention::new(began, until);
+        room
     }
 
     /// Keeps the box for another acquire that contends.

@@ -32,9 +32,10 @@ pub(crate) struct Contention {
     pub(crate) mended: bool,
     /// A list has served others before it.
     pub(super) is_behind_others: bool,
-    /// Of several keys, the one whose list it waits in, by its place, and those for which the latest attempt was refused.
+    /// Of several keys, the one whose list it waits in, by its place, and for each node that refused the latest attempt the
+    /// one for which it did.
     pub(super) waits_for: usize,
-    pub(super) refusing: Vec<usize>,
+    pub(super) refusing: Vec<(usize, usize)>,
     /// The number of attempts in a row whose ballot was refused.
     pub(crate) ballots_refused: u32,
     /// Once a message has said that the resource is free: the number of attempts since then that
@@ -104,7 +105,6 @@ impl Contention {
         let seldom = self.window(now, settings).saturating_mul(often);
         self.probes
             && self.place.entry.is_none()
-            && !self.is_called()
             && now < self.until
             && now < self.asked_all.after(seldom)
     }

@@ -102,7 +102,8 @@ impl Waiters {
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
             // The next attempt is due soon: where the list is, the key was free.
             let waits = contention.waits();
-            let is_in_vain = contention.is_in_vain(&failure.reports);
+            let is_in_vain =
+                contention.is_in_vain(&failure.reports) || keys.len() > 1 && contention.lacks_key();
             (contention.probes, contention.listening) = (is_notified, listening && !is_in_vain);
             let random = random.filter(|_| polls);
             contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
@@ -122,11 +123,6 @@ impl Waiters {
             self.end(cx, request);
             cx.events.push(Event::NotAcquired { request, failure, waited });
         }
-    }
-
-    /// Returns whether a hold of this process has one of these keys, or is about to have it.
-    pub(crate) fn has(&self, keys: &Keys) -> bool {
-        self.local_queue.is_held(keys)
     }
 
     /// Gives the places of these keys to a hold.

@@ -147,7 +147,8 @@ impl Waiters {
                 // There is no pause to wait for.
                 Some(Phase::Waiting { random: None, .. }) => true,
                 // The masters that refused were not a quorum.
-                _ => acquisition.is_starved(),
+                Some(Phase::Waiting { failure, .. }) => !failure.kind.is_contended(),
+                _ => false,
             };
             is_starved.then_some(request)
         })

@@ -3,17 +3,18 @@
 
 use super::{Contention, Waiters};
 use crate::shared::{Cx, Keys, RequestId};
+use crate::waiting::waitlist::Trial;
 use crate::wire::Reply;
 use std::sync::Arc;
 
 impl Waiters {
     /// Learns from a refusal which of several keys is in the way at a master.
-    pub(crate) fn learn_refusing(&mut self, request: RequestId, parts: &[Reply]) {
+    pub(crate) fn learn_refusing(&mut self, request: RequestId, node: usize, parts: &[Reply]) {
         if let [Reply::Int(0), _, _, _, Reply::Int(place)] = parts
             && let Ok(place) = usize::try_from(*place)
             && let Some(contention) = self.acquisitions.contention_mut(request)
         {
-            contention.refusing.push(place);
+            contention.refusing.push((node, place));
         }
     }
 
@@ -24,18 +25,28 @@ impl Waiters {
             return;
         }
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let left = contention.list(keys).clone();
-        let was_called = contention.is_called();
-        if contention.waits_where_refused() {
-            if let Some(mut entry) = contention.place.entry.take() {
-                entry.leave(cx, &left);
-            }
-            contention.place.asked_at = None;
-            contention.since_notice = None;
-            self.stop_listening(cx, keys);
-            if was_called {
-                cx.masters.call_next(cx.now, left);
-            }
+        let named = contention.named_most();
+        let moves = named != contention.waits_for;
+        // The list has let it go, and another resource was in the way: a hold may lack its keys where the lists are.
+        if let Some(entry) = &mut contention.place.entry
+            && entry.trial == Some(Trial::FoundFree)
+            && (moves || contention.refusing.iter().any(|(node, _)| *node == entry.node))
+        {
+            entry.in_vain = entry.in_vain.saturating_add(1);
+        }
+        if !moves || contention.lacks_key() {
+            return;
+        }
+        let (left, was_called) = (contention.list(keys).clone(), contention.trial().is_some());
+        contention.waits_for = named;
+        if let Some(mut entry) = contention.place.entry.take() {
+            entry.leave(cx, &left);
+            contention.place.in_vain = entry.in_vain;
+        }
+        (contention.place.asked_at, contention.since_notice) = (None, None);
+        self.stop_listening(cx, keys);
+        if was_called {
+            cx.masters.call_next(cx.now, left);
         }
     }
 }
@@ -52,12 +63,11 @@ impl Contention {
         if keys.len() > 1 { Keys::one(self.list(keys).clone()) } else { keys.clone() }
     }
 
-    /// Notes which key was in the way of the latest attempt. Returns whether that is another one than before.
-    fn waits_where_refused(&mut self) -> bool {
-        let named = |place: &usize| self.refusing.iter().filter(|other| *other == place).count();
-        let place = self.refusing.iter().copied().max_by_key(named);
-        let before = self.waits_for;
-        self.waits_for = place.unwrap_or(before);
-        self.waits_for != before
+    /// Returns which key was in the way of the latest attempt, by its place.
+    fn named_most(&self) -> usize {
+        let places = || self.refusing.iter().map(|(_, place)| *place);
+        places()
+            .max_by_key(|place| places().filter(|other| other == place).count())
+            .unwrap_or(self.waits_for)
     }
 }

@@ -1,7 +1,7 @@
 //! The hint that a writer waits. It is no vote: one that is lost, late or left behind costs at most its
 //! life.
 
-use super::Waiters;
+use super::{Phase, Waiters};
 use crate::master::PendingReply;
 use crate::quorum::Instant;
 use crate::shared::{Cx, Keys, RequestId, Timer};
@@ -52,7 +52,10 @@ impl Waiters {
         let contender = self.local_queue.contender(key);
         let acquisition = contender.and_then(|id| Some((id, self.acquisitions.get(id)?)));
         let Some((contender, acquisition)) = acquisition else { return };
-        if acquisition.was_refused() {
+        if let Some(Phase::Waiting { failure, .. }) = acquisition.phase()
+            && acquisition.attempts() > 0
+            && failure.kind.is_contended()
+        {
             let keys = acquisition.request.keys.clone();
             self.want(cx, contender, &keys);
         }

@@ -103,3 +103,60 @@ fn a_call_that_comes_early_changes_no_list() {
          n1 > 1",
     );
 }
+
+/// Seed 0xc07142c0c5476963: holds lack their keys at the masters of both lists, so that either lets it go at once.
+#[test]
+fn one_that_each_list_lets_go_where_another_resource_refuses_stays_in_a_list_after_three_attempts()
+{
+    let mut stage = tries();
+    let refused = |token: u64, named: u64| {
+        format!(
+            "n1-3 < EVALSHA acquire 2 r s #{token} 10000 0
+             n1-2 > refuses 0 5000 0 0 {named}
+             n1-3 < EVAL release_all .."
+        )
+    };
+    let [first, second, third] =
+        [(5, 1), (7, 0), (9, 1)].map(|(token, named)| refused(token, named));
+    stage.steps(&format!(
+        "n1-2 > refuses 0 5000 0 0 0
+         n1-3 < EVAL release_all ..
+         n1 < EVALSHA call 3 s ..
+         n3 < SCRIPT LOAD waitlist
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #4 '' 20 ..
+         n3 > refuses 0 5000 0 0 0
+         n1-3 > 0
+         n1 > called 0 0 0
+         n3 > text waitlist
+         n3 > listed 1 0 9 0
+         {first}
+         n1 < SUBSCRIBE quorumlock:free:0:s
+         n3 < EVALSHA call 3 ..
+         n1 < EVALSHA wait 3 s list:s list-due:s quorumlock:free:0: '' #6 '' 20 ..
+         n3 > refuses 0 5000 0 0 1
+         n1-3 > 0
+         n3 > called 0 0 0
+         n1 > subscribed s
+         n1 > listed 1 0 9 0
+         {second}
+         n1 < UNSUBSCRIBE quorumlock:free:0:s
+         n1 < EVALSHA call 3 ..
+         n3 < SUBSCRIBE quorumlock:free:0:r
+         n3 < EVALSHA wait 3 r list:r list-due:r quorumlock:free:0: '' #8 '' 20 ..
+         n3 > refuses 0 5000 0 0 0
+         n1-3 > 0
+         n1 > unsubscribed s
+         n1 > called 0 0 0
+         n3 > subscribed r
+         n3 > listed 1 0 9 0
+         {third}
+         n3 > refuses 0 5000 0 0 1
+         n1-3 > 0"
+    ));
+    stage.play(
+        "n1-3 < -
+         cancel 1
+         n3 < UNSUBSCRIBE quorumlock:free:0:r
+         n3 > unsubscribed r",
+    );
+}

@@ -60,7 +60,7 @@ fn quiet(trip: Duration) -> Duration {
 }
 
 impl Entry {
-    pub(in crate::waiting) fn new(waiter: Token, node: usize) -> Self {
+    pub(in crate::waiting) fn new(waiter: Token, node: usize, in_vain: u32) -> Self {
         Self {
             waiter,
             node,
@@ -68,7 +68,7 @@ impl Entry {
             sight: Sight::default(),
             uncalled_since: None,
             is_passed: false,
-            in_vain: 0,
+            in_vain,
             tried: None,
             ahead: None,
             asked_at: None,
@@ -123,7 +123,7 @@ impl Entry {
         reports: &[NodeReport],
     ) -> bool {
         let is_free = match self.answer_of_list(reports) {
-            Some(Answer::Granted | Answer::Refused(Refusal::Stale)) => {
+            Some(answer) if answer.finds_free() => {
                 trial != Some(Trial::Called) || self.in_vain >= CERTAIN_AFTER
             }
             Some(Answer::Outstanding) => trial == Some(Trial::FoundFree),
@@ -156,7 +156,10 @@ impl Entry {
         }
     }
 
-    fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
+    pub(in crate::waiting) fn answer_of_list<'a>(
+        &self,
+        reports: &'a [NodeReport],
+    ) -> Option<&'a Answer> {
         reports.get(self.node).map(|report| &report.answer)
     }
 
@@ -248,11 +251,6 @@ impl Contention {
         self.place.entry.as_ref()?.trial
     }
 
-    /// Returns whether a waiter in a list was called, or has found the key free, and tries.
-    pub(crate) fn is_called(&self) -> bool {
-        self.trial().is_some()
-    }
-
     /// Returns whether the key is free where the list is, as far as a lost attempt has shown, and held elsewhere. Its
     /// waiter pauses: it would find the key free there again.
     pub(crate) fn is_in_vain(&self, reports: &[NodeReport]) -> bool {
@@ -267,7 +265,7 @@ impl Contention {
     /// Returns whether it tried since the key is free where the list is, and not all masters had the key free yet:
     /// others refused before the master of the list answered, or that one granted.
     pub(in crate::waiting) fn is_early_for(&self, reports: &[NodeReport]) -> bool {
-        let answer = self.answer_of_list(reports).filter(|_| self.is_called());
+        let answer = self.answer_of_list(reports).filter(|_| self.trial().is_some());
         matches!(answer, Some(Answer::Granted | Answer::Outstanding))
     }
 
@@ -278,7 +276,8 @@ impl Contention {
 
     /// Returns whether a hold is known to lack its key at the master of the list.
     pub(in crate::waiting) fn lacks_key(&self) -> bool {
-        self.place.entry.as_ref().is_some_and(|entry| entry.lacks_key())
+        let in_vain = self.place.entry.as_ref().map_or(self.place.in_vain, |entry| entry.in_vain);
+        in_vain > CERTAIN_AFTER
     }
 
     pub(in crate::waiting) fn answer_of_list<'a>(
@@ -309,9 +308,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_master_that_refuses_a_ballot_alone_has_the_key_free_and_the_hold_lacks_it_there() {
+        let free = [Refusal::Stale, Refusal::Clock { shows_us: 1 }].map(Answer::Refused);
+        let held = Answer::Refused(Refusal::Held { remaining: None });
+        for (answer, in_vain) in
+            free.into_iter().chain([Answer::Granted]).zip([1; 3]).chain([(held, 0)])
+        {
+            let mut entry = Entry::new(Token::new(1), 0, 0);
+            let report = NodeReport { node: "n1".into(), answer, latency: Duration::ZERO };
+            let found = entry.finds_lacking(Some(Trial::FoundFree), &[report]);
+            assert_eq!((found, entry.in_vain), (in_vain == 1, in_vain));
+        }
+    }
+
+    #[test]
     fn where_a_hold_lacks_its_key_a_waiter_that_is_called_tries_once_a_second() {
         let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
-        let mut entry = Entry::new(Token::new(1), 0);
+        let mut entry = Entry::new(Token::new(1), 0, 0);
         let calls = [(0, 0), (20, 0), (40, 1), (60, 0), (1_039, 0), (1_060, 0)];
         let mut tries = || calls.map(|(millis, slot)| entry.tries(at(millis), slot));
         assert_eq!(tries(), [true; 6], "a call is no trial in vain");

@@ -15,6 +15,8 @@ pub(crate) struct Place {
     pub(in crate::waiting) entry: Option<Box<Entry>>,
     /// When it first asked for one: the list of another master enters it with that age.
     pub(in crate::waiting) entered_at: Option<Instant>,
+    /// How often it tried in vain where its entry was in the list of another resource.
+    pub(in crate::waiting) in_vain: u32,
     /// The master of the list denies it an entry.
     pub(in crate::waiting) is_denied: bool,
     /// When the holder was last asked to give way.
@@ -60,7 +62,8 @@ impl Place {
         }
         if self.entry.is_none() {
             let waiter = cx.masters.token()?;
-            self.entry = Some(Box::new(Entry::new(waiter, node)));
+            let in_vain = std::mem::take(&mut self.in_vain);
+            self.entry = Some(Box::new(Entry::new(waiter, node, in_vain)));
         }
         let entry = self.entry.as_mut().filter(|entry| entry.asked_at.is_none())?;
         entry.trial = None;
