@@ -27,7 +27,7 @@ impl Waiters {
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let named = contention.named_most();
         let moves = named != contention.waits_for;
-        // The list has let it go, and another resource was in the way: a hold may lack its keys where the lists are.
+        // The list said that the key is free, and another one was in the way: a hold may lack its keys where the lists are.
         if let Some(entry) = &mut contention.place.entry
             && entry.trial == Some(Trial::FoundFree)
             && (moves || contention.refusing.iter().any(|(node, _)| *node == entry.node))
