@@ -276,8 +276,7 @@ impl Contention {
 
     /// Returns whether a hold is known to lack its key at the master of the list.
     pub(in crate::waiting) fn lacks_key(&self) -> bool {
-        let in_vain = self.place.entry.as_ref().map_or(self.place.in_vain, |entry| entry.in_vain);
-        in_vain > CERTAIN_AFTER
+        self.place.entry.as_ref().is_some_and(|entry| entry.lacks_key())
     }
 
     pub(in crate::waiting) fn answer_of_list<'a>(
