@@ -45,7 +45,7 @@ pub(crate) struct Contention {
     /// Whether messages report when the resource becomes free. If so, there is no need to ask
     /// often.
     pub(crate) listening: bool,
-    /// Since when there was no news of the resource, and what it has seen of holders meanwhile.
+    /// For how long there was no news of the resource, and which holders it has seen since its latest message.
     pub(super) unheard: Unheard,
     /// Whether the next attempt may ask one node first.
     pub(crate) probes: bool,
@@ -221,14 +221,17 @@ impl Contention {
             // It asks next, instead of an attempt: the answer says whether the key is free where the list is.
             entry.trial = None;
         }
+        let is_woken = matches!(self.phase, Phase::Trying { woken: true, .. });
+        // It lets others go first.
+        let rests = failed == AttemptId::NONE || lacks_key && !is_woken;
         let pause = random.map(|random| match early {
+            _ if rests => now.after(LONGEST_QUIET + settings.backoff.delay(0, None, random)),
             // The resource has become free in the meantime.
-            _ if matches!(self.phase, Phase::Trying { woken: true, .. }) => now,
+            _ if is_woken => now,
             Some(times) => {
                 let soon = Backoff { base: took, cap: settings.backoff.cap };
                 now.after(soon.delay(times, None, random))
             }
-            None if lacks_key => now.after(LONGEST_QUIET + settings.backoff.delay(0, None, random)),
             None => now.after(self.delay(now, settings, random)),
         });
         let again_at = pause.map_or(self.until, |at| at.min(self.until));

@@ -34,7 +34,7 @@ impl Waiters {
         let is_barred = cx.masters.barred(cx.now, acquisition.request.life().span()).is_some();
         let quorum_can_vote = !is_barred && cx.masters.quorum_can_vote(cx.now);
         let keys = acquisition.request.keys.clone();
-        self.go_where_refused(cx, request, &keys);
+        let rests = keys.len() > 1 && self.change_list(cx, request, &keys);
         let Some(contention) = self.acquisitions.contention_mut(request) else { return };
         let (list, awaited) = (contention.list(&keys).clone(), contention.awaited(&keys));
         let has_asked_all = round.held_back.is_none();
@@ -100,13 +100,15 @@ impl Waiters {
             let polls = self.polls(request, &keys);
             let asks = polls && failure.kind.is_contended();
             let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-            // The next attempt is due soon: where the list is, the key was free.
+            // No question is due: where the list is, the key was free.
             let waits = contention.waits();
-            let is_in_vain =
-                contention.is_in_vain(&failure.reports) || keys.len() > 1 && contention.lacks_key();
+            let is_in_vain = rests
+                || contention.is_in_vain(&failure.reports)
+                || keys.len() > 1 && contention.lacks_key();
             (contention.probes, contention.listening) = (is_notified, listening && !is_in_vain);
             let random = random.filter(|_| polls);
-            contention.wait(cx.now, &cx.masters.settings, attempt, failure, took, random);
+            let failed = if rests && random.is_some() { AttemptId::NONE } else { attempt };
+            contention.wait(cx.now, &cx.masters.settings, failed, failure, took, random);
             let is_early = contention.is_early() || is_in_vain;
             let news = if is_early { News::RefusedEarly } else { News::Refused };
             let asks_now = enlists && next(waits, news) == Does::Ask;

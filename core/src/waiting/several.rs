@@ -1,8 +1,10 @@
-//! Several resources: an acquire waits in the list of the resource that refuses it. Where another one refuses it once it is
-//! called, it goes to the list of that one, with its age, and passes the call on.
+//! Several resources: an acquire waits in the list of the resource that refuses it. If another one refuses it once it is
+//! called, it goes to the list of that one, with its age, and passes the call on. It goes to and fro while a hold lacks its
+//! keys at the masters of both lists: then once a second.
 
 use super::{Contention, Waiters};
 use crate::shared::{Cx, Keys, RequestId};
+use crate::waiting::tuning::CERTAIN_AFTER;
 use crate::waiting::waitlist::Trial;
 use crate::wire::Reply;
 use std::sync::Arc;
@@ -18,36 +20,35 @@ impl Waiters {
         }
     }
 
-    /// Has an acquire that was refused wait in the list of the key that most masters have named.
-    pub(super) fn go_where_refused(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) {
-        // A single key has one list.
-        if keys.len() == 1 {
-            return;
-        }
-        let Some(contention) = self.acquisitions.contention_mut(request) else { return };
-        let named = contention.named_most();
-        let moves = named != contention.waits_for;
-        // The list said that the key is free, and another one was in the way: a hold may lack its keys where the lists are.
+    /// Has an acquire that was refused wait in the list of the key that most masters have named. Returns whether it lets
+    /// others go first: each list has found its key free, so often that it is no chance, and no quorum has granted.
+    pub(super) fn change_list(&mut self, cx: &mut Cx, request: RequestId, keys: &Keys) -> bool {
+        let Some(contention) = self.acquisitions.contention_mut(request) else { return false };
+        let (before, named) = (contention.waits_for, contention.named_most());
+        // The list has found its key free, and the answer of its master names another one.
         if let Some(entry) = &mut contention.place.entry
             && entry.trial == Some(Trial::FoundFree)
-            && (moves || contention.refusing.iter().any(|(node, _)| *node == entry.node))
+            && contention.refusing.iter().any(|at| at.0 == entry.node && at.1 != before)
         {
             entry.in_vain = entry.in_vain.saturating_add(1);
         }
-        if !moves || contention.lacks_key() {
-            return;
+        if named == before {
+            return false;
         }
-        let (left, was_called) = (contention.list(keys).clone(), contention.trial().is_some());
+        let (left, trial) = (contention.list(keys).clone(), contention.trial());
         contention.waits_for = named;
         if let Some(mut entry) = contention.place.entry.take() {
             entry.leave(cx, &left);
-            contention.place.in_vain = entry.in_vain;
         }
         (contention.place.asked_at, contention.since_notice) = (None, None);
+        // A call leads it on, too, where many resources are held in turn.
+        contention.place.moves += u32::from(trial == Some(Trial::FoundFree));
+        let rests = trial == Some(Trial::FoundFree) && contention.place.moves > CERTAIN_AFTER;
         self.stop_listening(cx, keys);
-        if was_called {
+        if trial.is_some() {
             cx.masters.call_next(cx.now, left);
         }
+        rests
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The digits of a token that are those of its process.
 const PROCESS: usize = 16;
 
-/// The holders that a waiter has seen since it last heard of what it waits for.
+/// For how long a waiter has had no news of what it waits for, and the holders that it has seen since its latest message.
 #[derive(Default)]
 pub(super) struct Unheard {
     /// When there was last news of it: a message, or an attempt that some nodes granted.
@@ -36,13 +36,13 @@ impl Unheard {
         self.is_certain |= *anew >= CERTAIN_AFTER;
     }
 
-    /// Notes a message.
+    /// Notes a message, whatever it says.
     pub(super) fn hears(&mut self) {
         self.seen.clear();
         self.is_certain = false;
     }
 
-    /// Notes news, by a message.
+    /// Notes a message that says that the resource is free: the silence begins anew.
     pub(super) fn hears_news(&mut self, now: Instant) {
         self.since = now;
         self.hears();

@@ -225,16 +225,16 @@ impl World {
         }
     }
 
-    /// Returns the next happening until `end`, after a look at what stands until then: what was seen in the midst of a
-    /// turn may be over (seed 0x1e631bd5f634f222).
+    /// Returns the next happening until `end`, after a look at the silence before it: what the latest look has seen in
+    /// the midst of a turn may be over (seed 0x1e631bd5f634f222).
     fn next(&mut self, end: Time) -> Option<Happening> {
-        let next_at = self.agenda.next_at()?.min(end);
+        let next_at = self.agenda.next_at().map_or(end, |at| at.min(end));
         if self.agenda.now < self.looks_at && self.looks_at < next_at {
             self.agenda.now = self.looks_at;
             let verdict = self.judge_liveness();
             self.find(verdict);
         }
-        self.agenda.next(end)
+        if self.violation.is_some() { None } else { self.agenda.next(end) }
     }
 
     fn happens(&mut self, happening: Happening) {

@@ -104,7 +104,7 @@ pub(super) struct Pool {
     pub(super) expires_at: Option<Instant>,
     /// The name under which it asks.
     pub(super) asker: RequestId,
-    /// Since when it has heard of no slot, and what it has seen of holders meanwhile.
+    /// For how long there was no news of a slot, and which holders it has seen since the latest message.
     pub(super) unheard: Unheard,
     /// When it last looked at all masters.
     pub(super) looked_at: Instant,

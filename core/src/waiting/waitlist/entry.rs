@@ -60,7 +60,7 @@ fn quiet(trip: Duration) -> Duration {
 }
 
 impl Entry {
-    pub(in crate::waiting) fn new(waiter: Token, node: usize, in_vain: u32) -> Self {
+    pub(in crate::waiting) fn new(waiter: Token, node: usize) -> Self {
         Self {
             waiter,
             node,
@@ -68,7 +68,7 @@ impl Entry {
             sight: Sight::default(),
             uncalled_since: None,
             is_passed: false,
-            in_vain,
+            in_vain: 0,
             tried: None,
             ahead: None,
             asked_at: None,
@@ -156,10 +156,7 @@ impl Entry {
         }
     }
 
-    pub(in crate::waiting) fn answer_of_list<'a>(
-        &self,
-        reports: &'a [NodeReport],
-    ) -> Option<&'a Answer> {
+    fn answer_of_list<'a>(&self, reports: &'a [NodeReport]) -> Option<&'a Answer> {
         reports.get(self.node).map(|report| &report.answer)
     }
 
@@ -313,7 +310,7 @@ mod tests {
         for (answer, in_vain) in
             free.into_iter().chain([Answer::Granted]).zip([1; 3]).chain([(held, 0)])
         {
-            let mut entry = Entry::new(Token::new(1), 0, 0);
+            let mut entry = Entry::new(Token::new(1), 0);
             let report = NodeReport { node: "n1".into(), answer, latency: Duration::ZERO };
             let found = entry.finds_lacking(Some(Trial::FoundFree), &[report]);
             assert_eq!((found, entry.in_vain), (in_vain == 1, in_vain));
@@ -323,7 +320,7 @@ mod tests {
     #[test]
     fn where_a_hold_lacks_its_key_a_waiter_that_is_called_tries_once_a_second() {
         let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
-        let mut entry = Entry::new(Token::new(1), 0, 0);
+        let mut entry = Entry::new(Token::new(1), 0);
         let calls = [(0, 0), (20, 0), (40, 1), (60, 0), (1_039, 0), (1_060, 0)];
         let mut tries = || calls.map(|(millis, slot)| entry.tries(at(millis), slot));
         assert_eq!(tries(), [true; 6], "a call is no trial in vain");

@@ -15,8 +15,9 @@ pub(crate) struct Place {
     pub(in crate::waiting) entry: Option<Box<Entry>>,
     /// When it first asked for one: the list of another master enters it with that age.
     pub(in crate::waiting) entered_at: Option<Instant>,
-    /// How often it tried in vain where its entry was in the list of another resource.
-    pub(in crate::waiting) in_vain: u32,
+    /// Of several resources: how often it has found one free and gone to the list of another, which refused it, since a
+    /// list said last that its key is held.
+    pub(in crate::waiting) moves: u32,
     /// The master of the list denies it an entry.
     pub(in crate::waiting) is_denied: bool,
     /// When the holder was last asked to give way.
@@ -62,8 +63,7 @@ impl Place {
         }
         if self.entry.is_none() {
             let waiter = cx.masters.token()?;
-            let in_vain = std::mem::take(&mut self.in_vain);
-            self.entry = Some(Box::new(Entry::new(waiter, node, in_vain)));
+            self.entry = Some(Box::new(Entry::new(waiter, node)));
         }
         let entry = self.entry.as_mut().filter(|entry| entry.asked_at.is_none())?;
         entry.trial = None;
@@ -100,6 +100,9 @@ impl Place {
         match Listed::in_reply(reply).filter(|listed| listed.slot.is_some() == names_slot) {
             Some(listed) => {
                 entry.answered(cx.now, cx.now.since(asked_at), &listed);
+                if matches!(listed.what, Found::Held(_)) {
+                    self.moves = 0;
+                }
                 entry.stands &= listed.what != Found::Free;
                 Heard::Listed(listed)
             }

@@ -24,7 +24,7 @@ pub(super) struct Debts {
     pub(super) is_open: bool,
     has_ended: bool,
     tokens: BTreeMap<Name, Token>,
-    /// Those of which another client has sent something: their client may top them up, and their keys live for longer.
+    /// The tokens of which another client has sent something: their keys may live for longer than the page knows.
     handed_over: BTreeSet<String>,
     /// The steps of tokens of which nothing is said any more.
     counts: Counts,
