@@ -4,7 +4,7 @@ use super::fences::nanos_of_micros;
 use super::lock::{Found, Kind, Seen};
 use super::readers::Shared;
 use super::several::Place;
-use super::{Connection, counts, exact, of_resource, resources};
+use super::{Connection, Scope, counts, exact, of_resource, resources};
 use crate::clock::{Time, WallClock};
 use crate::commands::{Words, token};
 use crate::judge::KEYS;
@@ -56,6 +56,9 @@ impl World {
                 let lock = &mut self.matched.locks[room];
                 if lock.kind == Kind::Several {
                     continue;
+                }
+                if lock.is_behind_end(node as Element, &acting) {
+                    return self.matched.end(Scope::Forced);
                 }
                 let result = lock.executes(now as i64, node as Element, answered(room), &seen);
                 let result = result.map_err(|wrong| of_resource(key, &wrong, lock));

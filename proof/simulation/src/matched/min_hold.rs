@@ -47,6 +47,15 @@ impl Lock {
         self.steps.step(action, &[("t0", token)], &changes)
     }
 
+    /// Returns whether a master has shortened a token that was handed on. A SET that its first client sent before that may
+    /// arrive later (seed 0x4ce96046021810f5): the page has one client for a token, and each of its connections in order.
+    pub(super) fn is_behind_end(&self, node: Element, name: &str) -> bool {
+        let handed_on = |token: &&Element| self.known[**token as usize].has_left;
+        let token = self.tokens.get(name).filter(handed_on);
+        self.kind == Kind::MinHold
+            && token.is_some_and(|token| self.steps.state.is("marked", &[*token, node]))
+    }
+
     /// Another process measures from now on what is left, by its own clock.
     pub(super) fn is_measured_anew(&mut self, token: Element) {
         if self.kind != Kind::MinHold {

@@ -19,7 +19,7 @@ pub(crate) enum Scope {
     ClocksAreSet,
     /// Many clients wait, and other programs set keys, or let keys of clients stay.
     Jammed,
-    /// What stays closed, or becomes a reader's, was taken away by force.
+    /// What stays closed, or becomes a reader's, was taken away by force; or a master hears of it again after its end.
     Forced,
     /// This world was not chosen.
     NotChosen,
