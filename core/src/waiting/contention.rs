@@ -183,8 +183,7 @@ impl Contention {
         self.attempts = self.attempts.saturating_add(1);
         self.remaining.clear();
         self.refusing.clear();
-        let Begun { round, attempt, .. } = *begun;
-        self.phase = Phase::Trying { round, attempt, woken: false };
+        self.phase = Phase::Trying { round: begun.round, attempt: begun.attempt, woken: false };
     }
 
     /// Notes that a message says during an attempt that the resource is free.

@@ -42,8 +42,9 @@ impl Waiters {
         }
         (contention.place.asked_at, contention.since_notice) = (None, None);
         // A call leads it on, too, where many resources are held in turn.
-        contention.place.moves += u32::from(trial == Some(Trial::FoundFree));
-        let rests = trial == Some(Trial::FoundFree) && contention.place.moves > CERTAIN_AFTER;
+        let found_free = trial == Some(Trial::FoundFree);
+        contention.place.moves += u32::from(found_free);
+        let rests = found_free && contention.place.moves > CERTAIN_AFTER;
         self.stop_listening(cx, keys);
         if trial.is_some() {
             cx.masters.call_next(cx.now, left);
